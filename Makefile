@@ -1,0 +1,78 @@
+# Everything the repository does, from a bare clone: each target prepares what it needs and repeats nothing.
+#   make demo    check the programs in examples/      make test   all tests: the extension's, then pytest
+#   make lint    ruff, basedpyright, biome, tsc       make docs   pages generated from the rules and the README's output
+#   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+PYTEST_ARGS ?= -n 2 --dist worksteal
+BENCH_ARGS ?=
+
+export PIP_ROOT_USER_ACTION := ignore
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format docs bench dist client clean
+
+help:
+	@sed -n '2,4s/^#   //p' Makefile
+
+demo: $(VENV)/.tool
+	@echo '$$ nonstrict check examples'
+	@$(BIN)/nonstrict check --isolated --no-cache --exit-zero examples
+
+test: $(VENV)/.developer node_modules/.stamp
+	@npm test --silent
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.developer node_modules/.stamp
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/basedpyright
+	@npm run lint --silent
+
+format: $(VENV)/.developer node_modules/.stamp
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format --quiet .
+	@npm run format --silent
+
+docs: $(VENV)/.developer
+	@$(BIN)/python scripts/generate_rule_docs.py
+	@$(BIN)/python scripts/update_readme.py
+
+bench: $(VENV)/.developer
+	@$(BIN)/python bench/report.py $(BENCH_ARGS)
+
+dist: $(VENV)/.developer
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build
+
+client: node_modules/.stamp
+	@npm run build --silent
+
+clean:
+	@rm -rf $(VENV) node_modules client-vscode/node_modules client-vscode/dist dist
+	@rm -rf .pytest_cache .ruff_cache .hypothesis .nonstrict_cache
+
+# The interpreter alone; then the tool as users have it; then what tests need besides, torch among it.
+$(VENV)/bin/python:
+	@PYTHON=$(PYTHON) sh scripts/system_packages.sh python
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.tool: pyproject.toml | $(VENV)/bin/python
+	@echo 'Installing nonstrict into $(VENV) ...' >&2
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/.developer: pyproject.toml | $(VENV)/bin/python
+	@echo 'Installing nonstrict, torch and the tools of its tests into $(VENV) ...' >&2
+	@$(PIP) -e '.[dev]'
+	@touch $(VENV)/.tool $@
+
+node_modules/.stamp: package.json client-vscode/package.json .npmrc
+	@sh scripts/system_packages.sh node
+	@echo 'Installing the npm workspace ...' >&2
+	@npm install --loglevel=error --no-audit --no-fund >/dev/null
+	@touch $@

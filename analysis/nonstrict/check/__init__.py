@@ -1,0 +1,1 @@
+"""One run: which files, what the analysis finds in them, and what of that users are told."""

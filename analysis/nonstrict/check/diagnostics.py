@@ -1,0 +1,161 @@
+"""From findings to diagnostics: selection, severities, suppressions, positions, order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nonstrict.check.selection import Selection, codes_by_name
+from nonstrict.findings import Diagnostic, Finding, Location, RelatedLocation, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from nonstrict.findings import Span
+    from nonstrict.program.analysis import Analysis
+    from nonstrict.settings.model import Settings
+    from nonstrict.text.source import Source
+    from nonstrict.text.suppressions import Suppressions
+
+_UNUSED = "NST902"
+_MAX_OTHER_FUNCTIONS = 5
+
+
+class Presenter:
+    """Turns what the analysis found into what users see, as their settings ask.
+
+    `nested` maps files below a further configuration file to its settings.
+    """
+
+    def __init__(self, settings: Settings, nested: Mapping[str, Settings]) -> None:
+        """Resolve the selectors of all settings.
+
+        Raises:
+            ConfigurationError: a selector selects no rule.
+        """
+        from nonstrict.rules.registry import RULES
+
+        self._rules = RULES
+        self._main = Selection(settings, RULES)
+        self._codes = codes_by_name(RULES)
+        own = {id(other): Selection(other, RULES) for other in nested.values()}
+        self._nested = {path: own[id(other)] for path, other in nested.items()}
+
+    def diagnostics(self, analysis: Analysis) -> tuple[Diagnostic, ...]:
+        """The diagnostics of an analysis, in the order of files and lines."""
+        texts = _Texts(analysis.sources)
+        by_file: dict[str, list[Finding]] = {path: [] for path in analysis.sources}
+        for finding in analysis.findings:
+            by_file.setdefault(finding.span.path, []).append(finding)
+        found: list[Diagnostic] = []
+        for path in sorted(by_file):
+            found += self._of_file(path, by_file[path], texts)
+        return tuple(sorted(merged(found), key=_order))
+
+    def _of_file(self, path: str, findings: list[Finding], texts: _Texts) -> Iterator[Diagnostic]:
+        """The diagnostics of one file."""
+        selection = self._nested.get(path, self._main)
+        ignored = selection.ignored_in(path)
+        suppressions = texts.suppressions(path, self._codes)
+        for finding in findings:
+            code = finding.code
+            if not selection.enabled(code) or code in ignored:
+                continue
+            if suppressions is not None and suppressions.covers(code, finding.span.line, finding.span.end_line):
+                continue
+            yield self._located(finding, selection, texts)
+        if suppressions is None or not selection.enabled(_UNUSED) or _UNUSED in ignored:
+            return
+        for span, codes in suppressions.unused():
+            finding = self._unused(span, codes, selection)
+            if finding is not None and not suppressions.covers(_UNUSED, span.line, span.end_line):
+                yield self._located(finding, selection, texts)
+
+    def _unused(self, span: Span, codes: Iterable[str], selection: Selection) -> Finding | None:
+        """NST902, unless the suppression is of rules that this run leaves out."""
+        named = sorted(codes)
+        idle = [code for code in named if selection.enabled(code)]
+        if named and not idle:
+            return None
+        what = ", ".join(f"`{code}`" for code in idle)
+        message = f"This suppression of {what} suppresses nothing" if idle else "This suppression suppresses nothing"
+        severity = self._rules[_UNUSED].severity if _UNUSED in self._rules else Severity.NOTE
+        return Finding(_UNUSED, severity, span, message, help="Remove the comment, or the codes that are not needed.")
+
+    def _located(self, finding: Finding, selection: Selection, texts: _Texts) -> Diagnostic:
+        rule = self._rules.get(finding.code)
+        return Diagnostic(
+            finding.code,
+            rule.name if rule is not None else finding.code.lower(),
+            selection.severity(finding.code, finding.severity),
+            texts.locate(finding.span),
+            finding.message,
+            finding.help,
+            finding.function,
+            finding.marker,
+            tuple(RelatedLocation(texts.locate(related.span), related.message) for related in finding.related),
+        )
+
+
+class _Texts:
+    """The sources of an analysis, and of further files that findings point to."""
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        self._sources: dict[str, Source | None] = dict(sources)
+
+    def source(self, path: str) -> Source | None:
+        """The source of a file, None if it can no longer be read."""
+        if path not in self._sources:
+            from nonstrict.text.source import UnreadableSource, read_source
+
+            try:
+                self._sources[path] = read_source(path)
+            except UnreadableSource:
+                self._sources[path] = None
+        return self._sources[path]
+
+    def locate(self, span: Span) -> Location:
+        """The position for users; the bare numbers where the file is gone."""
+        source = self.source(span.path)
+        if source is None:
+            return Location(span.path, span.line, span.column + 1, span.end_line, span.end_column + 1)
+        return source.locate(span)
+
+    def suppressions(self, path: str, codes: Mapping[str, str]) -> Suppressions | None:
+        """The suppressions of a file, None if it has none."""
+        source = self.source(path)
+        if source is None or ("nonstrict:" not in source.text and "noqa" not in source.text.lower()):
+            return None
+        from nonstrict.text.suppressions import suppressions
+
+        return suppressions(source, codes)
+
+
+def merged(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """One diagnostic for each rule and place.
+
+    A helper that several marked functions call is reported once, at its worst, and names the other functions.
+    """
+    groups: dict[tuple[str, Location], list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        groups.setdefault((diagnostic.code, diagnostic.location), []).append(diagnostic)
+    return [group[0] if len(group) == 1 else _one_of(group) for group in groups.values()]
+
+
+def _one_of(group: list[Diagnostic]) -> Diagnostic:
+    """The worst of some diagnostics of one rule and place, with a word on the other marked functions."""
+    best = min(group, key=lambda d: (-d.severity, len(d.related), d.function, d.message))
+    others: dict[str, RelatedLocation] = {}
+    for diagnostic in sorted(group, key=lambda d: (d.function, d.message)):
+        if diagnostic.function != best.function and diagnostic.related:
+            where = diagnostic.related[0].location
+            others.setdefault(
+                diagnostic.function, RelatedLocation(where, f"also reached from `{diagnostic.function}`, marked here")
+            )
+    kept = tuple(others.values())[:_MAX_OTHER_FUNCTIONS]
+    return replace(best, related=(*best.related, *kept))
+
+
+def _order(diagnostic: Diagnostic) -> tuple[str, int, int, int, str]:
+    where = diagnostic.location
+    return where.path, where.cell or 0, where.row, where.column, diagnostic.code

@@ -1,0 +1,253 @@
+"""Which files a run checks: named files, and what a walk of named directories finds."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.check.patterns import PathMatcher
+from nonstrict.settings.model import PAGE_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from nonstrict.check.gitignore import IgnoreFile
+    from nonstrict.settings.model import Settings
+
+    #: Gives the settings that a configuration file in a directory asks for: (absolute directory, file names in it).
+    NestedSettings = Callable[[str, Collection[str]], Settings | None]
+
+_CONFIG_NAMES = frozenset({".nonstrict.toml", "nonstrict.toml", "pyproject.toml"})
+_SPECIAL_NAMES = _CONFIG_NAMES | {".gitignore"}
+_PAGE_SUFFIXES = (".md", ".txt", ".rst")
+
+
+class Discovery(NamedTuple):
+    """The files of a run, in order, as paths that users recognise.
+
+    `explicit` are the files that were named; `nested` maps files below a further configuration file to its
+    settings; `failures` are (path, reason) of what was named and cannot be checked.
+    """
+
+    files: list[str]
+    explicit: frozenset[str]
+    nested: dict[str, Settings]
+    failures: tuple[tuple[str, str], ...]
+
+
+def discover(paths: Sequence[str], settings: Settings, nested: NestedSettings | None = None) -> Discovery:
+    """The files that `paths` (files and directories) mean.
+
+    Directories are walked without following links to directories, so that a loop of links is no loop.
+
+    Raises:
+        ConfigurationError: a configuration file met on the way is not valid.
+    """
+    walk = _Walk(settings, nested)
+    for path in paths:
+        walk.add(path)
+    return Discovery(walk.files, frozenset(walk.explicit), walk.nested, tuple(walk.failures))
+
+
+class _Rules(NamedTuple):
+    """The settings of a directory, compiled."""
+
+    settings: Settings
+    include: PathMatcher
+    exclude: PathMatcher
+
+
+class _Directory(NamedTuple):
+    """A directory to walk: its absolute path, what stands before its names in paths shown, and what holds in it.
+
+    `named` says that the user named it, so that its own configuration is already in the rules.
+    """
+
+    path: str
+    prefix: str
+    rules: _Rules
+    ignores: tuple[IgnoreFile, ...]
+    named: bool = False
+
+
+class _Walk:
+    """The state of a discovery."""
+
+    def __init__(self, settings: Settings, nested_settings: NestedSettings | None) -> None:
+        self.files: list[str] = []
+        self.explicit: set[str] = set()
+        self.nested: dict[str, Settings] = {}
+        self.failures: list[tuple[str, str]] = []
+        self._seen: set[str] = set()
+        self._root = _compiled(settings)
+        self._nested_settings = nested_settings
+        self._rules_above: dict[str, _Rules] = {}
+
+    def add(self, path: str) -> None:
+        """Take a file or directory that the user named."""
+        shown = os.path.normpath(path) if path else path
+        absolute = os.path.abspath(shown)
+        try:
+            mode = os.stat(shown).st_mode
+        except OSError as error:
+            reason = "does not exist" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+            self.failures.append((path, reason))
+            return
+        if stat.S_ISDIR(mode):
+            rules = self._rules_for(absolute)
+            if not self._force_excluded(absolute, rules):
+                prefix = "" if shown == "." else shown.rstrip(os.sep) + os.sep
+                self._tree(_Directory(absolute, prefix, rules, self._ignores_above(absolute, rules), named=True))
+        elif not stat.S_ISREG(mode):
+            self.failures.append((path, "is neither a file nor a directory; pipe its text to `nonstrict check -`"))
+        else:
+            rules = self._rules_for(os.path.dirname(absolute))
+            if not self._force_excluded(absolute, rules):
+                self.explicit.add(shown)
+                self._file(absolute, shown, rules)
+
+    def _file(self, absolute: str, shown: str, rules: _Rules) -> None:
+        if absolute in self._seen:
+            return
+        self._seen.add(absolute)
+        self.files.append(shown)
+        if rules is not self._root:
+            self.nested[shown] = rules.settings
+
+    def _tree(self, top: _Directory) -> None:
+        """Walk a directory and all below it, however deep."""
+        pending = [top]
+        while pending:
+            pending += reversed(self._directory(pending.pop()))
+
+    def _directory(self, here: _Directory) -> list[_Directory]:
+        """Take the files of a directory; returns the directories in it that are to be walked."""
+        directory, prefix, rules, ignores, named = here
+        try:
+            with os.scandir(directory) as scan:
+                entries = list(scan)
+        except OSError as error:
+            self.failures.append((prefix or ".", error.strerror or str(error)))
+            return []
+        special = _SPECIAL_NAMES.intersection([entry.name for entry in entries])
+        if special and not named and self._nested_settings is not None:
+            own = self._nested_settings(directory, special)
+            rules = _compiled(own) if own is not None else rules
+        if ".gitignore" in special and rules.settings.respect_gitignore:
+            ignores = _with_file(ignores, os.path.join(directory, ".gitignore"), directory)
+        base = directory.rstrip(os.sep) + os.sep
+        files, directories = _candidates(entries, base, rules)
+        exclude = rules.exclude.matches
+        for entry in files:
+            name = entry.name
+            path = base + name
+            if exclude(name, path) or (ignores and _ignored(ignores, name, path, False)):
+                continue
+            if _is_regular(entry) and not (name.endswith(_PAGE_SUFFIXES) and _is_large(entry)):
+                self._file(path, prefix + name, rules)
+        return [
+            _Directory(base + name, prefix + name + os.sep, rules, ignores)
+            for name in directories
+            if not exclude(name, base + name) and not (ignores and _ignored(ignores, name, base + name, True))
+        ]
+
+    def _rules_for(self, directory: str) -> _Rules:
+        """The rules of a directory that was named: of the nearest configuration at or above it, below the root's."""
+        if self._nested_settings is None:
+            return self._root
+        known = self._rules_above.get(directory)
+        if known is not None:
+            return known
+        root = self._root.settings.root
+        rules = self._root
+        if directory != root:
+            present = [name for name in _CONFIG_NAMES if os.path.isfile(os.path.join(directory, name))]
+            own = self._nested_settings(directory, present) if present else None
+            parent = os.path.dirname(directory)
+            if own is not None:
+                rules = _compiled(own)
+            elif parent != directory:
+                rules = self._rules_for(parent)
+        self._rules_above[directory] = rules
+        return rules
+
+    def _force_excluded(self, path: str, rules: _Rules) -> bool:
+        settings = rules.settings
+        return settings.force_exclude and rules.exclude.matches_any_part(path, settings.root)
+
+    def _ignores_above(self, directory: str, rules: _Rules) -> tuple[IgnoreFile, ...]:
+        """The ignore files that hold in a directory for standing above it, up to the root of its repository."""
+        if not rules.settings.respect_gitignore:
+            return ()
+        here, above = directory, list[str]()
+        while not os.path.exists(os.path.join(here, ".git")):
+            parent = os.path.dirname(here)
+            if parent == here:
+                return ()
+            above.append(parent)
+            here = parent
+        ignores = _with_file((), os.path.join(here, ".git", "info", "exclude"), here)
+        for parent in reversed(above):
+            ignores = _with_file(ignores, os.path.join(parent, ".gitignore"), parent)
+        return ignores
+
+
+def _compiled(settings: Settings) -> _Rules:
+    exclude = PathMatcher((*settings.exclude, *settings.extend_exclude))
+    return _Rules(settings, PathMatcher(settings.include), exclude)
+
+
+def _candidates(entries: list[os.DirEntry[str]], base: str, rules: _Rules) -> tuple[list[os.DirEntry[str]], list[str]]:
+    """The entries of a directory that may be files to check, and the names of its directories, in order.
+
+    Most files of a tree are none of ours, and most of ours are told by the end of their name: the loop is for them.
+    """
+    files: list[os.DirEntry[str]] = []
+    directories: list[str] = []
+    suffixes = rules.include.suffixes
+    include = None if rules.include.only_suffixes else rules.include.matches
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            directories.append(entry.name)
+        elif entry.name.endswith(suffixes) or (include is not None and include(entry.name, base + entry.name)):
+            files.append(entry)
+    files.sort(key=_name_of)
+    directories.sort()
+    return files, directories
+
+
+def _name_of(entry: os.DirEntry[str]) -> str:
+    return entry.name
+
+
+def _is_regular(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _is_large(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.stat().st_size > PAGE_LIMIT
+    except OSError:
+        return True
+
+
+def _with_file(ignores: tuple[IgnoreFile, ...], path: str, directory: str) -> tuple[IgnoreFile, ...]:
+    from nonstrict.check.gitignore import read_ignore_file
+
+    if not os.path.isfile(path):
+        return ignores
+    own = read_ignore_file(path, directory)
+    return (own, *ignores) if own is not None else ignores
+
+
+def _ignored(ignores: tuple[IgnoreFile, ...], name: str, path: str, is_directory: bool) -> bool:
+    """Whether the nearest ignore file that has an opinion ignores the entry."""
+    for ignore in ignores:
+        verdict = ignore.verdict(name, path, is_directory)
+        if verdict is not None:
+            return verdict
+    return False

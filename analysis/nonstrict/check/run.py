@@ -1,0 +1,140 @@
+"""One run of the check: files, analysis, selection, suppressions, and what of it can be kept for the next run."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.check.files import Discovery, discover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from nonstrict.check.files import NestedSettings
+    from nonstrict.findings import Diagnostic
+    from nonstrict.program.analysis import Analysis
+    from nonstrict.settings.model import Settings
+    from nonstrict.text.source import Source
+
+
+class RunOptions(NamedTuple):
+    """What a caller decides about one run, beside the settings.
+
+    `standard_input` is (name, bytes) of a file that is not read from the disk. `nested` gives the settings of
+    directories below that of the main settings; None where only the main settings count. `jobs` 0 means as many
+    as there are processors. `cache` allows reading and writing the cache. `progress` is told how many marked
+    functions are done, and how many there are.
+    """
+
+    jobs: int = 0
+    cache: bool = False
+    standard_input: tuple[str, bytes] | None = None
+    nested: NestedSettings | None = None
+    progress: Callable[[int, int], None] | None = None
+
+
+class CheckResult(NamedTuple):
+    """What a run has to say.
+
+    `failures` are sentences about what could not be checked; `read` holds the sources of files with diagnostics
+    that the run had to read (empty when the answer came from the cache).
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+    files: int
+    failures: tuple[str, ...]
+    read: Mapping[str, Source]
+    cached: bool = False
+
+
+def check(paths: Sequence[str], settings: Settings, options: RunOptions | None = None) -> CheckResult:
+    """Check files and directories.
+
+    Raises:
+        ConfigurationError: a configuration file below `paths` is not valid, or a selector selects no rule.
+    """
+    options = options or RunOptions()
+    discovery = discover(paths, settings, options.nested)
+    standard_input = None
+    if options.standard_input is not None:
+        discovery, standard_input = _with_standard_input(discovery, *options.standard_input)
+    failures = _sentences(discovery.failures)
+    if not discovery.files:
+        _validated(settings)
+        return CheckResult((), 0, failures, {})
+    if not options.cache or options.standard_input is not None:
+        return _analysed(discovery, settings, options, standard_input)[0]
+    from nonstrict.check.cache import open_cache
+
+    cache = open_cache(discovery, settings)
+    hit = cache.load()
+    if hit is not None:
+        return CheckResult(hit.diagnostics, len(discovery.files), (*failures, *hit.failures), {}, cached=True)
+    result, dependencies = _analysed(discovery, settings, options, None)
+    cache.store(result.diagnostics, result.failures[len(failures) :], dependencies)
+    return result
+
+
+def _with_standard_input(discovery: Discovery, name: str, data: bytes) -> tuple[Discovery, Source | None]:
+    """The discovery with one more file, which is not on the disk; a failure if its bytes are no text."""
+    from nonstrict.text.source import UnreadableSource, source_from_bytes
+
+    try:
+        source = source_from_bytes(name, data)
+    except UnreadableSource as error:
+        return discovery._replace(failures=(*discovery.failures, (name, error.reason))), None
+    files = [*(path for path in discovery.files if path != name), name]
+    return discovery._replace(files=files, explicit=discovery.explicit | {name}), source
+
+
+def _sentences(failures: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(f"{path}: {reason}" for path, reason in failures)
+
+
+def _validated(settings: Settings) -> None:
+    """Raise `ConfigurationError` for selectors that select nothing, which otherwise only an analysis would notice."""
+    from nonstrict.check.selection import Selection
+    from nonstrict.rules.registry import RULES
+
+    Selection(settings, RULES)
+
+
+def _analysed(
+    discovery: Discovery, settings: Settings, options: RunOptions, standard_input: Source | None
+) -> tuple[CheckResult, tuple[str, ...]]:
+    """Analyse the files: the result, and the further files that it depends on."""
+    from nonstrict.check.diagnostics import Presenter
+
+    presenter = Presenter(settings, discovery.nested)
+    analysis = _analysis(discovery, settings, options, standard_input)
+    diagnostics = presenter.diagnostics(analysis)
+    failures = _sentences((*discovery.failures, *analysis.failures))
+    read = {path: analysis.sources[path] for path in {d.location.path for d in diagnostics} if path in analysis.sources}
+    result = CheckResult(diagnostics, len(discovery.files), failures, read)
+    return result, tuple(getattr(analysis, "dependencies", ()))
+
+
+def _analysis(discovery: Discovery, settings: Settings, options: RunOptions, standard_input: Source | None) -> Analysis:
+    """Run the analysis for the torch of the user's environment."""
+    from nonstrict.check.environment import environment_of
+    from nonstrict.program.analysis import AnalysisOptions, analyse
+
+    environment = environment_of(settings)
+    return analyse(
+        discovery.files,
+        AnalysisOptions(
+            torch_version=environment.torch_version,
+            site_packages=environment.site_packages,
+            explicit=discovery.explicit,
+            jobs=options.jobs or _processors(),
+            progress=options.progress,
+            overlays={standard_input.path: standard_input} if standard_input is not None else {},
+        ),
+    )
+
+
+def _processors() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1

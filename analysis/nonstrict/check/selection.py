@@ -1,0 +1,126 @@
+"""Which rules are reported where, and how severe they are: settings held against the catalogue."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from nonstrict.check.patterns import PathMatcher
+from nonstrict.settings.model import Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from nonstrict.findings import Severity
+    from nonstrict.rules.base import Rule
+    from nonstrict.settings.model import Settings
+
+
+class Selection:
+    """What some settings say about every rule."""
+
+    __slots__ = ("_enabled", "_ignores", "_severities")
+
+    def __init__(self, settings: Settings, rules: Mapping[str, Rule]) -> None:
+        """Resolve the selectors of `settings`.
+
+        Raises:
+            ConfigurationError: a selector selects no rule.
+        """
+        self._enabled = _enabled(settings, rules)
+        severities: dict[str, Severity] = {}
+        by_specificity = sorted(settings.severity, key=lambda item: _specificity(item[0]))
+        for selector, severity in by_specificity:
+            severities.update(dict.fromkeys(_resolved(selector, settings, rules), severity))
+        self._severities = severities
+        self._ignores = [
+            (_FilePattern(pattern), _union(selectors, settings, rules))
+            for pattern, selectors in settings.per_file_ignores
+        ]
+
+    def enabled(self, code: str) -> bool:
+        """Whether a rule is reported at all."""
+        return code in self._enabled
+
+    def severity(self, code: str, severity: Severity) -> Severity:
+        """The severity of a finding whose evidence suggests `severity`."""
+        return self._severities.get(code, severity)
+
+    def ignored_in(self, path: str) -> frozenset[str]:
+        """The codes that are not reported in a file."""
+        absolute = os.path.abspath(path)
+        ignored: frozenset[str] = frozenset()
+        for pattern, codes in self._ignores:
+            if pattern.matches(absolute):
+                ignored |= codes
+        return ignored
+
+
+def codes_by_name(rules: Mapping[str, Rule]) -> dict[str, str]:
+    """The code of every rule name, and of every code itself, for suppressions."""
+    return {rule.name: code for code, rule in rules.items()} | {code: code for code in rules}
+
+
+class _FilePattern:
+    """A pattern of `per-file-ignores`, which a leading `!` turns round."""
+
+    __slots__ = ("_base", "_matcher", "_negated")
+
+    def __init__(self, pattern: Pattern) -> None:
+        self._base = pattern.base
+        self._negated = pattern.glob.startswith("!")
+        self._matcher = PathMatcher((Pattern(pattern.glob.removeprefix("!"), pattern.base),))
+
+    def matches(self, path: str) -> bool:
+        return self._matcher.matches_any_part(path, self._base) != self._negated
+
+
+def _enabled(settings: Settings, rules: Mapping[str, Rule]) -> frozenset[str]:
+    """The selected codes: for each the most specific selector decides, `ignore` on a tie."""
+    weight: dict[str, tuple[int, bool]] = {}
+    for selectors, selected in (((*settings.select, *settings.extend_select), True), (settings.ignore, False)):
+        for selector in selectors:
+            rank = _specificity(selector)
+            for code in _resolved(selector, settings, rules):
+                known = weight.get(code)
+                if known is None or rank > known[0] or (rank == known[0] and not selected):
+                    weight[code] = (rank, selected)
+    return frozenset(code for code, (_, selected) in weight.items() if selected)
+
+
+def _specificity(selector: str) -> int:
+    if selector == "ALL":
+        return 0
+    return len(selector) if _is_code(selector) else 99
+
+
+def _is_code(selector: str) -> bool:
+    return selector.startswith("NST") and (selector == "NST" or selector[3:].isdigit())
+
+
+def _union(selectors: Iterable[str], settings: Settings, rules: Mapping[str, Rule]) -> frozenset[str]:
+    return frozenset(code for selector in selectors for code in _resolved(selector, settings, rules))
+
+
+def _resolved(selector: str, settings: Settings, rules: Mapping[str, Rule]) -> list[str]:
+    """The codes that a selector means; `ConfigurationError` where there is no such rule."""
+    if selector == "ALL":
+        return list(rules)
+    found = (
+        [code for code in rules if code.startswith(selector)]
+        if _is_code(selector)
+        else [code for code, rule in rules.items() if rule.name == selector]
+    )
+    if found or selector in _CATEGORIES:
+        return found
+    from difflib import get_close_matches
+
+    from nonstrict.settings.load import misnamed_rule
+
+    close = get_close_matches(selector, [*rules, *(rule.name for rule in rules.values())], n=1, cutoff=0.7)
+    advice = f"Did you mean `{close[0]}`?" if close else "`nonstrict rule --all` lists the rules."
+    raise misnamed_rule(settings, selector, f"no rule is called `{selector}`", advice)
+
+
+#: Families of the catalogue: they may be selected although none of their rules is built yet.
+_CATEGORIES = frozenset({"NST", *(f"NST{digit}" for digit in "12345679")})

@@ -1,0 +1,106 @@
+"""The options of `nonstrict check`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from nonstrict.cli.configuration import add_configuration_arguments
+from nonstrict.settings.model import FORMATS
+
+if TYPE_CHECKING:
+    from nonstrict.cli.configuration import ArgumentGroup
+
+
+def add_check_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare them all, in groups."""
+    parser.epilog = (
+        "Exit status: 0 nothing at or above --fail-on, 1 findings, 2 the check could not be done. "
+        "`nonstrict rule NST101` explains a rule."
+    )
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        default=["."],
+        metavar="PATH",
+        help="files and directories (default: .); - is standard input",
+    )
+    _rules(parser.add_argument_group("rules"))
+    _files(parser.add_argument_group("files"))
+    output = parser.add_argument_group("output")
+    _output(output)
+    volume = output.add_mutually_exclusive_group()
+    volume.add_argument("-q", "--quiet", action="store_true", help="findings only, no counts and no progress")
+    volume.add_argument("-s", "--silent", action="store_true", help="nothing but the exit status and failures")
+    volume.add_argument("-v", "--verbose", action="store_true", help="say what is used and how long it took")
+    _environment(parser.add_argument_group("configuration and environment"))
+
+
+def _rules(group: ArgumentGroup) -> None:
+    for flag, text in (
+        ("--select", "report only these rules: codes, prefixes, names or ALL, separated by commas"),
+        ("--extend-select", "report these rules too"),
+        ("--ignore", "do not report these rules"),
+    ):
+        group.add_argument(flag, action="append", default=[], metavar="RULES", help=text)
+    group.add_argument(
+        "--per-file-ignores",
+        action="append",
+        default=[],
+        metavar="PATTERN:RULE",
+        help="do not report a rule in some files",
+    )
+    group.add_argument(
+        "--fail-on", choices=("error", "warning", "note"), help="least severity for exit status 1 (default: warning)"
+    )
+    group.add_argument("-e", "--exit-zero", action="store_true", help="exit with 0 even if there are findings")
+
+
+def _files(group: ArgumentGroup) -> None:
+    for flag, text in (
+        ("--exclude", "leave these out, in place of the configured patterns"),
+        ("--extend-exclude", "leave these out too"),
+    ):
+        group.add_argument(flag, action="append", default=[], metavar="PATTERNS", help=text)
+    group.add_argument(
+        "--force-exclude",
+        action=argparse.BooleanOptionalAction,
+        help="leave excluded files out even if they are named",
+    )
+    group.add_argument(
+        "--respect-gitignore", action=argparse.BooleanOptionalAction, help="leave out what git ignores (default)"
+    )
+    group.add_argument("--stdin-filename", metavar="FILE", help="the name of the file on standard input")
+    group.add_argument("--show-files", action="store_true", help="list the files that would be checked, and stop")
+
+
+def _output(group: ArgumentGroup) -> None:
+    group.add_argument(
+        "--output-format",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help=f"{', '.join(FORMATS)} (default: full; environment: NONSTRICT_OUTPUT_FORMAT)",
+    )
+    group.add_argument("-o", "--output-file", metavar="FILE", help="write the findings to a file")
+    group.add_argument("--statistics", action="store_true", help="show how often each rule was met, and nothing else")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+
+
+def _environment(group: ArgumentGroup) -> None:
+    add_configuration_arguments(group)
+    group.add_argument("--show-settings", action="store_true", help="show the settings that count, and stop")
+    group.add_argument(
+        "--python", metavar="PATH", help="interpreter or environment whose torch is used (never started)"
+    )
+    group.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
+    group.add_argument(
+        "-j", "--jobs", type=_jobs, default=0, metavar="N", help="processes (default: one per processor)"
+    )
+    group.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write the cache")
+    group.add_argument("--cache-dir", metavar="DIR", help="where results are kept (environment: NONSTRICT_CACHE_DIR)")
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of processes")
+    return int(text)

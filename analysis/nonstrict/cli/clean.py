@@ -1,0 +1,46 @@
+"""`nonstrict clean`: removes the cache of a project."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from nonstrict.cli.configuration import add_configuration_arguments, main_settings
+from nonstrict.cli.failure import report_failure
+from nonstrict.cli.status import ExitStatus
+from nonstrict.settings.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("path", nargs="?", default=".", help="a directory of the project (default: .)")
+    parser.add_argument("--cache-dir", metavar="DIR", help="where the cache is")
+    add_configuration_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Remove the cache directory, if it is one."""
+    import shutil
+
+    from nonstrict.check.cache import cache_directory, is_cache
+
+    try:
+        settings = main_settings([options.path], options)
+    except ConfigurationError as error:
+        return report_failure(str(error))
+    directory = options.cache_dir or cache_directory(settings)
+    if not os.path.isdir(directory):
+        sys.stdout.write(f"There is no cache at {directory}.\n")
+        return ExitStatus.CLEAN
+    if not is_cache(directory):
+        return report_failure(f"{directory} was not made by nonstrict. Remove it yourself if it is not needed.")
+    try:
+        shutil.rmtree(directory)
+    except OSError as error:
+        return report_failure(f"{directory} cannot be removed: {error.strerror or error}.")
+    sys.stdout.write(f"Removed {directory}.\n")
+    return ExitStatus.CLEAN

@@ -1,0 +1,85 @@
+"""The options that say which configuration counts, and the settings that follow from them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.model import Settings, default_settings
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Collection, Sequence
+
+
+class ArgumentGroup(Protocol):
+    """What takes options: a parser of `argparse`, or a group of its help."""
+
+    def add_argument(self, *name_or_flags: str, **settings: Any) -> object:
+        """Declare an option."""
+        ...
+
+
+def add_configuration_arguments(parser: ArgumentGroup) -> None:
+    """Declare `--config` and `--isolated`."""
+    parser.add_argument(
+        "--config",
+        action="append",
+        default=[],
+        metavar="FILE | 'KEY = VALUE'",
+        help="a configuration file to use instead of the nearest one, or one key in TOML on top; may be repeated",
+    )
+    parser.add_argument("--isolated", action="store_true", help="ignore all configuration files")
+
+
+def main_settings(paths: Sequence[str], options: argparse.Namespace) -> Settings:
+    """The settings of a run over `paths`: of the nearest configuration at or above what they have in common.
+
+    Raises:
+        ConfigurationError: the configuration, or an option about it, cannot be used.
+    """
+    files = [item for item in options.config if not is_assignment(item)]
+    if len(files) > 1:
+        raise ConfigurationError("--config names two files. Let one `extend` the other.")
+    if files and options.isolated:
+        raise ConfigurationError("--isolated and --config FILE exclude each other. Drop one of them.")
+    if options.isolated:
+        return default_settings(os.getcwd())
+    if files:
+        from nonstrict.settings.load import settings_from_file
+
+        return replace(settings_from_file(files[0]), root=os.getcwd())
+    from nonstrict.settings.load import nearest_settings
+
+    return nearest_settings(common_directory(paths)) or default_settings(os.getcwd())
+
+
+def nested_settings(options: argparse.Namespace) -> bool:
+    """Whether configuration files in directories below count."""
+    return not options.isolated and all(is_assignment(item) for item in options.config)
+
+
+def settings_below(directory: str, names: Collection[str]) -> Settings | None:
+    """The settings that a configuration file in a directory asks for; None if it has none."""
+    from nonstrict.settings.load import settings_in
+
+    return settings_in(directory, names)
+
+
+def is_assignment(item: str) -> bool:
+    """Whether a value of `--config` is `key = value` and not a file."""
+    return "=" in item and not os.path.exists(item)
+
+
+def common_directory(paths: Sequence[str]) -> str:
+    """The deepest absolute directory that holds all paths; the working directory if there is none."""
+    absolute = [os.path.abspath(path) for path in paths if path != "-"]
+    if not absolute:
+        return os.getcwd()
+    try:
+        common = os.path.commonpath(absolute)
+    except ValueError:  # different drives
+        return os.getcwd()
+    return common if os.path.isdir(common) else os.path.dirname(common)

@@ -1,0 +1,92 @@
+"""The entry point: picks the command and turns what goes wrong on the way into an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from nonstrict.cli.status import ExitStatus
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from types import ModuleType
+
+#: Command -> (module, summary).
+COMMANDS = {
+    "check": ("check", "check files and directories"),
+    "rule": ("rule", "explain a rule, or list all rules"),
+    "config": ("config", "list and explain the configuration keys"),
+    "clean": ("clean", "remove the cache"),
+    "version": ("version", "show the version"),
+}
+ALIASES = {"explain": "rule"}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the return value is the exit status of the process."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (`head`) has what it wants. Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.CLEAN
+    except KeyboardInterrupt:
+        sys.stderr.write("\nInterrupted.\n")
+        return ExitStatus.INTERRUPTED
+    return status
+
+
+def _run(arguments: list[str]) -> int:
+    name = arguments[0] if arguments else ""
+    name = ALIASES.get(name, name)
+    if name in COMMANDS:
+        module = _module(name)
+        parser = _parser(f"nonstrict {name}", COMMANDS[name][1])
+        module.add_arguments(parser)
+        return module.run(parser.parse_args(arguments[1:]))
+    parser = _overview()
+    options = parser.parse_args(arguments)
+    if options.version:
+        return _module("version").run(options)
+    parser.print_help()
+    return ExitStatus.CLEAN
+
+
+def _module(name: str) -> ModuleType:
+    from importlib import import_module
+
+    return import_module(f"nonstrict.cli.{COMMANDS[name][0]}")
+
+
+def _parser(program: str, summary: str) -> argparse.ArgumentParser:
+    import argparse
+
+    from nonstrict.cli.help import HelpFormatter
+
+    description = summary[0].upper() + summary[1:] + "."
+    return argparse.ArgumentParser(
+        prog=program, description=description, formatter_class=HelpFormatter, allow_abbrev=False
+    )
+
+
+def _overview() -> argparse.ArgumentParser:
+    """The parser for everything that names no command: help, version and mistakes."""
+    import argparse
+
+    width = max(map(len, COMMANDS))
+    listed = "\n".join(f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="nonstrict",
+        usage="nonstrict COMMAND [OPTIONS]",
+        description="Finds what torch.compile freezes, loses or refuses inside functions marked nonstrict_trace.",
+        epilog=f"commands:\n{listed}\n\n`nonstrict COMMAND --help` explains a command; start with `nonstrict check`.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("-V", "--version", action="store_true", help="show the version")
+    parser.add_argument("command", nargs="?", choices=[*COMMANDS, *ALIASES], metavar="COMMAND", help="see below")
+    return parser

@@ -1,0 +1,93 @@
+"""What the command line puts on top of configured settings, in every directory alike."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.cli.configuration import is_assignment
+from nonstrict.findings import Severity
+from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.model import FORMATS, Pattern
+
+if TYPE_CHECKING:
+    import argparse
+
+    from nonstrict.settings.model import Settings
+
+
+def overridden(settings: Settings, options: argparse.Namespace) -> Settings:
+    """`settings` with the options of `nonstrict check` on top.
+
+    Raises:
+        ConfigurationError: an option has a value that it does not take.
+    """
+    for assignment in filter(is_assignment, options.config):
+        from nonstrict.settings.load import settings_from_assignment
+
+        settings = settings_from_assignment(settings, assignment)
+    fields: dict[str, Any] = {}
+    _select_rules(fields, settings, options)
+    _select_files(fields, settings, options)
+    if options.fail_on:
+        fields["fail_on"] = Severity[options.fail_on.upper()]
+    if options.python:
+        fields["python"] = os.path.abspath(options.python)
+    if options.torch_version:
+        fields["torch_version"] = options.torch_version
+    cache_dir = options.cache_dir or os.environ.get("NONSTRICT_CACHE_DIR")
+    if cache_dir:
+        fields["cache_dir"] = os.path.abspath(cache_dir)
+    output_format = options.output_format or _format_of_environment()
+    if output_format:
+        fields["output_format"] = output_format
+    return replace(settings, **fields) if fields else settings
+
+
+def _select_rules(fields: dict[str, Any], settings: Settings, options: argparse.Namespace) -> None:
+    """As in ruff, `--select` starts afresh: what the file selects and ignores no longer counts."""
+    ignore = () if options.select else settings.ignore
+    extend_select = () if options.select else settings.extend_select
+    if options.select:
+        fields["select"] = _words(options.select)
+    fields["extend_select"] = extend_select + _words(options.extend_select)
+    fields["ignore"] = ignore + _words(options.ignore)
+    if options.per_file_ignores:
+        fields["per_file_ignores"] = settings.per_file_ignores + _ignores(options.per_file_ignores)
+
+
+def _select_files(fields: dict[str, Any], settings: Settings, options: argparse.Namespace) -> None:
+    here = os.getcwd()
+    if options.exclude:
+        fields["exclude"] = tuple(Pattern(glob, here) for glob in _words(options.exclude))
+    if options.extend_exclude:
+        extra = tuple(Pattern(glob, here) for glob in _words(options.extend_exclude))
+        fields["extend_exclude"] = settings.extend_exclude + extra
+    if options.force_exclude is not None:
+        fields["force_exclude"] = options.force_exclude
+    if options.respect_gitignore is not None:
+        fields["respect_gitignore"] = options.respect_gitignore
+
+
+def _ignores(items: list[str]) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
+    """`PATTERN:SELECTOR` pairs, separated by commas, as in ruff and flake8."""
+    found: dict[str, list[str]] = {}
+    for word in _words(items):
+        glob, separator, selector = word.rpartition(":")
+        if not separator or not glob or not selector:
+            raise ConfigurationError(f"--per-file-ignores takes `PATTERN:RULE`, not `{word}`.")
+        found.setdefault(glob, []).append(selector)
+    here = os.getcwd()
+    return tuple((Pattern(glob, here), tuple(selectors)) for glob, selectors in found.items())
+
+
+def _words(items: list[str]) -> tuple[str, ...]:
+    return tuple(word for item in items for word in map(str.strip, item.split(",")) if word)
+
+
+def _format_of_environment() -> str | None:
+    name = os.environ.get("NONSTRICT_OUTPUT_FORMAT")
+    if name and name not in FORMATS:
+        raise ConfigurationError(f"NONSTRICT_OUTPUT_FORMAT is `{name}`. Set it to one of {', '.join(FORMATS)}.")
+    return name

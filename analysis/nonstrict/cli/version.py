@@ -1,0 +1,28 @@
+"""`nonstrict version`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from nonstrict import __version__
+from nonstrict.cli.status import ExitStatus
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show the version."""
+    if getattr(options, "output_format", "text") == "json":
+        import json
+
+        sys.stdout.write(json.dumps({"version": __version__}) + "\n")
+    else:
+        sys.stdout.write(f"nonstrict {__version__}\n")
+    return ExitStatus.CLEAN

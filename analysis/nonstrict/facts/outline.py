@@ -1,0 +1,165 @@
+"""Cuts a module into its top-level statements without parsing it, so that only reached functions are parsed.
+
+`ast.parse` costs nine seconds for a million lines; finding the lines that start a top-level statement costs a
+fiftieth of that. A function or class is parsed when something asks for it, the rest of the module (the *shell*:
+imports, assignments, conditionals) at once with the definitions blanked out. Where a cut turns out wrong (the pieces
+do not parse), the outline is rebuilt from one exact parse of the whole file.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+_STRING_OR_COMMENT = re.compile(
+    r"""\#[^\n]*"""
+    r'''|"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'''
+    r"""|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''"""
+    r'''|"[^"\\\n]*(?:\\.[^"\\\n]*)*"'''
+    r"""|'[^'\\\n]*(?:\\.[^'\\\n]*)*'""",
+    re.DOTALL,
+)
+_START = re.compile(
+    r"^(?:(?P<at>@)|(?P<def>(?:async[ \t]+)?def[ \t]+(?P<function>\w+))|class[ \t]+(?P<class>\w+)"
+    r"|(?!(?:else|elif|except|finally)\b)[^\s#)\]}])",
+    re.MULTILINE,
+)
+#: Text inside a triple-quoted string that could be mistaken for the start of a statement.
+_SUSPECT = re.compile(r"\n[^\s#)\]}]")
+
+
+@dataclass(slots=True)
+class Chunk:
+    """A top-level function or class with its decorators: lines `first` to `last` (from 1, inclusive)."""
+
+    name: str
+    first: int
+    last: int
+    start: int
+    text: str
+    is_class: bool
+    #: line offset of the nodes: add it to their line numbers
+    offset: int = 0
+    parsed: Definition | None = field(default=None, repr=False)
+    broken: bool = False
+
+    def node(self) -> Definition | None:
+        """The parsed definition; None if the text of the chunk does not parse."""
+        if self.parsed is None and not self.broken:
+            try:
+                self.parsed = _definition(ast.parse(self.text))
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                self.broken = True
+            if self.parsed is None:
+                self.broken = True
+        return self.parsed
+
+
+class Outline:
+    """The top-level statements of one module."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self.exact = False
+        self.chunks = self._cut()
+
+    @cached_property
+    def shell(self) -> ast.Module:
+        """The module without the bodies of its top-level definitions, with right line numbers."""
+        try:
+            return ast.parse(self._shell_text())
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self.rebuild()
+            return self._exact_shell
+
+    def node(self, chunk: Chunk) -> Definition | None:
+        """The definition of a chunk; rebuilds the outline if the cut was wrong."""
+        node = chunk.node()
+        if node is None and not self.exact:
+            self.rebuild()
+            again = next((other for other in self.chunks if other.name == chunk.name), None)
+            return again.parsed if again else None
+        return node
+
+    def rebuild(self) -> None:
+        """Cut exactly, by parsing everything; what does not parse leaves an empty module."""
+        self.exact = True
+        try:
+            tree = ast.parse(self.code)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            tree = ast.Module([], [])
+        self.chunks = []
+        rest: list[ast.stmt] = []
+        for statement in tree.body:
+            if isinstance(statement, Definition):
+                first = min([statement.lineno, *(d.lineno for d in statement.decorator_list)])
+                last = statement.end_lineno or statement.lineno
+                text = "".join(self.code.splitlines(keepends=True)[first - 1 : last])
+                is_class = isinstance(statement, ast.ClassDef)
+                self.chunks.append(Chunk(statement.name, first, last, 0, text, is_class, 0, statement))
+            else:
+                rest.append(statement)
+        self._exact_shell = ast.Module(rest, [])
+        self.__dict__["shell"] = self._exact_shell
+
+    def _cut(self) -> list[Chunk]:
+        code = self.code
+        hidden = _hidden_lines(code)
+        starts: list[tuple[int, str, bool]] = []  # offset, name ("" for other statements), is class
+        decorated = -1
+        for match in _START.finditer(code):
+            position = match.start()
+            if hidden and any(low < position < high for low, high in hidden):
+                continue
+            if match["at"]:
+                decorated = position if decorated < 0 else decorated
+                continue
+            name = match["function"] or match["class"] or ""
+            starts.append((decorated if decorated >= 0 and name else position, name, bool(match["class"])))
+            decorated = -1
+        return self._chunks(starts)
+
+    def _chunks(self, starts: list[tuple[int, str, bool]]) -> list[Chunk]:
+        code, chunks = self.code, list[Chunk]()
+        line, seen = 1, 0
+        ends = [start for start, _, _ in starts[1:]] + [len(code)]
+        for (start, name, is_class), end in zip(starts, ends, strict=True):
+            if not name:
+                continue
+            line += code.count("\n", seen, start)
+            seen = start
+            text = code[start:end]
+            last = line + text.rstrip().count("\n")
+            chunks.append(Chunk(name, line, last, start, text, is_class, line - 1))
+        return chunks
+
+    def _shell_text(self) -> str:
+        pieces: list[str] = []
+        position = 0
+        for chunk in self.chunks:
+            pieces.append(self.code[position : chunk.start])
+            pieces.append("\n" * chunk.text.count("\n"))
+            position = chunk.start + len(chunk.text)
+        pieces.append(self.code[position:])
+        return "".join(pieces)
+
+
+def _definition(tree: ast.Module) -> Definition | None:
+    body = tree.body
+    return body[0] if len(body) == 1 and isinstance(body[0], Definition) else None
+
+
+def _hidden_lines(code: str) -> list[tuple[int, int]]:
+    """Ranges of triple-quoted strings in which a line starts like a statement."""
+    if '"""' not in code and "'''" not in code:
+        return []
+    hidden: list[tuple[int, int]] = []
+    for match in _STRING_OR_COMMENT.finditer(code):
+        start, end = match.span()
+        if end - start > 6 and code[start] != "#" and _SUSPECT.search(code, start, end):
+            hidden.append((start, end))
+    return hidden

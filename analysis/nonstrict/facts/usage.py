@@ -1,0 +1,54 @@
+"""Evidence in a function's text for what its parameters are: members that only tensors, lists or dicts have."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.knowledge.operators import is_tensor_only_member
+
+if TYPE_CHECKING:
+    from nonstrict.facts.scopes import FunctionNode
+
+_DICT_MEMBERS = frozenset({"items", "keys", "setdefault", "popitem", "update"})
+
+
+def used_as(function: FunctionNode) -> dict[str, str]:
+    """For each name with evidence, `tensor`, `list` or `dict`; contradicting evidence gives nothing."""
+    cached = getattr(function, "_nonstrict_usage", None)
+    if cached is None:
+        cached = _collect(function)
+        function._nonstrict_usage = cached  # type: ignore[attr-defined]
+    return cached
+
+
+def _collect(function: FunctionNode) -> dict[str, str]:
+    found: dict[str, set[str]] = {}
+    body = function.body if isinstance(function.body, list) else [function.body]
+    for statement in body:
+        for node in ast.walk(statement):
+            kind = ""
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                kind, name = _member_kind(node.attr), node.value.id
+            elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+                kind, name = _subscript_kind(node.slice), node.value.id
+            if kind:
+                found.setdefault(name, set()).add(kind)
+    return {name: next(iter(kinds)) for name, kinds in found.items() if len(kinds) == 1}
+
+
+def _member_kind(attribute: str) -> str:
+    if attribute in _DICT_MEMBERS:
+        return "dict"
+    if attribute in MUTATING_METHODS["list"] and attribute not in {"sort", "clear", "pop", "remove"}:
+        return "list"
+    return "tensor" if is_tensor_only_member(attribute) else ""
+
+
+def _subscript_kind(index: ast.expr) -> str:
+    if isinstance(index, ast.Constant) and isinstance(index.value, str):
+        return "dict"
+    if isinstance(index, ast.Tuple) and any(isinstance(part, (ast.Slice, ast.Constant)) for part in index.elts):
+        return "tensor"
+    return ""

@@ -1,0 +1,135 @@
+"""The APIs that mark functions for a tracing contract, under every dotted name that they have.
+
+Source: `torch/_dynamo/decorators.py`, `torch/compiler/__init__.py`, `torch/library.py`, `torch/export/__init__.py` and
+`torch/fx/experimental/proxy_tensor.py` of torch 2.13; `since` also from the sources of 2.14.1 and 2.15.0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class MarkerApi(NamedTuple):
+    """One API.
+
+    `kind` is the contract: `nonstrict`, `in-graph`, `constant-result`, `leaf`, `custom-op`, `make-fx`, `compiled`,
+    `disable`. `argument` is the keyword name of the marked callable, empty where it has none (`Library.impl` takes it
+    second). `since` is the first torch version with this spelling, None where every supported one has it.
+    `position` is the position of the marked callable among positional arguments.
+    """
+
+    kind: str
+    argument: str
+    since: str | None = None
+    position: int = 0
+
+
+def _spellings(kind: str, argument: str, *names: str, since: str | None = None, position: int = 0) -> dict[str, MarkerApi]:
+    return dict.fromkeys(names, MarkerApi(kind, argument, since, position))
+
+
+MARKERS: dict[str, MarkerApi] = {
+    **_spellings(
+        "nonstrict",
+        "traceable_fn",
+        "torch._dynamo.nonstrict_trace",
+        "torch._dynamo.decorators.nonstrict_trace",
+        since="2.7",
+    ),
+    **_spellings("nonstrict", "traceable_fn", "torch.compiler.nonstrict_trace", since="2.14"),
+    **_spellings(
+        "in-graph",
+        "fn",
+        "torch._dynamo.allow_in_graph",
+        "torch._dynamo.decorators.allow_in_graph",
+        "torch.compiler.allow_in_graph",
+    ),
+    **_spellings(
+        "constant-result",
+        "fn",
+        "torch._dynamo.assume_constant_result",
+        "torch._dynamo.decorators.assume_constant_result",
+        "torch.compiler.assume_constant_result",
+    ),
+    **_spellings("leaf", "fn", "torch._dynamo.decorators.leaf_function"),
+    **_spellings(
+        "custom-op",
+        "fn",
+        "torch.library.custom_op",
+        "torch._library.custom_ops.custom_op",
+        position=1,
+    ),
+    **_spellings(
+        "custom-op",
+        "fn",
+        "torch.library.triton_op",
+        "torch._library.triton_op",
+        "torch._library.triton.triton_op",
+        position=1,
+    ),
+    **_spellings("custom-op", "func", "torch.library.register_kernel", position=2),
+    **_spellings("custom-op", "func", "torch.library.impl", position=2),
+    **_spellings("custom-op", "func", "torch.library.register_fake", "torch.library.impl_abstract", position=1),
+    **_spellings("custom-op", "fn", "torch.library.Library.impl", position=1),
+    **_spellings("custom-op", "", "torch.library.define", "torch.library.Library.define", position=1),
+    **_spellings(
+        "make-fx",
+        "f",
+        "torch.fx.experimental.proxy_tensor.make_fx",
+        "functorch.make_fx",
+    ),
+    **_spellings("make-fx", "mod", "torch.export.export", "torch.export._trace._export", "torch.export.draft_export"),
+    # Gone in 2.13, but the installed torch may be older.
+    **_spellings("make-fx", "mod", "torch.export.export_for_training"),
+    **_spellings(
+        "make-fx",
+        "fn",
+        "torch._functorch.aot_autograd.aot_function",
+        "functorch.compile.aot_function",
+    ),
+    **_spellings(
+        "make-fx",
+        "mod",
+        "torch._functorch.aot_autograd.aot_module",
+        "torch._functorch.aot_autograd.aot_module_simplified",
+        "functorch.compile.aot_module",
+        "functorch.compile.aot_module_simplified",
+    ),
+    **_spellings("compiled", "model", "torch.compile"),
+    **_spellings("compiled", "", "torch.nn.Module.compile", "torch.nn.modules.module.Module.compile"),
+    **_spellings("compiled", "", "torch.compiler.compile", "torch._dynamo.optimize", "torch._dynamo.eval_frame.optimize"),
+    **_spellings("compiled", "", "torch._dynamo.optimize_assert", "torch._dynamo.eval_frame.optimize_assert"),
+    **_spellings(
+        "disable",
+        "fn",
+        "torch._dynamo.disable",
+        "torch._dynamo.decorators.disable",
+        "torch.compiler.disable",
+        "torch._dynamo.disallow_in_graph",
+        "torch._dynamo.decorators.disallow_in_graph",
+        "torch._dynamo.decorators.skip",
+        "torch._dynamo.run",
+        "torch._disable_dynamo",
+    ),
+    **_spellings(
+        "disable",
+        "original_fn",
+        "torch.compiler.substitute_in_graph",
+        "torch._dynamo.substitute_in_graph",
+        "torch._dynamo.decorators.substitute_in_graph",
+    ),
+}
+
+# Byte strings one of which stands in every file that applies a marker whose body is checked.
+NEEDLES: tuple[bytes, ...] = (
+    b"nonstrict_trace",
+    b"allow_in_graph",
+    b"assume_constant_result",
+    b"make_fx",
+    b"aot_function",
+    b"aot_module",
+    b"torch.export",
+    # `from torch import export` and then `export.export(model, ...)`.
+    b".export(",
+    b"draft_export",
+)

@@ -1,0 +1,186 @@
+"""What torch's own operators, tensor members, public names and modules do.
+
+Every answer comes from `data/operators.json` and `data/torch_names.json`, which `scripts/generate_operators.py` and
+`scripts/generate_torch_names.py` make by asking torch: schemas, tags, stubs, source and runs on fake tensors.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from nonstrict.knowledge.store import data_file
+
+
+class Operator(NamedTuple):
+    """One function or tensor method of torch.
+
+    `mutates` holds the positions of arguments written in place (0 is the first, or self). `returns` is one of
+    `tensor`, `tensors`, `number`, `bool`, `size`, `none`, `other`; `dim_returns` is what a call that names `dim` gives
+    instead, empty where it is the same. `views`: the result may alias argument 0 (also true for in-place operators).
+    `inplace`: it has a parameter `inplace` that, when true, writes argument 0.
+    """
+
+    mutates: tuple[int, ...] = ()
+    out: bool = False
+    returns: str = "other"
+    views: bool = False
+    random: bool = False
+    data_dependent: bool = False
+    dynamic_shape: bool = False
+    metadata: bool = False
+    reduces: bool = False
+    inplace: bool = False
+    dim_returns: str = ""
+
+
+class ModuleClass(NamedTuple):
+    """One class of `torch.nn`.
+
+    `mode_dependent`: its forward, or a module that it holds, reads `training`. `mode_argument` names the constructor
+    arguments, separated by blanks, without which (0, False or None) it does not: `dropout` of an LSTM. `stateful`: its
+    forward sets plain attributes.
+    """
+
+    name: str
+    mode_dependent: bool = False
+    has_parameters: bool = False
+    container: bool = False
+    stateful: bool = False
+    mode_argument: str = ""
+
+
+def tensor_method(name: str) -> Operator | None:
+    """The method `torch.Tensor.NAME`; None where there is none (properties are in `tensor_attribute`)."""
+    return _operator("methods", name)
+
+
+def torch_function(qualname: str) -> Operator | None:
+    """The function of torch with this dotted name, in any of its public spellings.
+
+    `torch.add`, `torch.nn.functional.relu`, `torch.functional.norm`, `torch.ops.aten.add.Tensor`, `torch.Tensor.add_`
+    and `torch._C._nn.gelu` are all answered. None for everything that is not a function of tensors.
+    """
+    if not qualname.startswith("torch."):
+        return None
+    found = _operator("functions", qualname)
+    return found if found is not None else _by_other_spelling(qualname)
+
+
+@cache
+def _by_other_spelling(qualname: str) -> Operator | None:
+    if qualname.startswith("torch.Tensor."):
+        return tensor_method(qualname[len("torch.Tensor.") :])
+    if qualname.startswith(("torch.ops.aten.", "torch.ops.prims.")):
+        name = qualname.split(".")[3]
+        return _first("torch." + name, "torch.nn.functional." + name) or _aten(name) or tensor_method(name)
+    for prefix in ("torch._VF.", "torch._C._VariableFunctions.", "torch._C._nn.", "torch._refs."):
+        if qualname.startswith(prefix):
+            name = qualname[len(prefix) :]
+            return _first("torch." + name, "torch.nn.functional." + name) or _aten(name)
+    return None
+
+
+def _first(*names: str) -> Operator | None:
+    return next((found for found in (_operator("functions", name) for name in names) if found is not None), None)
+
+
+def _aten(name: str) -> Operator | None:
+    """An operator that Python reaches under another name: `linalg_det` is `torch.linalg.det`."""
+    head, _, tail = name.partition("_")
+    return _operator("functions", f"torch.{head}.{tail}") if tail else None
+
+
+def tensor_attribute(name: str) -> str | None:
+    """The kind of value of a property of `torch.Tensor`; None where it has no such property.
+
+    One of `tensor`, `size`, `dtype`, `device`, `layout`, `bool`, `number`, `string`, `other`.
+    """
+    return data_file("operators.json")["attributes"].get(name)
+
+
+def is_tensor_only_member(name: str) -> bool:
+    """Whether having this member is evidence that a value is a tensor.
+
+    False for every name that the built-in types, common containers, files, loggers, random generators, `nn.Module`,
+    optimizers and torch's small value types have too. NumPy arrays share some: see `is_array_member`.
+    """
+    return name in _members("tensor_only")
+
+
+def is_array_member(name: str) -> bool:
+    """Whether a tensor-only member (`is_tensor_only_member`) is also one of `numpy.ndarray`."""
+    return name in _members("shared_with_arrays")
+
+
+def torch_kind(qualname: str) -> str | None:
+    """What a public name of torch is; None for a name that torch does not have.
+
+    One of `function`, `class`, `module`, `tensor-class`, `nn-module-class`, `optimizer-class`, `dtype`, `constant`,
+    `context-manager` (a class or function used with `with`), `generator-class`, `autograd-function`, `exception`.
+    """
+    if qualname == "torch":
+        return "module"
+    if not qualname.startswith("torch."):
+        return None
+    module, _, name = qualname.rpartition(".")
+    return _names_of(module).get(name)
+
+
+def canonical_name(qualname: str) -> str:
+    """The documented name of a torch class or function given by another public path, else `qualname` itself.
+
+    `torch.nn.modules.linear.Linear` is `torch.nn.Linear`.
+    """
+    return _aliases().get(qualname, qualname)
+
+
+def nn_module(qualname: str) -> ModuleClass | None:
+    """The class of `torch.nn` with this name, public (`torch.nn.Dropout`) or by its module; None for others."""
+    if not qualname.startswith("torch."):
+        return None
+    return _module_class(canonical_name(qualname))
+
+
+_DECODED: dict[tuple[str, str], Operator | None] = {}
+
+
+def _operator(table: str, name: str) -> Operator | None:
+    key = (table, name)
+    if key not in _DECODED:
+        row = data_file("operators.json")[table].get(name)
+        _DECODED[key] = None if row is None else _decode(row)
+    return _DECODED[key]
+
+
+def _decode(row: list[Any]) -> Operator:
+    returns, flags, mutates, dim_returns = (*row, *("", "", (), "")[len(row) :])
+    names: dict[str, str] = data_file("operators.json")["flags"]
+    set_flags = {names[letter]: True for letter in flags}
+    return Operator(mutates=tuple(mutates), returns=returns, dim_returns=dim_returns, **set_flags)
+
+
+@cache
+def _members(key: str) -> frozenset[str]:
+    return frozenset(data_file("operators.json")[key].split())
+
+
+@cache
+def _names_of(module: str) -> dict[str, str]:
+    """Names in one module of torch with their kinds."""
+    kinds: dict[str, str] = data_file("torch_names.json")["names"].get(module, {})
+    return {name: kind for kind, names in kinds.items() for name in names.split()}
+
+
+@cache
+def _aliases() -> dict[str, str]:
+    return data_file("torch_names.json")["aliases"]
+
+
+@cache
+def _module_class(name: str) -> ModuleClass | None:
+    row: list[str] | None = data_file("torch_names.json")["modules"].get(name)
+    if row is None:
+        return None
+    flags, argument = row
+    return ModuleClass(name, "t" in flags, "p" in flags, "c" in flags, "s" in flags, argument)

@@ -1,0 +1,1 @@
+"""Facts of many files linked: modules, values with an origin, and what each marked function does."""

@@ -1,0 +1,168 @@
+"""Values from annotations: `torch.Tensor`, `nn.Module`, `list[torch.Tensor]`, `Optional[...]`, project classes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.operators import nn_module, torch_kind
+from nonstrict.program.places import Place
+from nonstrict.program.values import (
+    BOOL,
+    NONE,
+    NUMBER,
+    NUMPY,
+    SETTING,
+    SIZE,
+    STRING,
+    UNKNOWN,
+    Heap,
+    Kind,
+    Value,
+    join,
+)
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+
+_SIMPLE = {
+    "builtins.int": NUMBER,
+    "builtins.float": NUMBER,
+    "builtins.complex": NUMBER,
+    "builtins.bool": BOOL,
+    "builtins.str": STRING,
+    "builtins.bytes": STRING,
+    "torch.Size": SIZE,
+    "torch.device": SETTING,
+    "torch.dtype": SETTING,
+    "torch.layout": SETTING,
+    "torch.memory_format": SETTING,
+    "torch.Generator": Value(Kind.GENERATOR),
+    "torch.SymInt": NUMBER,
+    "numpy.ndarray": NUMPY,
+    "builtins.None": NONE,
+}
+_CONTAINERS = {
+    "builtins.list": Kind.LIST,
+    "typing.List": Kind.LIST,
+    "typing.Sequence": Kind.LIST,
+    "typing.Iterable": Kind.LIST,
+    "collections.abc.Sequence": Kind.LIST,
+    "collections.abc.Iterable": Kind.LIST,
+    "typing.MutableSequence": Kind.LIST,
+    "collections.abc.MutableSequence": Kind.LIST,
+    "builtins.dict": Kind.DICT,
+    "typing.Dict": Kind.DICT,
+    "typing.Mapping": Kind.DICT,
+    "typing.MutableMapping": Kind.DICT,
+    "collections.abc.Mapping": Kind.DICT,
+    "collections.abc.MutableMapping": Kind.DICT,
+    "collections.OrderedDict": Kind.DICT,
+    "collections.defaultdict": Kind.DICT,
+    "typing.DefaultDict": Kind.DICT,
+    "builtins.set": Kind.SET,
+    "typing.Set": Kind.SET,
+    "builtins.frozenset": Kind.SET,
+    "builtins.tuple": Kind.TUPLE,
+    "typing.Tuple": Kind.TUPLE,
+    "collections.deque": Kind.DEQUE,
+    "typing.Deque": Kind.DEQUE,
+    "typing.Iterator": Kind.ITERATOR,
+    "collections.abc.Iterator": Kind.ITERATOR,
+    "typing.Generator": Kind.ITERATOR,
+}
+_UNIONS = frozenset({"typing.Union"})
+_TRANSPARENT = frozenset(
+    {"typing.Final", "typing.ClassVar", "typing.Annotated", "typing_extensions.Annotated", "typing.Required"}
+)
+_TENSOR_PREFIXES = ("jaxtyping.",)
+
+
+def value_of(frame: Frame, node: ast.AST | None, place: Place) -> Value:
+    """The value an annotation promises, at `place`; UNKNOWN where it promises nothing that matters."""
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, str):
+            return value_of(frame, _parsed(node.value), place)
+        return NONE if node.value is None else UNKNOWN.at(place)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _either(frame, [node.left, node.right], place)
+    if isinstance(node, ast.Subscript):
+        return _subscripted(frame, node, place)
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return _named(frame, frame.machine.evaluate(frame, node), place)
+    return UNKNOWN.at(place)
+
+
+def canonical(frame: Frame, node: ast.AST | None) -> str:
+    """The dotted name of an annotation without its arguments, "" if it has none."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        node = _parsed(node.value)
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return ""
+    found = frame.machine.evaluate(frame, node)
+    if found.kind is Kind.EXTERNAL:
+        return found.ref
+    return found.ref.qualname if found.kind is Kind.CLASS else ""
+
+
+def _parsed(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _either(frame: Frame, nodes: list[ast.expr], place: Place) -> Value:
+    found: Value | None = None
+    for node in nodes:
+        part = value_of(frame, node, place)
+        if part.kind is not Kind.NONE:
+            found = join(found, part)
+    return NONE.at(place) if found is None else found
+
+
+def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
+    base = frame.machine.evaluate(frame, node.value)
+    name: str = base.ref if base.kind is Kind.EXTERNAL else ""
+    arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if name == "typing.Optional" or name in _UNIONS:
+        return _either(frame, arguments, place)
+    if name in _TRANSPARENT:
+        return value_of(frame, arguments[0], place)
+    if name.startswith(_TENSOR_PREFIXES):
+        return value_of(frame, arguments[0], place)
+    kind = _CONTAINERS.get(name)
+    if kind is None:
+        return _named(frame, base, place)
+    heap = Heap()
+    for argument in arguments[-1:] if kind is Kind.DICT else arguments:
+        if not (isinstance(argument, ast.Constant) and argument.value is ...):
+            heap.element = join(heap.element, value_of(frame, argument, place.step("[]")))
+    return Value(kind, place, heap=heap)
+
+
+def _named(frame: Frame, base: Value, place: Place) -> Value:
+    if base.kind is Kind.CLASS:
+        return frame.machine.instance_at(base.ref, place)
+    if base.kind is Kind.UNION:
+        return UNKNOWN.at(place)
+    if base.kind is not Kind.EXTERNAL:
+        return NONE.at(place) if base.kind is Kind.NONE else UNKNOWN.at(place)
+    name: str = base.ref
+    simple = _SIMPLE.get(name)
+    if simple is not None:
+        return simple.at(place)
+    if name in _CONTAINERS:
+        return Value(_CONTAINERS[name], place)
+    if name == "torch.nn.Parameter" or name == "torch.nn.parameter.Parameter":
+        return Value(Kind.PARAMETER, place)
+    kind = torch_kind(name)
+    if kind == "tensor-class":
+        return Value(Kind.TENSOR, place)
+    if kind == "nn-module-class" or nn_module(name) is not None:
+        return Value(Kind.MODULE, place, name)
+    if name.startswith("typing.") or name.startswith("collections.abc."):
+        return UNKNOWN.at(place)
+    return Value(Kind.INSTANCE, place, name)

@@ -1,0 +1,314 @@
+"""Loading attributes and subscripts, and the questions about an argument that no guard watches."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.operators import is_tensor_only_member, nn_module, tensor_attribute, tensor_method
+from nonstrict.program import classes
+from nonstrict.program.effects import Event
+from nonstrict.program.frames import relocated
+from nonstrict.program.places import FRESH, VIEW, Origin
+from nonstrict.program.values import (
+    BOOL,
+    NO_CONSTANT,
+    NUMBER,
+    PRIMITIVES,
+    SETTING,
+    SIZE,
+    STRING,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Kind,
+    Value,
+    join,
+)
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+
+_QUERIES = frozenset({"is_leaf", "grad_fn", "grad"})
+_MODULE_PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias"})
+_ATTRIBUTE_KINDS = {
+    "size": SIZE,
+    "number": NUMBER,
+    "bool": BOOL,
+    "dtype": SETTING,
+    "device": SETTING,
+    "layout": SETTING,
+}
+_POINTER_ATTRIBUTES = frozenset({"__cuda_array_interface__", "__array_interface__"})
+
+
+def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    """The value of `base.name`."""
+    if base.kind is Kind.UNION:
+        found: Value | None = None
+        for alternative in base.ref:
+            if alternative.kind is not Kind.NONE:
+                found = join(found, load(frame, node, alternative, name))
+        return found or UNKNOWN
+    handler = _LOADERS.get(base.kind)
+    if handler is not None:
+        return handler(frame, node, base, name)
+    return Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
+
+
+def _of_python_module(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    return frame.machine.module_attribute(frame.module, base.ref, name)
+
+
+def _of_external(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    return frame.machine.module_attribute(frame.module, base.ref, name)
+
+
+def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    kind = tensor_attribute(name)
+    if kind is None and tensor_method(name) is not None:
+        return Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
+    _query_tensor(frame, node, base, name)
+    if name in _POINTER_ATTRIBUTES:
+        frame.emit(Event.POINTER, node, base.place, base, name)
+        return UNKNOWN
+    simple = _ATTRIBUTE_KINDS.get(kind or "")
+    if simple is not None:
+        frame.consume(node, base, metadata=True)
+        pending = base.pending if kind in ("size", "number") else frozenset[object]()
+        return simple.with_pending(pending)
+    if kind == "tensor":
+        frame.consume(node, base)
+        if name == "grad":
+            return Value(Kind.TENSOR, FRESH)
+        flags = base.flags & Flag.BOOLEAN if name == "data" else base.flags
+        return Value(Kind.TENSOR, base.place.step(VIEW), flags=flags, pending=base.pending)
+    if name.startswith("__"):
+        return UNKNOWN
+    return Value(Kind.EXTERNAL_METHOD, base.place, (base, name)) if kind is None else UNKNOWN
+
+
+def _query_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> None:
+    """Ask an argument for what is not guarded: autograd's view of it, or an attribute a user attached."""
+    if base.place.origin is not Origin.ARGUMENT or base.place.is_view or base.place.path and base.kind is Kind.PARAMETER:
+        return
+    if name in _QUERIES or (tensor_attribute(name) is None and tensor_method(name) is None and not name.startswith("_")):
+        frame.emit(Event.QUERY, node, base.place, base, ast.unparse(node))
+
+
+def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    """An attribute of an instance of a class of the program."""
+    if not hasattr(base.ref, "bases"):
+        return _of_external_instance(frame, node, base, name)
+    heap = base.heap
+    place = base.place.step(f".{name}")
+    if base.kind is Kind.MODULE and name == "training":
+        return _mode(frame, node, base)
+    if heap is not None and name in heap.attributes:
+        value = heap.attributes[name]
+        found = relocated(value, place) if base.place.origin is not Origin.FRESH else value
+        _plain_attribute(frame, node, base, found, name)
+        return found
+    inherited = classes.class_attribute(frame.machine, base.ref, name, _class_place(base, name))
+    if inherited is not None:
+        if inherited.kind is Kind.FUNCTION:
+            return _method(frame, node, base, inherited)
+        if inherited.kind is not Kind.MARKED:
+            _plain_attribute(frame, node, base, inherited, name)
+        return inherited
+    if base.kind is Kind.MODULE:
+        return Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
+    stored = frame.machine.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
+    if stored is not None:
+        return relocated(stored, place)
+    return Value(Kind.EXTERNAL_METHOD, place, (base, name)) if heap is None or heap.open else UNKNOWN.at(place)
+
+
+def _class_place(base: Value, name: str) -> object:
+    """Where a class attribute read through an instance lives: an argument's class is reached from outside."""
+    from nonstrict.program.places import Place
+
+    cls = base.ref
+    return Place(Origin.GLOBAL, cls.module.path, cls.name, (f".{name}",))
+
+
+def _method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
+    function = member.ref
+    if function.binding == "static":
+        return member
+    if function.binding == "class":
+        return Value(Kind.BOUND, FRESH, (Value(Kind.CLASS, FRESH, base.ref), function))
+    bound = Value(Kind.BOUND, base.place, (base, function))
+    if function.binding == "property":
+        return frame.machine.call(frame, node, bound, [], {})
+    return bound
+
+
+def _plain_attribute(frame: Frame, node: ast.AST, base: Value, value: Value, name: str) -> None:
+    """Plain Python attributes of a module argument are not guarded, whatever torch says of its parameters."""
+    if base.kind is not Kind.MODULE or base.place.origin is not Origin.ARGUMENT:
+        return
+    for alternative in value.alternatives():
+        plain_tensor = alternative.kind is Kind.TENSOR and not alternative.flags & Flag.REGISTERED
+        if plain_tensor and alternative.flags & Flag.CLASS_ATTRIBUTE:
+            frame.emit(Event.READ, node, alternative.place, alternative)
+        elif plain_tensor or alternative.kind in PRIMITIVES:
+            frame.emit(Event.ATTRIBUTE, node, base.place.step(f".{name}"), alternative, name)
+
+
+def _mode(frame: Frame, node: ast.AST, base: Value) -> Value:
+    if base.place.origin is Origin.ARGUMENT:
+        frame.emit(Event.MODE, node, base.place, base, "training")
+        return BOOL
+    return BOOL.at(base.place.step(".training")) if base.place.captured else BOOL
+
+
+def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    """An attribute of an object whose class lies outside the program, torch's own modules among them."""
+    place = base.place.step(f".{name}")
+    if base.heap is not None and name in base.heap.attributes:
+        return relocated(base.heap.attributes[name], place)
+    if base.kind is Kind.MODULE:
+        if name == "training":
+            return _mode(frame, node, base)
+        if name in _MODULE_PARAMETERS:
+            return Value(Kind.PARAMETER, place)
+    stored = frame.machine.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
+    if stored is not None:
+        return relocated(stored, place)
+    return Value(Kind.EXTERNAL_METHOD, place, (base, name))
+
+
+def _of_class(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    cls = base.ref
+    found = classes.member(frame.machine, cls, name)
+    if found is None:
+        if name == "apply" and classes.is_autograd_function(cls):
+            return Value(Kind.EXTERNAL_METHOD, FRESH, (base, "apply"))
+        return STRING if name in ("__name__", "__qualname__") else Value(Kind.EXTERNAL_METHOD, FRESH, (base, name))
+    value, _ = found
+    if value.kind is Kind.FUNCTION:
+        return Value(Kind.BOUND, FRESH, (base, value.ref)) if value.ref.binding == "class" else value
+    if value.kind is Kind.MARKED:
+        return value
+    if classes.is_enum(cls):
+        return Value(Kind.SETTING, FRESH, cls)
+    return relocated(value, _class_place(base, name))  # type: ignore[arg-type]
+
+
+def _of_super(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    receiver, owner = base.ref
+    found = classes.member(frame.machine, receiver.ref, name, after=owner) if hasattr(receiver.ref, "bases") else None
+    if found is None or found[0].kind is not Kind.FUNCTION:
+        return Value(Kind.EXTERNAL_METHOD, receiver.place, (receiver, name))
+    return _method(frame, node, receiver, found[0])
+
+
+def _of_unknown(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    return Value(Kind.EXTERNAL_METHOD, base.place.step(f".{name}"), (base, name))
+
+
+def _of_marked(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    return UNKNOWN
+
+
+_LOADERS = {
+    Kind.PYTHON_MODULE: _of_python_module,
+    Kind.EXTERNAL: _of_external,
+    Kind.TENSOR: _of_tensor,
+    Kind.PARAMETER: _of_tensor,
+    Kind.OBJECT: _of_object,
+    Kind.MODULE: _of_object,
+    Kind.INSTANCE: _of_external_instance,
+    Kind.CLASS: _of_class,
+    Kind.SUPER: _of_super,
+    Kind.UNKNOWN: _of_unknown,
+    Kind.MARKED: _of_marked,
+}
+
+
+# -- subscripts ---------------------------------------------------------------------------------------------------
+
+
+def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    """The value of `base[index]`."""
+    if base.kind is Kind.UNION:
+        found: Value | None = None
+        for alternative in base.ref:
+            if alternative.kind is not Kind.NONE:
+                found = join(found, subscript(frame, node, alternative, index))
+        return found or UNKNOWN
+    if base.kind in TENSORS:
+        return _indexed_tensor(frame, node, base, index)
+    if base.kind is Kind.SIZE:
+        is_slice = isinstance(node.slice, ast.Slice)
+        return (SIZE if is_slice else NUMBER).with_pending(base.pending)
+    if base.kind in (Kind.CLASS, Kind.EXTERNAL):
+        return base
+    if base.kind is Kind.FUNCTION and "triton" in base.ref.traits:
+        return base._replace(flags=base.flags | Flag.NATIVE)
+    if base.kind is Kind.MODULE and base.heap is not None and base.heap.element is not None:
+        return _element_at(frame, base, index)
+    if base.kind is Kind.INSTANCE and base.ref == "os._Environ":
+        frame.emit(Event.AMBIENT, node, what="an environment variable")
+        return STRING
+    if base.heap is not None:
+        return _element_at(frame, base, index)
+    return UNKNOWN.at(base.place.step("[]"))
+
+
+def _element_at(frame: Frame, base: Value, index: Value) -> Value:
+    heap = base.heap
+    if heap is None:
+        return UNKNOWN
+    if index.kind is Kind.SETTING and base.kind in (Kind.LIST, Kind.TUPLE):
+        return base
+    found = heap.load(index.const)
+    if found is None and base.place.origin is Origin.GLOBAL and not base.place.path:
+        found = frame.machine.stored_in(base.place, "")
+    step = f"[{index.const!r}]" if index.const is not NO_CONSTANT else "[]"
+    if found is None:
+        return UNKNOWN.at(base.place.step(step))
+    if base.place.origin in (Origin.FRESH, Origin.UNKNOWN):
+        return found.with_pending(found.pending | base.pending)
+    return relocated(found, base.place.step(step))
+
+
+def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    frame.settle(index)
+    pending = base.pending
+    parts = [index]
+    if index.kind is Kind.TUPLE and index.heap is not None:
+        parts = list(index.heap.items.values())
+    advanced = False
+    for part in parts:
+        if part.kind in TENSORS:
+            advanced = True
+            frame.settle(part)
+            if part.flags & Flag.BOOLEAN:
+                pending |= frame.unbacked(node, base, "boolean-mask indexing").pending
+            pending |= part.pending
+        elif part.kind in (Kind.LIST, Kind.NUMPY, Kind.UNKNOWN, Kind.UNION):
+            advanced = True
+            frame.settle(part)
+    place = FRESH if advanced else base.place.step(VIEW)
+    if advanced:
+        frame.consume(node.value, base)
+    flags = base.flags & (Flag.BOOLEAN | Flag.ATTACHED)
+    return Value(Kind.TENSOR, place, flags=flags, pending=pending)
+
+
+# -- questions that are not guarded -------------------------------------------------------------------------------
+
+
+def compared_types(frame: Frame, node: ast.Compare) -> None:
+    """`type(x) is torch.Tensor` and the like, for an argument of the marked function."""
+    for operand in (node.left, *node.comparators):
+        if isinstance(operand, ast.Call) and getattr(operand.func, "id", "") == "type" and len(operand.args) == 1:
+            asked = frame.machine.evaluate(frame, operand.args[0])
+            if asked.kind in TENSORS and asked.place.origin is Origin.ARGUMENT:
+                frame.emit(Event.QUERY, node, asked.place, asked, ast.unparse(node))
+                return
+
+
+_ = is_tensor_only_member, nn_module

@@ -1,0 +1,168 @@
+"""A marked function as rules see it: everything it and what it calls do, its callers, and who writes what it reads."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import scope_of
+from nonstrict.findings import Related, Span
+from nonstrict.program import annotations, callers, invoke, marking, parameters, writes
+from nonstrict.program.effects import Event, Observed, Summary, observed, span_of
+from nonstrict.program.frames import Frame
+from nonstrict.program.places import Origin, Place
+from nonstrict.program.values import Kind, Value
+from nonstrict.rules.base import CallSite, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.definitions import Function, Mark
+    from nonstrict.program.machine import Machine
+
+
+class MarkedBody:
+    """One marked function, interpreted on demand. Implements `nonstrict.rules.base.Body`."""
+
+    def __init__(self, machine: Machine, mark: Mark, torch: tuple[int, int]) -> None:
+        self.machine = machine
+        self.mark = mark
+        self.marker = mark.kind
+        self.api = mark.api
+        self.torch = torch
+        self.function = mark.function.qualname if mark.function is not None else _described(mark.target)
+        self.marked_at: Span = span_of(mark.path, mark.offset, mark.node)
+        self.receiver: Value | None = marking.receiver_of(machine, mark)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What the body does."""
+        function = self.mark.function
+        summary = Summary(self.function)
+        if function is None:
+            return summary
+        definition = parameters.definition_frame(self.machine.module_frame(function.module), function)
+        frame = Frame(
+            self.machine,
+            function.module,
+            function.offset,
+            summary,
+            function=function,
+            scope=scope_of(function.node),
+        )
+        self.machine.begin()
+        bound = parameters.of_marked(definition, function, self._seen(function), self._receiver_in_body(function))
+        bound.update(self._bound_by_partial(function))
+        frame.env.update(bound)
+        invoke.run(self.machine, frame)
+        if function.cached_at is not None:
+            invoke.leak_from_cache(frame, function, summary)
+        return summary
+
+    def _receiver_in_body(self, function: Function) -> Value | None:
+        receiver = self.receiver
+        if receiver is None:
+            return None
+        if receiver.kind is Kind.MODULE:
+            # The capture is reported on the marker; the body does not report the module's state once more.
+            return receiver.at(Place(Origin.UNKNOWN))
+        return receiver
+
+    def _bound_by_partial(self, function: Function) -> dict[str, Value]:
+        target = self.mark.target
+        if target.kind is not Kind.PARTIAL:
+            return {}
+        _, first, named = target.ref
+        names = [argument.arg for argument in (*function.node.args.posonlyargs, *function.node.args.args)]
+        given = {**dict(zip(names, first, strict=False)), **named}
+        owner = f"{function.module.path}:{function.qualname}"
+        return {
+            name: value.at(Place(Origin.DEFAULT, owner, name)) if value.kind not in _CONSTANT else value
+            for name, value in given.items()
+            if name in names
+        }
+
+    def _seen(self, function: Function) -> dict[str, Value]:
+        """The joined values of parameters whose annotation does not tell what they are."""
+        if not parameters.needs_callers(self.machine, function):
+            return {}
+        return callers.joined_arguments(self.machine, self.mark)
+
+    # -- the view of rules ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _observed(self) -> dict[Event, list[Observed]]:
+        grouped: dict[Event, list[Observed]] = {}
+        for seen in observed(self.summary, frozenset(self.machine.resolved)):
+            grouped.setdefault(seen.effect.event, []).append(seen)
+        return grouped
+
+    def observed(self, *events: Event) -> Iterator[Observed]:
+        """The effects of the given kinds, nearest first."""
+        for event in events:
+            yield from self._observed.get(event, [])
+
+    def chain(self, observed: Observed) -> tuple[Related, ...]:
+        """From the marker through the calls to the function that holds the effect."""
+        caller = self.function
+        links = [Related(self.marked_at, f"`{caller}` is marked with `{self.api}` here")]
+        for edge in observed.chain:
+            links.append(Related(edge.span, f"`{caller}` calls `{edge.callee}` here"))
+            caller = edge.callee
+        return tuple(links)
+
+    def writers(self, place: Place) -> tuple[Related, ...]:
+        """Where what lives at a place is changed."""
+        return writes.writers(self.machine, place)
+
+    def mode_writers(self) -> tuple[Related, ...]:
+        """Where modules are switched between training and evaluation, in the files that mark or call the function."""
+        paths = {self.mark.path, *(call.path for call in callers.calls_of(self.machine, self.mark))}
+        return tuple(related for path in sorted(paths) for related in writes.mode_writers(self.machine, path))
+
+    def guarded_by_region(self, place: Place) -> bool:
+        """Whether every compiled caller reads the place itself, so that Dynamo guards it."""
+        compiled = [call for call in callers.calls_of(self.machine, self.mark) if callers.is_compiled(self.machine, call)]
+        return bool(compiled) and all(callers.reads(call, place) for call in compiled)
+
+    @cached_property
+    def sites(self) -> tuple[CallSite, ...]:
+        """The calls of the function that were seen."""
+        return tuple(callers.site(self.machine, self.mark, call) for call in callers.calls_of(self.machine, self.mark))
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the function, with canonical annotations."""
+        function = self.mark.function
+        if function is None:
+            return ()
+        definition = parameters.definition_frame(self.machine.module_frame(function.module), function)
+        arguments = function.node.args
+        defaults = parameters.default_nodes(arguments)
+        return tuple(
+            Parameter(
+                argument.arg,
+                annotations.canonical(definition, argument.annotation),
+                argument.arg in defaults,
+                span_of(function.module.path, function.offset, argument),
+            )
+            for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        )
+
+    @cached_property
+    def dispatches(self) -> tuple[Related, ...]:
+        """Calls that may reach one of several marked functions."""
+        return callers.dispatches(self.machine, self.mark)
+
+
+_CONSTANT = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING, Kind.FUNCTION, Kind.CLASS})
+
+
+def _described(target: Value) -> str:
+    if isinstance(target.ref, str):
+        return target.ref
+    return getattr(target.ref, "qualname", target.kind.value)
+
+
+_ = ast

@@ -1,0 +1,385 @@
+"""Builtins and small standard functions whose result depends on what they are given."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program import conditions, expressions
+from nonstrict.program.effects import Event
+from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.values import (
+    BOOL,
+    NO_CONSTANT,
+    NUMBER,
+    STRING,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Kind,
+    Value,
+    container,
+    join,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nonstrict.program.frames import Frame
+
+_Handler = "Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Value]"
+
+
+def mutated_argument(name: str) -> int | None:
+    """The argument that a function shuffles in place."""
+    return 0 if name.endswith(".shuffle") else None
+
+
+def _pending(values: list[Value]) -> frozenset[object]:
+    return frozenset[object]().union(*(value.pending for value in values))
+
+
+def _argument_node(node: ast.AST, index: int) -> ast.AST:
+    return node.args[index] if isinstance(node, ast.Call) and index < len(node.args) else node
+
+
+def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """`int(x)`, `float(x)`: of a tensor, its data is needed."""
+    if not positional:
+        return NUMBER
+    value = frame.consume(node, positional[0])
+    for alternative in value.alternatives():
+        if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
+            name = ast.unparse(node.func) if isinstance(node, ast.Call) else "int"
+            frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")
+            return NUMBER
+    return Value(Kind.NUMBER, pending=value.pending)
+
+
+def _bool(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if positional:
+        conditions.decide_value(frame, node, frame.consume(node, positional[0]))
+    return BOOL
+
+
+def _text(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if positional and positional[0].is_tensor:
+        value = positional[0]
+        frame.consume(node, value)
+        if not frame.machine.in_message(frame, node):
+            frame.emit(Event.ESCAPE, node, value.place, value, "formatting the value of a tensor")
+    return STRING.with_pending(_pending(positional))
+
+
+def _bytes(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if positional and positional[0].is_tensor:
+        frame.emit(Event.ESCAPE, node, positional[0].place, positional[0], "`bytes()` of a tensor")
+    return STRING
+
+
+def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if not positional:
+        return NUMBER
+    value = positional[0]
+    frame.consume(node, value, metadata=value.is_tensor)
+    return NUMBER.with_pending(value.pending)
+
+
+def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """`max(a, b)`, `sorted(xs)` of tensors compare by value."""
+    candidates = positional
+    if len(positional) == 1:
+        candidates = [expressions.elements_of(frame, node, frame.consume(node, positional[0]))]
+        if positional[0].is_tensor:
+            candidates = [Value(Kind.TENSOR)]
+    for value in candidates:
+        frame.consume(node, value)
+        if value.is_tensor:
+            frame.emit(Event.ESCAPE, node, value.place, value, "comparing tensors by value")
+            return Value(Kind.TENSOR)
+    result = NUMBER if all(value.kind is Kind.NUMBER for value in candidates) else UNKNOWN
+    return result.with_pending(_pending(candidates))
+
+
+def _sorted(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    key = keywords.get("key")
+    if key is not None and positional:
+        element = expressions.elements_of(frame, node, frame.consume(node, positional[0]))
+        found = frame.machine.call(frame, node, key, [element], {})
+        if found.is_tensor:
+            frame.emit(Event.ESCAPE, node, found.place, found, "comparing tensors by value")
+        return container(Kind.LIST, element)
+    element = _extreme(frame, node, positional, keywords)
+    return container(Kind.LIST, element)
+
+
+def _sum(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if not positional:
+        return NUMBER
+    element = expressions.elements_of(frame, node, frame.consume(node, positional[0]))
+    if element.is_tensor or any(value.is_tensor for value in positional[1:]):
+        return Value(Kind.TENSOR, pending=element.pending)
+    return (NUMBER if element.kind is Kind.NUMBER else UNKNOWN).with_pending(_pending(positional) | element.pending)
+
+
+def _any(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if positional:
+        element = expressions.elements_of(frame, node, frame.consume(node, positional[0]))
+        conditions.decide_value(frame, _argument_node(node, 0), element)
+    return BOOL
+
+
+def _range(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    for value in positional:
+        frame.consume(node, value)
+        if value.is_tensor:
+            frame.emit(Event.ESCAPE, node, value.place, value, "using a tensor as a Python integer")
+    return container(Kind.LIST, NUMBER)._replace(kind=Kind.LIST)
+
+
+def _enumerate(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    element = expressions.elements_of(frame, node, frame.consume(node, positional[0])) if positional else UNKNOWN
+    made = container(Kind.ITERATOR)
+    if made.heap is not None:
+        made.heap.element = container(Kind.TUPLE, NUMBER, element)
+    return made
+
+
+def _zip(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    elements = [expressions.elements_of(frame, node, frame.consume(node, value)) for value in positional]
+    made = container(Kind.ITERATOR)
+    if made.heap is not None:
+        made.heap.element = container(Kind.TUPLE, *elements)
+    return made
+
+
+def _map(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if not positional:
+        return UNKNOWN
+    elements = [expressions.elements_of(frame, node, frame.consume(node, value)) for value in positional[1:]]
+    made = container(Kind.ITERATOR)
+    if made.heap is not None:
+        made.heap.element = frame.machine.call(frame, node, positional[0], elements, {})
+    return made
+
+
+def _filter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    element = expressions.elements_of(frame, node, frame.consume(node, positional[1])) if len(positional) > 1 else UNKNOWN
+    if positional and positional[0].kind is not Kind.NONE:
+        kept = frame.machine.call(frame, node, positional[0], [element], {})
+        conditions.decide_value(frame, node, kept)
+    return container(Kind.ITERATOR, element)
+
+
+def _collect(kind: Kind) -> object:
+    def handler(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+        made = container(kind)
+        if positional and made.heap is not None:
+            source = frame.consume(node, positional[0])
+            if source.kind is Kind.DICT and kind is Kind.DICT and source.heap is not None:
+                made.heap.items, made.heap.element = dict(source.heap.items), source.heap.element
+            elif source.kind in (Kind.LIST, Kind.TUPLE) and kind in (Kind.LIST, Kind.TUPLE) and source.heap is not None:
+                made.heap.items = dict(source.heap.items)
+                made.heap.element = expressions.elements_of(frame, node, source)
+            else:
+                made.heap.element = expressions.elements_of(frame, node, source)
+            made = made.with_pending(source.pending)
+        if kind is Kind.DICT and made.heap is not None:
+            for name, value in keywords.items():
+                made.heap.store(name, value)
+        return made
+
+    return handler
+
+
+def _iter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if not positional:
+        return UNKNOWN
+    source = positional[0]
+    made = container(Kind.ITERATOR)
+    if made.heap is not None:
+        made.heap.element = expressions.elements_of(frame, node, frame.consume(node, source))
+    return made
+
+
+def _next(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if not positional:
+        return UNKNOWN
+    iterator = positional[0]
+    if iterator.place.captured and iterator.kind in (Kind.ITERATOR, Kind.INSTANCE):
+        return frame.random(node, f"advances the iterator `{iterator.place.text}`", Kind.UNKNOWN)
+    element = iterator.heap.element if iterator.heap is not None else None
+    return element or UNKNOWN
+
+
+def _isinstance(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if len(positional) < 2:
+        return BOOL
+    value, asked = positional[0], positional[1]
+    names = _class_names(asked)
+    if value.place.origin is Origin.ARGUMENT and not value.place.path and value.is_tensor:
+        special = {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
+        if names & special:
+            frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))
+    elif value.place.origin is Origin.ARGUMENT and value.kind is Kind.NUMBER and names == {"builtins.int"}:
+        frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))
+    return BOOL
+
+
+def _class_names(asked: Value) -> set[str]:
+    if asked.kind is Kind.TUPLE and asked.heap is not None:
+        return {name for value in asked.heap.items.values() for name in _class_names(value)}
+    if asked.kind is Kind.UNION:
+        return {name for value in asked.ref for name in _class_names(value)}
+    return {asked.ref} if asked.kind is Kind.EXTERNAL else set()
+
+
+def _type(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if len(positional) != 1:
+        return UNKNOWN
+    value = positional[0]
+    if value.is_tensor and value.place.origin is Origin.ARGUMENT:
+        return Value(Kind.INSTANCE, value.place, "builtins.type")
+    if value.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(value.ref, "bases"):
+        return Value(Kind.CLASS, FRESH, value.ref)
+    return UNKNOWN
+
+
+def _identity(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if positional and positional[0].is_tensor and positional[0].place.origin is Origin.ARGUMENT:
+        frame.emit(Event.QUERY, node, positional[0].place, positional[0], ast.unparse(node))
+    return NUMBER
+
+
+def _getattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if len(positional) < 2 or not isinstance(positional[1].const, str):
+        return UNKNOWN
+    made = ast.Attribute(value=ast.Name(id="_", ctx=ast.Load()), attr=positional[1].const, ctx=ast.Load())
+    ast.copy_location(made, node)
+    made.value = node.args[0] if isinstance(node, ast.Call) else made.value
+    from nonstrict.program import attributes
+
+    found = attributes.load(frame, made, positional[0], positional[1].const)
+    if len(positional) > 2 and positional[2].kind is not Kind.NONE:
+        return join(found, positional[2])
+    return found
+
+
+def _hasattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    from nonstrict.knowledge.operators import tensor_attribute, tensor_method
+
+    if len(positional) == 2 and isinstance(positional[1].const, str):
+        value, name = positional[0], positional[1].const
+        known = tensor_attribute(name) is not None or tensor_method(name) is not None
+        if value.is_tensor and value.place.origin is Origin.ARGUMENT and not known:
+            frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))
+    return BOOL
+
+
+def _setattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    from nonstrict.program import stores
+
+    if len(positional) == 3:
+        name = positional[1].const if isinstance(positional[1].const, str) else "..."
+        stores.set_attribute(frame, node, positional[0], name, positional[2])
+    return Value(Kind.NONE, const=None)
+
+
+def _super(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    function = frame.function
+    if len(positional) == 2 and positional[0].kind is Kind.CLASS:
+        return Value(Kind.SUPER, positional[1].place, (positional[1], positional[0].ref))
+    if function is None or function.owner is None or not function.node.args.args:
+        return UNKNOWN
+    receiver = frame.env.get(function.node.args.args[0].arg, UNKNOWN)
+    return Value(Kind.SUPER, receiver.place, (receiver, function.owner))
+
+
+def _partial(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if not positional:
+        return UNKNOWN
+    return Value(Kind.PARTIAL, FRESH, (positional[0], tuple(positional[1:]), dict(keywords)))
+
+
+def _wraps(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return Value(Kind.EXTERNAL, FRESH, "nonstrict.identity")
+
+
+def _same(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return positional[0] if positional else UNKNOWN
+
+
+def _reduce(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if len(positional) < 2:
+        return UNKNOWN
+    element = expressions.elements_of(frame, node, frame.consume(node, positional[1]))
+    return frame.machine.call(frame, node, positional[0], [element, element], {})
+
+
+def _trace_guard(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return Value(Kind.BOOL, FRESH, flags=Flag.TRACE_GUARD)
+
+
+def _environ(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return Value(Kind.INSTANCE, FRESH, "os._Environ")
+
+
+SPECIAL: dict[str, Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Value]] = {
+    "builtins.int": _number,
+    "builtins.float": _number,
+    "builtins.complex": _number,
+    "operator.index": _number,
+    "builtins.bool": _bool,
+    "builtins.str": _text,
+    "builtins.repr": _text,
+    "builtins.format": _text,
+    "builtins.bytes": _bytes,
+    "builtins.len": _length,
+    "builtins.max": _extreme,
+    "builtins.min": _extreme,
+    "builtins.sorted": _sorted,
+    "builtins.sum": _sum,
+    "builtins.any": _any,
+    "builtins.all": _any,
+    "builtins.range": _range,
+    "builtins.enumerate": _enumerate,
+    "builtins.zip": _zip,
+    "itertools.product": _zip,
+    "builtins.map": _map,
+    "builtins.filter": _filter,
+    "builtins.list": _collect(Kind.LIST),
+    "builtins.tuple": _collect(Kind.TUPLE),
+    "builtins.set": _collect(Kind.SET),
+    "builtins.frozenset": _collect(Kind.SET),
+    "builtins.dict": _collect(Kind.DICT),
+    "builtins.reversed": _collect(Kind.LIST),
+    "builtins.iter": _iter,
+    "builtins.next": _next,
+    "builtins.isinstance": _isinstance,
+    "builtins.type": _type,
+    "builtins.id": _identity,
+    "builtins.getattr": _getattr,
+    "builtins.hasattr": _hasattr,
+    "builtins.setattr": _setattr,
+    "builtins.super": _super,
+    "functools.partial": _partial,
+    "functools.wraps": _wraps,
+    "functools.update_wrapper": _same,
+    "nonstrict.identity": _same,
+    "functools.reduce": _reduce,
+    "copy.copy": _same,
+    "typing.cast": lambda frame, node, positional, keywords: positional[-1] if positional else UNKNOWN,
+    **dict.fromkeys(
+        (
+            "torch.compiler.is_compiling",
+            "torch.compiler.is_dynamo_compiling",
+            "torch._dynamo.is_compiling",
+            "torch.compiler.is_exporting",
+            "torch._utils.is_compiling",
+            "torch._dynamo.external_utils.is_compiling",
+        ),
+        _trace_guard,
+    ),
+}
+
+_ = NO_CONSTANT, _environ

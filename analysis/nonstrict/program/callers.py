@@ -1,0 +1,220 @@
+"""The calls of a marked function: with which values, in which regions, inside which handlers."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Related, Span
+from nonstrict.program import roots
+from nonstrict.program.effects import span_of
+from nonstrict.program.places import Origin, Place
+from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value, join
+from nonstrict.rules.base import CallSite
+
+if TYPE_CHECKING:
+    from nonstrict.program.definitions import Function, Mark, SeenCall
+    from nonstrict.program.machine import Machine
+
+_HOPS = 3
+
+
+def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
+    """The calls of a marked function in its own module and in the one that marks it."""
+    names = roots.names_of(machine, mark)
+    paths = {mark.path}
+    if mark.function is not None:
+        paths.add(mark.function.module.path)
+    for path in sorted(paths):
+        module = machine.project.module(path)
+        if module is not None and names:
+            roots.find_calls(machine, module, names)
+    for caller in {call.caller for call in mark.calls if call.caller is not None}:
+        if caller.name != "<lambda>":
+            roots.find_calls(machine, caller.module, _aliases(caller))
+    return mark.calls
+
+
+def parameter_names(mark: Mark) -> list[str]:
+    """The names that positional arguments of a call bind to; a method's `self` is bound already."""
+    function = mark.function
+    if function is None:
+        return []
+    arguments = function.node.args
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    bound = mark.target.kind in (Kind.BOUND, Kind.MODULE, Kind.OBJECT)
+    is_method = function.owner is not None and function.binding != "static"
+    return names[1:] if names and (bound or is_method) else names
+
+
+def joined_arguments(machine: Machine, mark: Mark) -> dict[str, Value]:
+    """For each parameter, what all seen calls pass, callers' own parameters resolved through their callers."""
+    found: dict[str, Value] = {}
+    names = parameter_names(mark)
+    for call in calls_of(machine, mark):
+        given = dict(zip(names, call.positional, strict=False))
+        given.update(call.keywords)
+        for name, value in given.items():
+            resolved = _resolved(machine, value, call.caller, _HOPS)
+            found[name] = join(found.get(name), resolved)
+    return found
+
+
+def _resolved(machine: Machine, value: Value, caller: Function | None, hops: int) -> Value:
+    """A value that is a parameter of the calling function: what its callers pass."""
+    place = value.place
+    if value.kind is not Kind.UNKNOWN or place.origin is not Origin.ARGUMENT or place.path or caller is None or not hops:
+        return value
+    found: Value | None = None
+    for given, outer in _passed(machine, caller, place.name):
+        found = join(found, _resolved(machine, given, outer, hops - 1))
+    return found or value
+
+
+def _passed(machine: Machine, function: Function, name: str) -> list[tuple[Value, Function | None]]:
+    """What the seen calls of a plain function pass for one of its parameters."""
+    if function.name != "<lambda>":
+        roots.find_calls(machine, function.module, _aliases(function))
+    arguments = function.node.args
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    found: list[tuple[Value, Function | None]] = []
+    for frame, _, positional, keywords in machine.static_calls.get(function.node, []):
+        given = dict(zip(names, positional, strict=False))
+        given.update(keywords)
+        if name in given:
+            found.append((given[name], frame.function))
+    return found
+
+
+def _aliases(function: Function) -> set[str]:
+    """Top-level names bound to an expression that leads to the function, also through its class and its instances:
+    `step = torch.compile(step)`, `model = Model()`, `compiled = torch.compile(model)`."""
+    start = {function.name} if function.owner is None else {function.owner.name}
+    found = set(start)
+    for _ in range(_HOPS):
+        before = len(found)
+        for name, bindings in function.module.bindings.items():
+            for binding in bindings:
+                if binding.kind == "assign" and binding.node is not None and name not in found:
+                    if any(isinstance(inner, ast.Name) and inner.id in found for inner in ast.walk(binding.node)):
+                        found.add(name)
+        if len(found) == before:
+            break
+    return found
+
+
+def is_compiled(machine: Machine, call: SeenCall) -> bool:
+    """Whether a call stands in a function that `torch.compile` is applied to."""
+    return call.caller is not None and call.caller.node in machine.regions
+
+
+def reads(call: SeenCall, place: Place) -> bool:
+    """Whether the caller itself reads a captured place."""
+    if call.caller is None or place.origin is not Origin.GLOBAL:
+        return False
+    for node in ast.walk(call.caller.node):
+        if place.path:
+            if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
+                if ast.unparse(node) == place.text:
+                    return True
+        elif isinstance(node, ast.Name) and node.id == place.name and isinstance(node.ctx, ast.Load):
+            return True
+    return False
+
+
+def site(machine: Machine, mark: Mark, call: SeenCall) -> CallSite:
+    """A call as rules see it."""
+    names = parameter_names(mark)
+    arguments = dict(zip(names, call.positional, strict=False))
+    arguments.update(call.keywords)
+    spans: dict[str, Span] = {}
+    for name, node in zip(names, call.node.args, strict=False):
+        spans[name] = span_of(call.path, call.offset, node)
+    for keyword in call.node.keywords:
+        if keyword.arg is not None:
+            spans[keyword.arg] = span_of(call.path, call.offset, keyword.value)
+    return CallSite(
+        span=span_of(call.path, call.offset, call.node),
+        compiled=is_compiled(machine, call),
+        arguments={name: _resolved(machine, value, call.caller, _HOPS) for name, value in arguments.items()},
+        argument_spans=spans,
+        caught=_caught(machine, call),
+        passes_mode=_reads_mode(call),
+    )
+
+
+def _reads_mode(call: SeenCall) -> bool:
+    scope = call.caller.node if call.caller is not None else call.node
+    return any(isinstance(node, ast.Attribute) and node.attr == "training" for node in ast.walk(scope))
+
+
+def _caught(machine: Machine, call: SeenCall) -> frozenset[str]:
+    if call.caller is None:
+        return frozenset()
+    names = _handlers_around(call.caller.node, call.node)
+    if call.caller.name != "<lambda>":
+        roots.find_calls(machine, call.caller.module, _aliases(call.caller))
+    for frame, node, _, _ in machine.static_calls.get(call.caller.node, []):
+        if frame.function is not None:
+            names |= _handlers_around(frame.function.node, node)
+    return frozenset(names)
+
+
+def _handlers_around(function: ast.AST, node: ast.AST) -> set[str]:
+    names: set[str] = set()
+    for outer in ast.walk(function):
+        if isinstance(outer, ast.Try) and any(inner is node for part in outer.body for inner in ast.walk(part)):
+            for handler in outer.handlers:
+                names |= _exception_names(handler.type)
+    return names
+
+
+def _exception_names(node: ast.expr | None) -> set[str]:
+    if node is None:
+        return {"BaseException"}
+    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+    return {getattr(part, "attr", getattr(part, "id", "")) for part in nodes}
+
+
+# -- one call, several marked functions ---------------------------------------------------------------------------
+
+
+def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
+    """Calls that Dynamo answers with the graph of another marked function."""
+    if mark.kind != "nonstrict":
+        return ()
+    calls = calls_of(machine, mark)
+    found = [
+        Related(span_of(path, offset, node), "this call may reach several marked functions")
+        for path, offset, node in machine.dispatches.get(id(mark), [])
+    ]
+    function = mark.function
+    if function is None or function.closure is None or not _captures(function):
+        return tuple(found)
+    for call in calls:
+        if call.through == "attribute" or call.through == "cell" and _same_factory(call, function):
+            how = "every instance" if call.through == "attribute" else "every call of the factory"
+            found.append(Related(span_of(call.path, call.offset, call.node), f"{how} has a marked function of its own"))
+    return tuple(found)
+
+
+def _same_factory(call: SeenCall, function: Function) -> bool:
+    return call.caller is not None and call.caller.closure is not None and call.caller.closure is function.closure
+
+
+def _captures(function: Function) -> bool:
+    """Whether a nested function reads a variable of the function around it that differs from call to call."""
+    from nonstrict.facts.scopes import scope_of
+
+    closure = function.closure
+    if closure is None or closure.function is None:
+        return False
+    outside = scope_of(closure.function.node).local
+    inside = scope_of(function.node).local
+    node = function.node
+    body = node.body if isinstance(node.body, list) else [node.body]
+    names = {inner.id for part in body for inner in ast.walk(part) if isinstance(inner, ast.Name)}
+    return bool((names - inside) & outside)
+
+
+_ = NO_CONSTANT, UNKNOWN

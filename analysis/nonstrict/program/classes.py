@@ -1,0 +1,259 @@
+"""Classes of the program: members along the bases, what kind of object an instance is, and instances."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.operators import nn_module, torch_kind
+from nonstrict.program import annotations, definition_values
+from nonstrict.program.effects import Summary
+from nonstrict.program.frames import Frame
+from nonstrict.program.places import FRESH, NOWHERE, Place
+from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nonstrict.program.definitions import Class
+    from nonstrict.program.machine import Machine
+
+_ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"})
+_DATACLASS = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.define", "attrs.frozen"})
+_MAX_BASES = 40
+
+
+def lineage(cls: Class) -> Iterator[Class | str]:
+    """The class and its bases, depth first; external bases as dotted names."""
+    seen: set[object] = set()
+    pending: list[Class | str] = [cls]
+    while pending and len(seen) < _MAX_BASES:
+        current = pending.pop(0)
+        if current in seen:
+            continue
+        seen.add(current)
+        yield current
+        if isinstance(current, str):
+            continue
+        nearer: list[Class | str] = []
+        for base in current.bases:
+            for alternative in base.alternatives():
+                if alternative.kind is Kind.CLASS or alternative.kind is Kind.EXTERNAL:
+                    nearer.append(alternative.ref)
+        pending = nearer + pending
+
+
+def external_bases(cls: Class) -> set[str]:
+    """Dotted names of the bases outside the program."""
+    return {base for base in lineage(cls) if isinstance(base, str)}
+
+
+def is_module(cls: Class) -> bool:
+    """Whether instances are `nn.Module`s."""
+    return any(torch_kind(base) == "nn-module-class" or nn_module(base) for base in external_bases(cls))
+
+
+def is_tensor(cls: Class) -> bool:
+    """Whether instances are tensors."""
+    return any(torch_kind(base) == "tensor-class" for base in external_bases(cls))
+
+
+def is_enum(cls: Class) -> bool:
+    """Whether the class is an enumeration."""
+    return bool(external_bases(cls) & _ENUMS)
+
+
+def is_dataclass(cls: Class) -> bool:
+    """Whether fields come from annotations and `__init__` is generated."""
+    return any(
+        isinstance(base, str) and base == "typing.NamedTuple" or not isinstance(base, str) and _DATACLASS & {*base.decorators}
+        for base in lineage(cls)
+    )
+
+
+def is_autograd_function(cls: Class) -> bool:
+    """Whether the class is a `torch.autograd.Function`."""
+    return any(base.endswith("autograd.Function") or base.endswith("function.Function") for base in external_bases(cls))
+
+
+def member(machine: Machine, cls: Class, name: str, *, after: Class | None = None) -> tuple[Value, Class] | None:
+    """A class member and the class that defines it; with `after`, only from the bases behind that class."""
+    active = after is None
+    for base in lineage(cls):
+        if isinstance(base, str):
+            continue
+        if active:
+            found = own_member(machine, base, name)
+            if found is not None:
+                return found, base
+        active = active or base is after
+    return None
+
+
+def own_member(machine: Machine, cls: Class, name: str) -> Value | None:
+    """A member that the class body itself binds."""
+    if name in cls.members:
+        return cls.members[name]
+    found: Value | None = None
+    for statement in _statements(cls.node.body):
+        bound = _bound_here(machine, cls, statement, name)
+        if bound is not None:
+            found = bound
+    if found is not None:
+        cls.members[name] = found
+    return found
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        if isinstance(statement, (ast.If, ast.Try)):
+            yield from _statements(statement.body)
+            yield from _statements(statement.orelse)
+        else:
+            yield statement
+
+
+def _bound_here(machine: Machine, cls: Class, statement: ast.stmt, name: str) -> Value | None:
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if statement.name == name:
+            return definition_values.define(_frame(machine, cls), statement, cls.offset, cls)
+        return None
+    if isinstance(statement, ast.Assign):
+        if any(isinstance(target, ast.Name) and target.id == name for target in statement.targets):
+            return machine.evaluate(_frame(machine, cls), statement.value)
+        return None
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.target.id == name:
+        if statement.value is not None and not _is_field(statement.value):
+            return machine.evaluate(_frame(machine, cls), statement.value)
+        return annotations.value_of(_frame(machine, cls), statement.annotation, FRESH)
+    return None
+
+
+def _is_field(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and getattr(value.func, "attr", getattr(value.func, "id", "")) in {"field", "Field"}
+
+
+def _frame(machine: Machine, cls: Class) -> Frame:
+    """A static frame in which the class body is evaluated: names of the class itself come first."""
+    frame = Frame(machine, cls.module, cls.offset, Summary(cls.qualname), static=True)
+    if cls.closure is not None:
+        frame.function = cls.closure.function
+        frame.scope = cls.closure.scope
+        frame.env = dict(cls.closure.env)
+    for statement in cls.node.body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and frame.scope is None:
+            function = definition_values.function_of(frame, statement, cls.offset, cls)
+            frame.env[statement.name] = Value(Kind.FUNCTION, FRESH, function)
+    return frame
+
+
+def fields(machine: Machine, cls: Class) -> dict[str, Value]:
+    """The annotated fields of a dataclass or named tuple, bases first."""
+    found: dict[str, Value] = {}
+    for base in reversed([base for base in lineage(cls) if not isinstance(base, str)]):
+        for statement in base.node.body:
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                frame = _frame(machine, base)
+                found[statement.target.id] = annotations.value_of(frame, statement.annotation, NOWHERE)
+    return found
+
+
+def instance_kind(cls: Class) -> Kind:
+    """The kind of an instance."""
+    if is_module(cls):
+        return Kind.MODULE
+    return Kind.TENSOR if is_tensor(cls) else Kind.OBJECT
+
+
+def template(machine: Machine, cls: Class) -> Heap:
+    """The attributes that `__init__` gives an instance, its arguments unknown."""
+    if cls.template is not None and cls.template.heap is not None:
+        return cls.template.heap
+    heap = Heap()
+    cls.template = Value(instance_kind(cls), NOWHERE, cls, heap=heap)
+    if cls.preparing:
+        return heap
+    cls.preparing = True
+    if is_dataclass(cls):
+        heap.attributes.update(fields(machine, cls))
+    initialise(machine, cls, cls.template)
+    cls.preparing = False
+    return heap
+
+
+def initialise(machine: Machine, cls: Class, instance: Value) -> None:
+    """Interpret `__init__` (and `setup`-like hooks it calls) on an instance with unknown arguments."""
+    found = member(machine, cls, "__init__")
+    if found is None or found[0].kind is not Kind.FUNCTION:
+        return
+    function = found[0].ref
+    frame = machine.static_frame(function, receiver=instance)
+    if frame is not None:
+        del frame
+
+
+def instance_at(machine: Machine, cls: Class, place: Place) -> Value:
+    """An instance of a class that lives at `place`, made by code that was not followed."""
+    if is_enum(cls):
+        return Value(Kind.SETTING, place, cls)
+    kind = instance_kind(cls)
+    if kind is Kind.TENSOR:
+        return Value(kind, place)
+    return Value(kind, place, cls, heap=template(machine, cls))
+
+
+def construct(
+    machine: Machine, frame: Frame, node: ast.AST, cls: Class, positional: Sequence[Value], keywords: dict[str, Value]
+) -> Value:
+    """A new instance: `__init__` runs on it with the given arguments."""
+    kind = instance_kind(cls)
+    if is_enum(cls):
+        return Value(Kind.SETTING, FRESH, cls)
+    if kind is Kind.TENSOR:
+        return Value(Kind.TENSOR, FRESH)
+    heap = Heap()
+    instance = Value(kind, FRESH, cls, heap=heap)
+    found = member(machine, cls, "__init__")
+    if found is not None and found[0].kind is Kind.FUNCTION:
+        bound = Value(Kind.BOUND, FRESH, (instance, found[0].ref))
+        machine.call(frame, node, bound, positional, keywords)
+    elif is_dataclass(cls):
+        names = list(fields(machine, cls).items())
+        for (name, declared), given in zip(names, positional, strict=False):
+            heap.attributes[name] = given if given.kind is not Kind.UNKNOWN else declared
+        for name, declared in names[len(positional) :]:
+            heap.attributes[name] = keywords.get(name, declared)
+        post = member(machine, cls, "__post_init__")
+        if post is not None and post[0].kind is Kind.FUNCTION:
+            machine.call(frame, node, Value(Kind.BOUND, FRESH, (instance, post[0].ref)), [], {})
+    elif any(isinstance(base, str) and base != "builtins.object" for base in lineage(cls)) and kind is Kind.OBJECT:
+        heap.open = True
+    for value in (*positional, *keywords.values()):
+        heap.element = join(heap.element, value)
+    return instance
+
+
+def call_target(machine: Machine, value: Value) -> Value | None:
+    """What calling an instance runs: `forward` of a module, else `__call__`."""
+    cls = value.ref
+    name = "forward" if value.kind is Kind.MODULE else "__call__"
+    found = member(machine, cls, name)
+    if found is None or found[0].kind not in (Kind.FUNCTION, Kind.MARKED):
+        return None
+    if found[0].kind is Kind.MARKED:
+        return found[0]
+    return Value(Kind.BOUND, value.place, (value, found[0].ref))
+
+
+def class_attribute(machine: Machine, cls: Class, name: str, place: Place) -> Value | None:
+    """A member read through an instance: functions become bound, properties stay functions to be called."""
+    found = member(machine, cls, name)
+    if found is None:
+        return None
+    value = found[0]
+    if value.kind in (Kind.FUNCTION, Kind.MARKED):
+        return value
+    return value.at(place)._replace(flags=value.flags | Flag.CLASS_ATTRIBUTE)
+
+
+_ = NO_CONSTANT, UNKNOWN

@@ -1,0 +1,116 @@
+"""Conditions: what deciding on a value means, and what is known in the branches."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program import expressions
+from nonstrict.program.effects import Event
+from nonstrict.program.values import TENSORS, UNKNOWN, Flag, Kind, Value
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+
+
+def decide(frame: Frame, node: ast.expr) -> None:
+    """A branch, loop or assertion depends on an expression."""
+    if isinstance(node, ast.BoolOp):
+        for part in node.values:
+            decide(frame, part)
+        return
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        decide(frame, node.operand)
+        return
+    decide_value(frame, node, expressions.use(frame, node))
+
+
+def decide_value(frame: Frame, node: ast.expr, value: Value) -> None:
+    """The truth of a value is asked for: a tensor's data is not there while tracing."""
+    frame.settle(value)
+    for alternative in value.alternatives():
+        if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
+            frame.emit(Event.ESCAPE, node, alternative.place, alternative, "the truth value of a tensor")
+            return
+
+
+def trace_verdict(frame: Frame, statement: ast.If) -> bool | None:
+    """For a condition that only asks whether the compiler traces, which branch is traced; None for any other.
+
+    A branch that computes is reported; one that only logs, warns or raises is how such a question is meant.
+    """
+    test = statement.test
+    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    inner = test.operand if isinstance(test, ast.UnaryOp) and negated else test
+    parts = inner.values if isinstance(inner, ast.BoolOp) else [inner]
+    conjunction = isinstance(inner, ast.BoolOp) and isinstance(inner.op, ast.And)
+    for part in parts:
+        part_negated = isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not)
+        asked = part.operand if isinstance(part, ast.UnaryOp) and part_negated else part
+        if not isinstance(asked, ast.Call):
+            continue
+        value = expressions.evaluate(frame, asked)
+        if value.flags & Flag.TRACE_GUARD:
+            truth = not part_negated
+            if len(parts) > 1 and (truth == conjunction or negated):
+                return None
+            if computes(statement):
+                frame.emit(Event.QUERY, asked, what=ast.unparse(asked))
+            return truth != negated
+    return None
+
+
+def computes(statement: ast.If) -> bool:
+    """Whether a branch binds or returns something."""
+    kept = (ast.Expr, ast.Raise, ast.Pass, ast.Assert, ast.Import, ast.ImportFrom)
+    if all(isinstance(inner, (ast.Raise, ast.Pass)) for inner in statement.body) and not statement.orelse:
+        return False
+    return any(not isinstance(inner, kept) for inner in (*statement.body, *statement.orelse))
+
+
+def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool) -> dict[str, Value]:
+    """The variables in a branch: `is None`, `is not None`, `isinstance`, and plain truth rule alternatives out."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return narrowed(frame, test.operand, env, truth=not truth)
+    if isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) == truth:
+            for part in test.values:
+                env = narrowed(frame, part, env, truth=truth)
+        return env
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Name):
+        if isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None:
+            wanted = isinstance(test.ops[0], (ast.Is, ast.Eq)) == truth
+            _keep(env, test.left.id, lambda value: (value.kind is Kind.NONE) == wanted)
+    if isinstance(test, ast.Name) and truth:
+        _keep(env, test.id, lambda value: value.kind is not Kind.NONE)
+    if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
+        _narrow_instance(frame, test, env, truth=truth)
+    return env
+
+
+def _narrow_instance(frame: Frame, test: ast.Call, env: dict[str, Value], *, truth: bool) -> None:
+    if not isinstance(test.args[0], ast.Name) or test.args[0].id not in env:
+        return
+    name = test.args[0].id
+    value = env[name]
+    asked = frame.machine.annotated(frame, test.args[1], value.place)
+    if isinstance(test.args[1], ast.Tuple) or asked.kind is Kind.UNKNOWN:
+        return
+    if truth and value.kind is Kind.UNKNOWN:
+        env[name] = asked.with_pending(value.pending)
+    elif value.kind is Kind.UNION:
+        _keep(env, name, lambda member: (member.kind is asked.kind) == truth)
+
+
+def _keep(env: dict[str, Value], name: str, wanted: object) -> None:
+    value = env.get(name)
+    if value is None or value.kind is not Kind.UNION or not callable(wanted):
+        return
+    left = tuple(alternative for alternative in value.ref if wanted(alternative))
+    if len(left) == 1:
+        env[name] = left[0].with_pending(value.pending)
+    elif left:
+        env[name] = value._replace(ref=left)
+
+
+_ = UNKNOWN

@@ -1,0 +1,123 @@
+"""Values of `def`, `class` and `lambda`: the definition with its decorators applied."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import scope_of
+from nonstrict.knowledge.markers import MARKERS
+from nonstrict.program.definitions import Class, Function
+from nonstrict.program.places import FRESH
+from nonstrict.program.values import Kind, Value
+
+if TYPE_CHECKING:
+    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.frames import Frame
+
+_CACHES = frozenset({"functools.lru_cache", "functools.cache", "functools.cached_property"})
+_PROPERTIES = frozenset({"builtins.property", "functools.cached_property", "torch.jit.unused_property"})
+_CONTEXT_MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
+_TRITON = frozenset({"triton.jit", "triton.runtime.jit.jit", "triton.autotune", "triton.heuristics"})
+
+
+def define(frame: Frame, node: ast.AST, offset: int, owner: Class | None = None) -> Value:
+    """The value bound by a function or class definition."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        function = function_of(frame, node, offset, owner)
+        return decorated(frame, node.decorator_list, offset, Value(Kind.FUNCTION, FRESH, function))
+    if isinstance(node, ast.ClassDef):
+        cls = class_of(frame, node, offset)
+        return decorated(frame, node.decorator_list, offset, Value(Kind.CLASS, FRESH, cls))
+    return frame.machine.unknown()
+
+
+def function_of(frame: Frame, node: FunctionNode, offset: int, owner: Class | None = None) -> Function:
+    """The definition of a function; the same object for the same node and enclosing frame."""
+    closure = frame if frame.scope is not None else None
+    key = (id(node), id(closure))
+    function = frame.machine.functions.get(key)
+    if function is None:
+        name = getattr(node, "name", "<lambda>")
+        prefix = f"{owner.qualname}." if owner else f"{_enclosing(closure)}"
+        function = Function(node, frame.module, offset, prefix + name, closure, owner)
+        frame.machine.functions[key] = function
+        scope_of(node)
+    return function
+
+
+def class_of(frame: Frame, node: ast.ClassDef, offset: int) -> Class:
+    """The definition of a class; bases are evaluated, members when asked for."""
+    closure = frame if frame.scope is not None else None
+    key = (id(node), id(closure))
+    cls = frame.machine.classes.get(key)
+    if cls is None:
+        cls = Class(node, frame.module, offset, f"{_enclosing(closure)}{node.name}", closure)
+        frame.machine.classes[key] = cls
+        cls.bases = tuple(frame.machine.evaluate(frame, base) for base in node.bases)
+        cls.decorators = tuple(_dotted(frame, decorator) for decorator in node.decorator_list)
+    return cls
+
+
+def decorated(frame: Frame, decorators: list[ast.expr], offset: int, value: Value) -> Value:
+    """Apply decorators, the lowest first; those that keep what the function does are seen through."""
+    previous_offset, previous_application = frame.offset, frame.application
+    frame.offset = offset
+    for decorator in reversed(decorators):
+        value = _apply(frame, decorator, value)
+    frame.offset, frame.application = previous_offset, previous_application
+    return value
+
+
+def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
+    name = _dotted(frame, decorator)
+    function = value.ref if value.kind is Kind.FUNCTION else None
+    if function is not None and name:
+        if name in ("builtins.staticmethod", "builtins.classmethod"):
+            function.binding = "static" if name.endswith("staticmethod") else "class"
+            return value
+        if name in _PROPERTIES:
+            function.binding = "property"
+        if name in _CACHES:
+            function.cached_at = decorator
+        if name in _CONTEXT_MANAGERS:
+            function.context_manager = True
+        if name in _TRITON:
+            function.traits.add("triton")
+    if name == "builtins.staticmethod" or name == "builtins.classmethod":
+        return value
+    marker = MARKERS.get(name)
+    callee = frame.machine.evaluate(frame, decorator)
+    if marker is not None or _is_program(callee) or _is_marker(callee):
+        frame.application = (frame.module.path, frame.offset, decorator)
+        result = frame.machine.call(frame, decorator, callee, [value], {})
+        return value if result.kind is Kind.UNKNOWN else result
+    return value
+
+
+def _is_program(callee: Value) -> bool:
+    return any(
+        alternative.kind in (Kind.FUNCTION, Kind.PARTIAL, Kind.BOUND, Kind.CLASS) for alternative in callee.alternatives()
+    )
+
+
+def _is_marker(callee: Value) -> bool:
+    return any(
+        alternative.kind is Kind.EXTERNAL and alternative.ref in MARKERS for alternative in callee.alternatives()
+    )
+
+
+def _dotted(frame: Frame, decorator: ast.expr) -> str:
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return ""
+    found = frame.machine.evaluate(frame, node)
+    if found.kind is Kind.EXTERNAL and not (isinstance(decorator, ast.Call) and found.ref in MARKERS):
+        return found.ref
+    return ""
+
+
+def _enclosing(closure: Frame | None) -> str:
+    if closure is None or closure.function is None:
+        return ""
+    return f"{closure.function.qualname}.<locals>."

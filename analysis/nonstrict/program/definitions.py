@@ -1,0 +1,83 @@
+"""Functions, classes and marks of the analysed program, as values refer to them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.frames import Frame
+    from nonstrict.program.modules import Module
+    from nonstrict.program.values import Value
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A function, method or lambda. `closure` is the frame of the enclosing function, if any."""
+
+    node: FunctionNode
+    module: Module
+    offset: int
+    qualname: str
+    closure: Frame | None = None
+    owner: Class | None = None
+    binding: str = ""  # "static", "class" or "property"
+    cached_at: ast.AST | None = None  # the `lru_cache` decorator
+    context_manager: bool = False
+    traits: set[str] = field(default_factory=set[str])  # "triton", "no_grad", ...
+
+    @property
+    def name(self) -> str:
+        """The bare name, `<lambda>` for a lambda."""
+        return getattr(self.node, "name", "<lambda>")
+
+
+@dataclass(eq=False, slots=True)
+class Class:
+    """A class of the program. `bases` are values: classes of the program or external names."""
+
+    node: ast.ClassDef
+    module: Module
+    offset: int
+    qualname: str
+    closure: Frame | None = None
+    bases: tuple[Value, ...] = ()
+    members: dict[str, Value] = field(default_factory=dict[str, "Value"])
+    decorators: tuple[str, ...] = ()
+    template: Value | None = None  # an instance as its `__init__` leaves it
+    preparing: bool = False
+
+    @property
+    def name(self) -> str:
+        """The bare name."""
+        return self.node.name
+
+
+@dataclass(eq=False, slots=True)
+class Mark:
+    """One application of a marker to a callable."""
+
+    kind: str
+    api: str
+    target: Value
+    path: str
+    offset: int
+    node: ast.AST
+    function: Function | None
+    owner: str = ""  # what the result is stored in, where the marker is called in a method or function
+    calls: list[SeenCall] = field(default_factory=list["SeenCall"])
+
+
+@dataclass(eq=False, slots=True)
+class SeenCall:
+    """A call of a marked function: where, from which function, with which values."""
+
+    node: ast.Call
+    path: str
+    offset: int
+    caller: Function | None
+    positional: tuple[Value, ...]
+    keywords: dict[str, Value]
+    through: str = ""  # how the callee was reached if not by its own name: "container", "attribute", "parameter", "cell"

@@ -1,0 +1,153 @@
+"""What a body does beyond computing: events at their place, collected per function and read by the rules."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.findings import Span
+from nonstrict.program.places import FRESH, Place
+from nonstrict.program.values import UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Event(enum.Enum):
+    """The kinds of effects.
+
+    For each: what `place`, `value` and `what` of the `Effect` hold.
+    """
+
+    READ = "read"  # a captured value is used; place captured; value read; what "metadata" if only metadata is
+    AMBIENT = "ambient"  # ambient Python state is read; what: "the environment variable X", "inference mode", ...
+    WRITE = "write"  # Python state is changed; place written; value stored; what: "append", "item", "attribute", "rebind"
+    LEAK = "leak"  # a traced tensor is stored outside the body; place of the store; value stored; what as for WRITE, or "cache"
+    TENSOR_WRITE = "tensor-write"  # in-place operator on a tensor; place of the tensor; what: the operator
+    REBIND_DATA = "rebind-data"  # metadata or identity of an argument tensor changes; what: the expression, e.g. "x.data ="
+    IO = "io"  # what: "prints to standard output", ...
+    TORCH_STATE = "torch-state"  # what: the function; value: BOOL for `set_grad_enabled` as a statement
+    RANDOM = "random"  # a nondeterministic value decides the result; what: "draws from Python's random generator", ...
+    ESCAPE = "escape"  # tensor data is needed as a Python value; value: the tensor; what: the operation
+    POINTER = "pointer"  # address of a tensor is taken; place of the tensor; what: the operation
+    NATIVE = "native"  # compiled code outside torch gets a traced tensor; what: the callee
+    THREAD = "thread"  # work is handed to another thread or process; what: the callee
+    RAISE = "raise"  # an exception leaves the function; what: the exception's name
+    QUERY = "query"  # a property of an argument that no guard watches; what: the expression
+    MODE = "mode"  # train/eval mode of a module argument decides; place of the module; value: the module; what: who depends on it
+    ATTRIBUTE = "attribute"  # plain attribute of a module argument is read; place; value; what: the attribute
+    HOOK = "hook"  # registers a hook from inside the body; what: the method
+
+
+class Effect(NamedTuple):
+    """One event. `node` is the expression it is reported on, in the file `path`, `offset` lines further down."""
+
+    event: Event
+    path: str
+    offset: int
+    node: ast.AST
+    place: Place = FRESH
+    value: Value = UNKNOWN
+    what: str = ""
+
+    @property
+    def span(self) -> Span:
+        """The range of `node` in the analysed code."""
+        return span_of(self.path, self.offset, self.node)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Identity: the same event at the same expression on the same place is one effect."""
+        node = self.node
+        return (self.event, self.path, self.offset, id(node), self.place, self.what)
+
+
+def span_of(path: str, offset: int, node: ast.AST) -> Span:
+    """The span of a node that was parsed `offset` lines below the start of its file."""
+    line: int = getattr(node, "lineno", 1)
+    column: int = getattr(node, "col_offset", 0)
+    end_line: int = getattr(node, "end_lineno", None) or line
+    end_column: int = getattr(node, "end_col_offset", None) or column
+    return Span(path, line + offset, column, end_line + offset, end_column)
+
+
+class CallEdge(NamedTuple):
+    """A call whose body was followed. `deferred` is "hook" where the callee runs as a hook or in a backward pass."""
+
+    path: str
+    offset: int
+    node: ast.AST
+    callee: str
+    summary: Summary
+    deferred: str = ""
+
+    @property
+    def span(self) -> Span:
+        """The range of the call."""
+        return span_of(self.path, self.offset, self.node)
+
+
+@dataclass(slots=True, eq=False)
+class Summary:
+    """What one function does for one kind of arguments; grows while it is interpreted, then only read."""
+
+    function: str
+    effects: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
+    calls: dict[tuple[object, ...], CallEdge] = field(default_factory=dict[tuple[object, ...], CallEdge])
+    returns: Value | None = None
+    #: unbacked values made here: harmless if they reach what the marked function returns
+    unbacked: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
+    #: nondeterministic values made here, and the keys of those that decided something here: effects if they did
+    draws: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
+    settled: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
+
+    def add(self, effect: Effect) -> None:
+        """Record an effect once."""
+        self.effects.setdefault(effect.key, effect)
+
+    def add_call(self, edge: CallEdge) -> None:
+        """Record a followed call once per callee context."""
+        self.calls.setdefault((id(edge.node), id(edge.summary), edge.deferred), edge)
+
+
+class Observed(NamedTuple):
+    """An effect as the marked function sees it: the calls that lead to it, and whether it runs in a hook."""
+
+    effect: Effect
+    chain: tuple[CallEdge, ...]
+    in_hook: bool
+
+
+def reachable(root: Summary) -> Iterator[tuple[Summary, tuple[CallEdge, ...], bool]]:
+    """The summaries reached from a root, nearest first, with a shortest chain and whether they run in a hook."""
+    queue: deque[tuple[Summary, tuple[CallEdge, ...], bool]] = deque([(root, (), False)])
+    seen = {(id(root), False)}
+    while queue:
+        summary, chain, in_hook = queue.popleft()
+        yield summary, chain, in_hook
+        for edge in summary.calls.values():
+            deferred = in_hook or bool(edge.deferred)
+            if (id(edge.summary), deferred) not in seen:
+                seen.add((id(edge.summary), deferred))
+                queue.append((edge.summary, (*chain, edge), deferred))
+
+
+def observed(root: Summary, harmless: frozenset[tuple[object, ...]]) -> list[Observed]:
+    """Every effect reachable from a summary, nearest first, each with a shortest call chain.
+
+    `harmless` are keys of unbacked values that are known to be used in a way that torch supports.
+    """
+    states = list(reachable(root))
+    returned = {effect.key for effect in root.returns.pending} if root.returns is not None else set[tuple[object, ...]]()
+    decided = returned.union(*(summary.settled for summary, _, _ in states))
+    found: dict[tuple[object, ...], Observed] = {}
+    for summary, chain, in_hook in states:
+        effects = list(summary.effects.values())
+        effects += [effect for key, effect in summary.unbacked.items() if key not in returned and key not in harmless]
+        effects += [effect for key, effect in summary.draws.items() if key in decided]
+        for effect in effects:
+            found.setdefault((effect.key, in_hook), Observed(effect, chain, in_hook))
+    return list(found.values())

@@ -1,0 +1,407 @@
+"""Expressions: the abstract value of each, and the effects of evaluating it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import scope_of
+from nonstrict.program import attributes, conditions, definition_values
+from nonstrict.program.effects import Event
+from nonstrict.program.places import FRESH, VIEW
+from nonstrict.program.values import (
+    BOOL,
+    CONTAINERS,
+    NO_CONSTANT,
+    NONE,
+    NUMBER,
+    SETTING,
+    STRING,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Heap,
+    Kind,
+    Value,
+    container,
+    join,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nonstrict.program.frames import Frame
+
+_MAX_ELEMENTS = 64
+_NO_PENDING: frozenset[object] = frozenset()
+
+
+def evaluate(frame: Frame, node: ast.expr) -> Value:
+    """The value of an expression; reading captured state is not counted until the value is used."""
+    handler = _HANDLERS.get(type(node))
+    return handler(frame, node) if handler is not None else UNKNOWN
+
+
+def use(frame: Frame, node: ast.expr) -> Value:
+    """The value of an expression that is really used: reads of captured state are effects."""
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        return UNKNOWN
+    return frame.consume(node, handler(frame, node))
+
+
+def _constant(frame: Frame, node: ast.Constant) -> Value:
+    value = node.value
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return Value(Kind.BOOL, FRESH, const=value)
+    if isinstance(value, (int, float, complex)):
+        return Value(Kind.NUMBER, FRESH, const=value)
+    if isinstance(value, str):
+        return Value(Kind.STRING, FRESH, const=value)
+    return STRING if isinstance(value, bytes) else SETTING
+
+
+def _name(frame: Frame, node: ast.Name) -> Value:
+    return frame.lookup(node.id)
+
+
+def _attribute(frame: Frame, node: ast.Attribute) -> Value:
+    return attributes.load(frame, node, evaluate(frame, node.value), node.attr)
+
+
+def _call(frame: Frame, node: ast.Call) -> Value:
+    callee = evaluate(frame, node.func)
+    positional: list[Value] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            spread = evaluate(frame, argument.value)
+            positional.extend(_spread(spread))
+        else:
+            positional.append(evaluate(frame, argument))
+    keywords: dict[str, Value] = {}
+    for keyword in node.keywords:
+        value = evaluate(frame, keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        elif value.heap is not None:
+            keywords.update({key: item for key, item in value.heap.items.items() if isinstance(key, str)})
+    return frame.machine.call(frame, node, callee, positional, keywords)
+
+
+def _spread(value: Value) -> list[Value]:
+    if value.heap is None:
+        return []
+    if value.kind is Kind.TUPLE and value.heap.items:
+        return [value.heap.items[key] for key in sorted(key for key in value.heap.items if isinstance(key, int))]
+    return [value.heap.element] if value.heap.element is not None else []
+
+
+def _binary(frame: Frame, node: ast.BinOp) -> Value:
+    return operate(frame, node, use(frame, node.left), use(frame, node.right), node.op)
+
+
+def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
+    """The result of a binary operator."""
+    if left.kind in TENSORS or right.kind in TENSORS:
+        return _tensor_arithmetic(frame, left, right)
+    pending = left.pending | right.pending
+    if left.kind is Kind.STRING and isinstance(operator, (ast.Mod, ast.Add, ast.Mult)):
+        if isinstance(operator, ast.Mod):
+            _formatted(frame, node, right)
+        return STRING.with_pending(pending)
+    if left.kind in CONTAINERS or left.kind is Kind.TUPLE:
+        elements = [heap.element for heap in (left.heap, right.heap) if heap is not None and heap.element is not None]
+        return container(left.kind, *elements).with_pending(pending)
+    if left.kind is Kind.NUMPY or right.kind is Kind.NUMPY:
+        return Value(Kind.NUMPY, pending=pending)
+    numeric = (Kind.NUMBER, Kind.BOOL)
+    if left.kind in numeric and right.kind in numeric:
+        return Value(Kind.NUMBER, FRESH, flags=(left.flags | right.flags) & Flag.POINTER, pending=pending)
+    if left.kind is Kind.UNION or right.kind is Kind.UNION:
+        members = (*left.alternatives(), *right.alternatives())
+        if any(member.kind in TENSORS for member in members):
+            return _tensor_arithmetic(frame, left, right)
+    return UNKNOWN.with_pending(pending)
+
+
+def _tensor_arithmetic(frame: Frame, left: Value, right: Value) -> Value:
+    """An elementwise result: sizes of tensors live on, Python numbers are consumed."""
+    pending = _NO_PENDING
+    flags = Flag.NONE
+    for operand in (left, right):
+        frame.settle(operand)
+        if operand.kind in TENSORS:
+            pending |= operand.pending
+            flags |= operand.flags & Flag.ATTACHED
+    boolean = left.flags & right.flags & Flag.BOOLEAN
+    return Value(Kind.TENSOR, FRESH, flags=flags | boolean, pending=pending)
+
+
+def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
+    if isinstance(node.op, ast.Not):
+        conditions.decide(frame, node.operand)
+        return BOOL
+    value = use(frame, node.operand)
+    if value.kind in TENSORS:
+        return Value(Kind.TENSOR, FRESH, flags=value.flags & ~Flag.LITERAL, pending=value.pending)
+    if value.kind is Kind.NUMBER and isinstance(node.op, ast.USub) and isinstance(value.const, (int, float)):
+        return Value(Kind.NUMBER, FRESH, const=-value.const, pending=value.pending)
+    return value.at(FRESH) if value.kind in (Kind.NUMBER, Kind.BOOL) else UNKNOWN.with_pending(value.pending)
+
+
+def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
+    found: Value | None = None
+    last = len(node.values) - 1
+    saved = frame.env
+    for index, part in enumerate(node.values):
+        value = evaluate(frame, part)
+        if index < last:
+            conditions.decide_value(frame, part, frame.consume(part, value))
+            frame.env = conditions.narrowed(frame, part, dict(frame.env), truth=isinstance(node.op, ast.And))
+        if isinstance(node.op, ast.Or) and value.kind is Kind.NONE and index < last:
+            continue
+        found = join(found, value)
+    if frame.env is not saved:
+        new = {name: value for name, value in frame.env.items() if name not in saved}
+        frame.env = {**saved, **new}
+    return found or UNKNOWN
+
+
+_IDENTITY = (ast.Is, ast.IsNot)
+
+
+def _compare(frame: Frame, node: ast.Compare) -> Value:
+    operands = [node.left, *node.comparators]
+    if all(isinstance(operator, _IDENTITY) for operator in node.ops):
+        for operand in operands:
+            value = evaluate(frame, operand)
+            if value.kind not in TENSORS and value.kind is not Kind.MODULE:
+                frame.consume(operand, value)
+        attributes.compared_types(frame, node)
+        return BOOL
+    attributes.compared_types(frame, node)
+    values = [use(frame, operand) for operand in operands]
+    pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
+    membership = any(isinstance(operator, (ast.In, ast.NotIn)) for operator in node.ops)
+    if membership:
+        return BOOL.with_pending(pending)
+    if any(value.kind in TENSORS for value in values):
+        for value in values:
+            frame.settle(value)
+        if len(node.ops) > 1:
+            frame.emit(Event.ESCAPE, node, FRESH, values[0], "a chained comparison of tensors")
+            return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
+        kept = _NO_PENDING.union(*(value.pending for value in values if value.kind in TENSORS))
+        return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN, pending=kept)
+    return BOOL.with_pending(pending)
+
+
+def _conditional(frame: Frame, node: ast.IfExp) -> Value:
+    test = node.test
+    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    asked = test.operand if isinstance(test, ast.UnaryOp) and negated else test
+    if isinstance(asked, ast.Call):
+        guard = evaluate(frame, asked)
+        if guard.flags & Flag.TRACE_GUARD:
+            frame.emit(Event.QUERY, asked, what=ast.unparse(asked))
+            return evaluate(frame, node.orelse if negated else node.body)
+    conditions.decide(frame, test)
+    saved = frame.env
+    frame.env = conditions.narrowed(frame, test, dict(saved), truth=True)
+    first = evaluate(frame, node.body)
+    frame.env = conditions.narrowed(frame, test, dict(saved), truth=False)
+    second = evaluate(frame, node.orelse)
+    frame.env = saved
+    return join(first, second)
+
+
+def _subscript(frame: Frame, node: ast.Subscript) -> Value:
+    return attributes.subscript(frame, node, evaluate(frame, node.value), _index(frame, node.slice))
+
+
+def _index(frame: Frame, node: ast.expr) -> Value:
+    if isinstance(node, ast.Slice):
+        for bound in (node.lower, node.upper, node.step):
+            if bound is not None:
+                frame.settle(use(frame, bound))
+        return SETTING
+    return use(frame, node)
+
+
+def _tuple(frame: Frame, node: ast.Tuple) -> Value:
+    return _literal(frame, Kind.TUPLE, node.elts)
+
+
+def _list(frame: Frame, node: ast.List) -> Value:
+    return _literal(frame, Kind.LIST, node.elts)
+
+
+def _set(frame: Frame, node: ast.Set) -> Value:
+    return _literal(frame, Kind.SET, node.elts)
+
+
+def _literal(frame: Frame, kind: Kind, elements: list[ast.expr]) -> Value:
+    heap = Heap()
+    pending: frozenset[object] = _NO_PENDING
+    constant = True
+    for index, element in enumerate(elements[:_MAX_ELEMENTS]):
+        value = frame.consume(element, evaluate(frame, element)) if not frame.static else evaluate(frame, element)
+        if isinstance(element, ast.Starred):
+            continue
+        constant = constant and (value.const is not NO_CONSTANT or bool(value.flags & Flag.LITERAL))
+        heap.store(index if kind is not Kind.SET else NO_CONSTANT, value)
+        pending |= value.pending
+    flags = Flag.LITERAL if constant else Flag.NONE
+    return Value(kind, FRESH, heap=heap, flags=flags, pending=pending)
+
+
+def _starred(frame: Frame, node: ast.Starred) -> Value:
+    return use(frame, node.value)
+
+
+def _dict(frame: Frame, node: ast.Dict) -> Value:
+    heap = Heap()
+    pending: frozenset[object] = _NO_PENDING
+    for key, item in zip(node.keys[:_MAX_ELEMENTS], node.values[:_MAX_ELEMENTS], strict=True):
+        name = use(frame, key) if key is not None else UNKNOWN
+        value = use(frame, item)
+        pending |= value.pending
+        if key is None:
+            if value.heap is not None:
+                heap.items.update(value.heap.items)
+                if value.heap.element is not None:
+                    heap.element = join(heap.element, value.heap.element)
+            continue
+        heap.store(name.const, value)
+    return Value(Kind.DICT, FRESH, heap=heap, pending=pending)
+
+
+def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+    saved = dict(frame.env)
+    scope = frame.scope
+    pending: frozenset[object] = _NO_PENDING
+    if scope is not None:
+        targets = {name.id for gen in node.generators for name in ast.walk(gen.target) if isinstance(name, ast.Name)}
+        frame.scope = scope._replace(assigned=scope.assigned | targets)
+    for generator in node.generators:
+        iterable = use(frame, generator.iter)
+        pending |= iterable.pending
+        frame.machine.store(frame, generator.target, elements_of(frame, generator.iter, iterable), generator.iter)
+        for condition in generator.ifs:
+            conditions.decide(frame, condition)
+    heap = Heap()
+    if isinstance(node, ast.DictComp):
+        use(frame, node.key)
+        element = use(frame, node.value)
+    else:
+        element = use(frame, node.elt)
+    heap.element = element
+    frame.scope = scope
+    frame.env = saved
+    return Value(_COMPREHENSIONS[type(node)], FRESH, heap=heap, pending=pending | element.pending)
+
+
+_COMPREHENSIONS: dict[type[ast.expr], Kind] = {
+    ast.ListComp: Kind.LIST,
+    ast.SetComp: Kind.SET,
+    ast.GeneratorExp: Kind.ITERATOR,
+    ast.DictComp: Kind.DICT,
+}
+
+
+def elements_of(frame: Frame, node: ast.AST, iterable: Value) -> Value:
+    """What iterating over a value yields."""
+    found: Value | None = None
+    for alternative in iterable.alternatives():
+        found = join(found, _element(frame, node, alternative))
+    return (found or UNKNOWN).with_pending(iterable.pending if iterable.kind not in TENSORS else _NO_PENDING)
+
+
+def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
+    if iterable.kind in TENSORS:
+        return Value(Kind.TENSOR, iterable.place.step(VIEW), flags=iterable.flags & Flag.ATTACHED)
+    if iterable.kind is Kind.SIZE:
+        return NUMBER
+    if iterable.kind is Kind.DICT:
+        keys = iterable.heap.items if iterable.heap else {}
+        return STRING if not keys or any(isinstance(key, str) for key in keys) else UNKNOWN
+    if iterable.heap is not None and iterable.heap.element is not None:
+        element = iterable.heap.element
+        outside = iterable.place.origin is not FRESH.origin
+        return element.at(iterable.place.step("[]")) if outside else element
+    return UNKNOWN.at(iterable.place.step("[]"))
+
+
+def _lambda(frame: Frame, node: ast.Lambda) -> Value:
+    scope_of(node)
+    return Value(Kind.FUNCTION, FRESH, definition_values.function_of(frame, node, frame.offset))
+
+
+def _joined(frame: Frame, node: ast.JoinedStr) -> Value:
+    pending: frozenset[object] = _NO_PENDING
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            value = use(frame, part.value)
+            pending |= value.pending
+            if part.format_spec is not None:
+                _formatted(frame, part.value, value)
+    return STRING.with_pending(pending)
+
+
+def _formatted(frame: Frame, node: ast.AST, value: Value) -> None:
+    candidates = [value]
+    if value.kind is Kind.TUPLE and value.heap is not None and value.heap.element is not None:
+        candidates = [*value.heap.items.values()] or [value.heap.element]
+    for candidate in candidates:
+        if candidate.kind in TENSORS:
+            frame.emit(Event.ESCAPE, node, candidate.place, candidate, "formatting the value of a tensor")
+            return
+
+
+def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
+    value = evaluate(frame, node.value)
+    frame.assign(node.target.id, value, node)
+    return value
+
+
+def _yield(frame: Frame, node: ast.Yield | ast.YieldFrom) -> Value:
+    if node.value is not None:
+        value = use(frame, node.value)
+        heap = frame.yielded()
+        heap.element = join(heap.element, value)
+    return UNKNOWN
+
+
+def _await(frame: Frame, node: ast.Await) -> Value:
+    return use(frame, node.value)
+
+
+_HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _compare,
+    ast.IfExp: _conditional,
+    ast.Subscript: _subscript,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Set: _set,
+    ast.Dict: _dict,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.Starred: _starred,
+    ast.Lambda: _lambda,
+    ast.JoinedStr: _joined,
+    ast.NamedExpr: _walrus,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield,
+    ast.Await: _await,
+}

@@ -1,0 +1,318 @@
+"""Calls of things outside the program: torch's operators, builtins, the standard library, NumPy, native code."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.effects import call_effect, call_result
+from nonstrict.knowledge.markers import MARKERS
+from nonstrict.knowledge.operators import nn_module, torch_function, torch_kind
+from nonstrict.program import builtin_calls, marking, torch_calls
+from nonstrict.program.effects import Event, Summary
+from nonstrict.program.frames import Frame
+from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.values import (
+    BOOL,
+    NUMBER,
+    NUMPY,
+    STRING,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Kind,
+    Value,
+    container,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.knowledge.effects import CallEffect
+
+_RESULTS = {
+    "number": NUMBER,
+    "string": STRING,
+    "bool": BOOL,
+    "numpy": NUMPY,
+    "random-generator": Value(Kind.INSTANCE, FRESH, "random.Random"),
+    "none": Value(Kind.NONE, const=None),
+}
+_CONTAINER_RESULTS = {
+    "list": Kind.LIST,
+    "dict": Kind.DICT,
+    "set": Kind.SET,
+    "tuple": Kind.TUPLE,
+    "deque": Kind.DEQUE,
+    "defaultdict": Kind.DICT,
+    "OrderedDict": Kind.DICT,
+    "Counter": Kind.DICT,
+    "iterator": Kind.ITERATOR,
+    "bytearray": Kind.LIST,
+}
+_TRACE_GUARDS = frozenset(
+    {
+        "torch.compiler.is_compiling",
+        "torch.compiler.is_dynamo_compiling",
+        "torch._dynamo.is_compiling",
+        "torch.compiler.is_exporting",
+        "torch._utils.is_compiling",
+        "torch._dynamo.external_utils.is_compiling",
+    }
+)
+_NATIVE_LOADERS = frozenset(
+    {
+        "torch.utils.cpp_extension.load",
+        "torch.utils.cpp_extension.load_inline",
+        "ctypes.CDLL",
+        "ctypes.cdll.LoadLibrary",
+        "ctypes.PyDLL",
+        "cffi.FFI",
+        "pybind11.load",
+    }
+)
+
+
+def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """The result of calling `name`, and what that does."""
+    if name in MARKERS:
+        return marking.apply(frame, node, name, positional, keywords)
+    special = builtin_calls.SPECIAL.get(name)
+    if special is not None:
+        return special(frame, node, positional, keywords)
+    values = [*positional, *keywords.values()]
+    known = call_effect(name)
+    if known is not None:
+        handled = _EFFECTS.get(known.kind)
+        result = handled(frame, node, name, known.what, values) if handled is not None else None
+        if result is not None:
+            return result
+    if name.startswith("torch.") and torch_calls.knows(name):
+        return torch_calls.call(frame, node, name, positional, keywords)
+    return _other(frame, node, name, values)
+
+
+def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: list[Value]) -> Value:
+    """The result of a call whose effect is known."""
+    handled = _EFFECTS.get(known.kind)
+    result = handled(frame, node, name, known.what, values) if handled is not None else None
+    return result if result is not None else _other(frame, node, name, values)
+
+
+def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value:
+    if name in _NATIVE_LOADERS:
+        return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NATIVE)
+    for value in values:
+        frame.consume(node, value)
+    _run_callbacks(frame, node, values)
+    pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in values))
+    if "." in name and not name.startswith("builtins."):
+        path = frame.machine.project.find_installed(name.rpartition(".")[0])
+        if path is not None and not path.endswith(".py"):
+            return native(frame, node, name, values)
+    result = call_result(name)
+    if result is None:
+        defined = frame.machine.installed(name)
+        if defined is not None and defined.kind is Kind.CLASS:
+            return frame.machine.instance_at(defined.ref, FRESH)
+        for value in values:
+            frame.settle(value)
+        return UNKNOWN
+    return typed(result, name, values).with_pending(pending)
+
+
+def typed(result: str, name: str, values: Sequence[Value]) -> Value:
+    """The value for a kind of result that knowledge names."""
+    simple = _RESULTS.get(result)
+    if simple is not None:
+        return simple
+    kind = _CONTAINER_RESULTS.get(result)
+    if kind is None:
+        return Value(Kind.INSTANCE, FRESH, name)
+    elements = [value.heap.element for value in values if value.heap is not None and value.heap.element is not None]
+    made = container(kind, *elements)
+    return made
+
+
+def _run_callbacks(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:
+    """Functions handed to code outside the program may be called by it."""
+    for value in values:
+        if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
+            frame.machine.call(frame, node, value, [], {})
+
+
+# -- effects by kind ----------------------------------------------------------------------------------------------
+
+
+def _io(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    for value in values:
+        frame.consume(node, value)
+    frame.emit(Event.IO, node, what=what)
+    result = call_result(name)
+    return typed(result, name, values) if result is not None else UNKNOWN
+
+
+def _random(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    result = call_result(name)
+    drawn = frame.random(node, what)
+    mutated = builtin_calls.mutated_argument(name)
+    if mutated is not None and mutated < len(values):
+        frame.machine.taint(frame, node, mutated, drawn)
+        return Value(Kind.NONE, const=None)
+    if result is None or result in ("none",):
+        return drawn._replace(kind=Kind.UNKNOWN)
+    return typed(result, name, values).with_pending(drawn.pending)
+
+
+def _seed(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    frame.emit(Event.TORCH_STATE if name.startswith("torch") else Event.RANDOM, node, what=what)
+    return Value(Kind.NONE, const=None)
+
+
+def _thread(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    work = any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in values)
+    if work or any(_holds_tensor(value) for value in values):
+        frame.emit(Event.THREAD, node, what=what)
+    return Value(Kind.INSTANCE, FRESH, name)
+
+
+def _pointer(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    tensor = next((value for value in values if value.is_tensor), None)
+    if tensor is None:
+        return UNKNOWN
+    frame.emit(Event.POINTER, node, tensor.place, tensor, what)
+    return Value(Kind.TENSOR) if "dlpack" in name.lower() else UNKNOWN
+
+
+def native(frame: Frame, node: ast.AST, name: str, values: Sequence[Value]) -> Value:
+    """A call into compiled code outside torch: fake tensors have no data for it."""
+    for value in values:
+        frame.consume(node, value)
+    given = next((value for value in values if _holds_tensor(value)), None)
+    if given is not None:
+        frame.emit(Event.NATIVE, node, given.place, given, name)
+    return UNKNOWN
+
+
+def _native(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    given = next((value for value in values if value.is_tensor), None)
+    if given is None:
+        return None
+    frame.consume(node, given)
+    frame.emit(Event.NATIVE, node, given.place, given, name)
+    return NUMPY if name.startswith("numpy.") else UNKNOWN
+
+
+def _torch_state(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    if torch_kind(name) in ("context-manager", "class"):
+        return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NONE)
+    frame.emit(Event.TORCH_STATE, node, what=what)
+    return Value(Kind.NONE, const=None)
+
+
+def _torch_query(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    frame.emit(Event.AMBIENT, node, what=what)
+    return BOOL
+
+
+def _environ_read(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    frame.emit(Event.AMBIENT, node, what=what)
+    return STRING
+
+
+def _escape(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    tensor = next((value for value in values[:2] if _holds_tensor(value)), None)
+    if tensor is None:
+        return None
+    frame.consume(node, values[0])
+    frame.emit(Event.ESCAPE, node, tensor.place, tensor, what)
+    return NUMPY if name.startswith("numpy.") else values[0].at(FRESH)
+
+
+def _hook(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    for value in values:
+        if value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL):
+            run_deferred(frame, node, value, "hook", [Value(Kind.TENSOR)] * 3)
+    return UNKNOWN
+
+
+_EFFECTS = {
+    "io": _io,
+    "environ-write": _io,
+    "environ-read": _environ_read,
+    "random": _random,
+    "clock": _random,
+    "identity": _random,
+    "seed": _seed,
+    "thread": _thread,
+    "process": _thread,
+    "pointer": _pointer,
+    "native": _native,
+    "torch-state": _torch_state,
+    "torch-query": _torch_query,
+    "escape": _escape,
+    "hook": _hook,
+}
+
+
+def _holds_tensor(value: Value) -> bool:
+    if value.kind is Kind.UNION:
+        return any(_holds_tensor(alternative) for alternative in value.ref)
+    if value.is_tensor:
+        return True
+    element = value.heap.element if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) else None
+    return element is not None and element.is_tensor
+
+
+def run_deferred(frame: Frame, node: ast.AST, function: Value, how: str, arguments: Sequence[Value]) -> None:
+    """Interpret a hook or backward function: what it does happens while tracing only."""
+    holder = Summary("hook")
+    inner = Frame(frame.machine, frame.module, frame.offset, holder, caller=frame, static=frame.static)
+    inner.scope, inner.env, inner.function = frame.scope, frame.env, frame.function
+    target = function
+    if target.kind is Kind.FUNCTION and target.ref.owner is None:
+        count = len(target.ref.node.args.args)
+        arguments = list(arguments)[:count] if not target.ref.node.args.vararg else list(arguments)
+    frame.machine.call(inner, node, target, list(arguments), {})
+    if not frame.static:
+        frame.followed(node, "hook", holder, how)
+
+
+# -- context managers ---------------------------------------------------------------------------------------------
+
+_MODES = ("torch.inference_mode", "torch.autograd.grad_mode.inference_mode")
+
+
+def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
+    """What `with manager as name` binds."""
+    if manager.kind is Kind.INSTANCE and isinstance(manager.ref, str):
+        if manager.ref in _MODES:
+            frame.emit(Event.TORCH_STATE, node, what="`torch.inference_mode()`")
+        if manager.ref == "contextlib" and manager.heap is not None:
+            return manager.heap.element or UNKNOWN
+        return manager if manager.ref == "builtins.open" else UNKNOWN
+    if manager.kind is Kind.OBJECT and hasattr(manager.ref, "bases"):
+        return _enter_object(frame, node, manager)
+    return UNKNOWN if manager.kind in TENSORS else manager
+
+
+def _enter_object(frame: Frame, node: ast.AST, manager: Value) -> Value:
+    from nonstrict.program import classes
+
+    dispatch = ("__torch_dispatch__", "__torch_function__")
+    for name in dispatch:
+        found = classes.member(frame.machine, manager.ref, name)
+        if found is not None and found[0].kind is Kind.FUNCTION:
+            bound = Value(Kind.BOUND, FRESH, (manager, found[0].ref))
+            frame.machine.call(frame, node, bound, [UNKNOWN, UNKNOWN], {})
+    entered = manager
+    for name in ("__enter__", "__exit__"):
+        found = classes.member(frame.machine, manager.ref, name)
+        if found is not None and found[0].kind is Kind.FUNCTION:
+            bound = Value(Kind.BOUND, manager.place, (manager, found[0].ref))
+            result = frame.machine.call(frame, node, bound, [UNKNOWN] * 3 if name == "__exit__" else [], {})
+            entered = result if name == "__enter__" else entered
+    return entered
+
+
+_ = nn_module, torch_function, Origin

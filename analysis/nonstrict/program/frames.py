@@ -1,0 +1,240 @@
+"""The state of one function while it is interpreted."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program.effects import CallEdge, Effect, Event, Summary
+from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
+from nonstrict.program.values import CALLABLES, UNKNOWN, Flag, Heap, Kind, Value, join
+
+if TYPE_CHECKING:
+    from nonstrict.facts.scopes import Scope
+    from nonstrict.program.definitions import Function
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+_NEVER_STATE = frozenset({Kind.CLASS, Kind.PYTHON_MODULE, Kind.EXTERNAL, Kind.MARKED, Kind.UNKNOWN, Kind.SUPER})
+
+
+class Frame:
+    """Variables, effects and position of a function under interpretation.
+
+    `static` frames stand for code that runs outside any traced body (module level, factories, regions): what they
+    do is no effect, but markers applied and marked functions called in them are recorded.
+    """
+
+    __slots__ = (
+        "application",
+        "caller",
+        "caught",
+        "depth",
+        "done",
+        "env",
+        "function",
+        "machine",
+        "messages",
+        "module",
+        "offset",
+        "returns",
+        "scope",
+        "static",
+        "summary",
+        "yields",
+    )
+
+    def __init__(
+        self,
+        machine: Machine,
+        module: Module,
+        offset: int,
+        summary: Summary,
+        *,
+        function: Function | None = None,
+        scope: Scope | None = None,
+        caller: Frame | None = None,
+        static: bool = False,
+    ) -> None:
+        self.machine = machine
+        self.module = module
+        self.offset = offset
+        self.summary = summary
+        self.function = function
+        self.scope = scope
+        self.caller = caller
+        self.static = static
+        self.env: dict[str, Value] = {}
+        self.returns: Value | None = None
+        self.done = False
+        self.yields: Heap | None = None
+        self.messages: set[ast.AST] = set()
+        self.depth: int = caller.depth + 1 if caller else 0
+        self.caught: tuple[str, ...] = ()
+        #: where a marker is being applied from the user's point of view: (path, offset, node)
+        self.application: tuple[str, int, ast.AST] | None = caller.application if caller else None
+
+    # -- effects --------------------------------------------------------------------------------------------------
+
+    def emit(
+        self, event: Event, node: ast.AST, place: Place = FRESH, value: Value = UNKNOWN, what: str = ""
+    ) -> Effect:
+        """Record an effect of this function."""
+        effect = Effect(event, self.module.path, self.offset, node, place, value, what)
+        self.summary.add(effect)
+        return effect
+
+    def followed(self, node: ast.AST, callee: str, summary: Summary, deferred: str = "") -> None:
+        """Record a call whose body was interpreted."""
+        self.summary.add_call(CallEdge(self.module.path, self.offset, node, callee, summary, deferred))
+
+    def consume(self, node: ast.AST, value: Value, *, metadata: bool = False) -> Value:
+        """Note that a value is really used at an expression: reads of captured state are effects."""
+        if value.kind is Kind.UNION:
+            for alternative in value.ref:
+                if alternative.kind is not Kind.NONE:
+                    self.consume(node, alternative, metadata=metadata)
+            return value
+        if value.place.origin in CAPTURED and value.kind not in _NEVER_STATE:
+            if value.kind in CALLABLES and not self._rebound_callable(value):
+                return value
+            self.emit(Event.READ, node, value.place, value, "metadata" if metadata else "")
+        return value
+
+    def settle(self, value: Value) -> None:
+        """A value decides something: nondeterminism that it carries is an effect now."""
+        for effect in value.pending:
+            if effect.event is Event.RANDOM:
+                self.summary.settled.add(effect.key)
+
+    def unbacked(self, node: ast.AST, tensor: Value, what: str) -> Value:
+        """A Python number, or size, that depends on data: harmless only if it reaches what the function returns."""
+        effect = Effect(Event.ESCAPE, self.module.path, self.offset, node, tensor.place, tensor._replace(pending=frozenset()), what)
+        self.summary.unbacked.setdefault(effect.key, effect)
+        return Value(Kind.NUMBER, pending=frozenset({effect}))
+
+    def random(self, node: ast.AST, what: str, kind: Kind = Kind.NUMBER) -> Value:
+        """A nondeterministic value: an effect as soon as it decides something."""
+        effect = Effect(Event.RANDOM, self.module.path, self.offset, node, FRESH, UNKNOWN, what)
+        self.summary.draws.setdefault(effect.key, effect)
+        return Value(kind, pending=frozenset({effect}))
+
+    def yielded(self) -> Heap:
+        """What the generator yields."""
+        if self.yields is None:
+            self.yields = Heap()
+        return self.yields
+
+    def _rebound_callable(self, value: Value) -> bool:
+        place = value.place
+        if place.path or place.origin is not Origin.GLOBAL:
+            return False
+        return self.machine.is_rebound(place)
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def lookup(self, name: str) -> Value:
+        """The value of a name: local, of an enclosing function, global, builtin."""
+        if self.scope is not None and name in self.scope.local:
+            return self.env.get(name, UNKNOWN)
+        if self.scope is None and name in self.env:
+            return self.env[name]
+        declared_global = self.scope is not None and name in self.scope.global_names
+        if declared_global and name in self.env:
+            return self.env[name]
+        if not declared_global:
+            captured = self._closure_value(name)
+            if captured is not None:
+                return captured
+        return self.machine.global_value(self.module, name)
+
+    def _closure_value(self, name: str) -> Value | None:
+        function = self.function
+        frame = function.closure if function else None
+        while frame is not None:
+            if frame.scope is not None and name in frame.scope.local:
+                value = frame.env.get(name, UNKNOWN)
+                if not frame.static:
+                    return value
+                owner = frame.function.qualname if frame.function else ""
+                return relocated(value, Place(Origin.CELL, f"{frame.module.path}:{owner}", name))
+            frame = frame.function.closure if frame.function else None
+        return None
+
+    def assign(self, name: str, value: Value, node: ast.AST) -> None:
+        """Bind a name; a name declared global or nonlocal is state outside the body."""
+        scope = self.scope
+        if scope is not None and name in scope.global_names:
+            self._write_outer(Place(Origin.GLOBAL, self.module.path, name), value, node)
+            if traced(value):
+                self.env[name] = value
+            return
+        if scope is not None and name in scope.nonlocal_names:
+            frame = self._owner_of(name)
+            if frame is not None and not frame.static:
+                frame.env[name] = join(frame.env.get(name), value)
+                return
+            owner = frame.function.qualname if frame and frame.function else ""
+            self._write_outer(Place(Origin.CELL, f"{self.module.path}:{owner}", name), value, node)
+            return
+        self.env[name] = value
+
+    def _owner_of(self, name: str) -> Frame | None:
+        frame = self.function.closure if self.function else None
+        while frame is not None:
+            if frame.scope is not None and name in frame.scope.local:
+                return frame
+            frame = frame.function.closure if frame.function else None
+        return None
+
+    def _write_outer(self, place: Place, value: Value, node: ast.AST) -> None:
+        if self.static:
+            return
+        event = Event.LEAK if traced(value) else Event.WRITE
+        self.emit(event, node, place, value, "rebind")
+
+    # -- control flow ---------------------------------------------------------------------------------------------
+
+    def merge(self, branches: list[tuple[dict[str, Value], bool]]) -> None:
+        """Continue with the join of the branches that did not leave the function."""
+        alive = [env for env, done in branches if not done]
+        if not alive:
+            self.done = True
+            self.env = branches[0][0] if branches else self.env
+            return
+        self.done = False
+        merged = dict(alive[0])
+        for env in alive[1:]:
+            if env is alive[0]:
+                continue
+            for name, value in env.items():
+                present = merged.get(name)
+                if present is not value:
+                    merged[name] = join(present, value)
+        self.env = merged
+
+
+def relocated(value: Value, place: Place) -> Value:
+    """A value read through a captured place; definitions and external names stay what they are."""
+    if value.kind is Kind.UNION:
+        return value._replace(ref=tuple(relocated(alternative, place) for alternative in value.ref))
+    if value.kind in (Kind.CLASS, Kind.PYTHON_MODULE, Kind.EXTERNAL, Kind.UNKNOWN) and value.place.origin in (
+        Origin.FRESH,
+        Origin.UNKNOWN,
+    ):
+        return value._replace(place=place) if value.kind is Kind.UNKNOWN else value
+    return value.at(place)
+
+
+def traced(value: Value) -> bool:
+    """Whether a value is, or directly holds, a tensor that tracing made: a fake tensor while compiling."""
+    for alternative in value.alternatives():
+        if alternative.kind is Kind.TENSOR and not alternative.place.captured and not alternative.flags & Flag.LITERAL:
+            return True
+        if alternative.kind is Kind.TENSOR and alternative.place.origin is Origin.FRESH:
+            return True
+        if alternative.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT) and alternative.heap is not None:
+            element = alternative.heap.element
+            if alternative.place.origin is Origin.FRESH and element is not None and element.kind is Kind.TENSOR:
+                return not element.place.captured
+    return False

@@ -1,0 +1,187 @@
+"""What the top-level names of modules hold: the join of their bindings, evaluated when asked for."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.markers import MARKERS
+from nonstrict.knowledge.operators import torch_kind
+from nonstrict.program import writes
+from nonstrict.program.frames import relocated
+from nonstrict.program.places import FRESH, Origin, Place
+from nonstrict.program.values import NONE, NUMBER, STRING, UNKNOWN, Kind, Value, container, join
+
+if TYPE_CHECKING:
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Binding, Module
+
+_BUILTINS = frozenset(dir(builtins))
+
+
+def value(machine: Machine, module: Module, name: str) -> Value:
+    """The value of a top-level name, at its global place; a builtin if the module does not bind it."""
+    key = (module.path, name)
+    if key in machine.globals:
+        found = machine.globals[key]
+        return UNKNOWN if found is None else found
+    machine.globals[key] = None
+    found = _compute(machine, module, name)
+    machine.globals[key] = found
+    return found
+
+
+def _compute(machine: Machine, module: Module, name: str) -> Value:
+    bindings = module.bindings.get(name)
+    if bindings is None:
+        return _from_star(machine, module, name) or _builtin(name)
+    place = Place(Origin.GLOBAL, module.path, name)
+    found: Value | None = None
+    for binding in bindings:
+        bound = _bound(machine, module, binding)
+        found = join(found, bound) if binding.conditional and found is not None else bound
+        # An expression that rebinds a name reads what was bound before it.
+        machine.globals[module.path, name] = relocated(found, place) if _owned(bindings) else found
+    if found is None:
+        return UNKNOWN
+    if name in module.declared_global and not _settled(found):
+        for written in writes.rebindings(machine, module, name):
+            found = join(found, written)
+    return relocated(found, place) if _owned(bindings) else found
+
+
+def _owned(bindings: list[Binding]) -> bool:
+    return any(binding.kind != "import" for binding in bindings)
+
+
+def _settled(found: Value) -> bool:
+    return all(alternative.kind not in (Kind.NONE, Kind.UNKNOWN) for alternative in found.alternatives())
+
+
+def _builtin(name: str) -> Value:
+    if name in _BUILTINS:
+        return Value(Kind.EXTERNAL, FRESH, f"builtins.{name}")
+    if name == "__name__" or name == "__file__":
+        return STRING
+    return UNKNOWN
+
+
+def _from_star(machine: Machine, module: Module, name: str) -> Value | None:
+    if name.startswith("_"):
+        return None
+    for binding in module.star_imports:
+        dotted = machine.project.absolute(binding.module, binding.level, module)
+        path = machine.project.find(dotted, module)
+        if path is None:
+            if torch_kind(f"{dotted}.{name}") is not None:
+                return external(f"{dotted}.{name}")
+            continue
+        target = machine.project.module(path)
+        if target is not None and (name in target.bindings or target.star_imports):
+            found = value(machine, target, name)
+            if found.kind is not Kind.UNKNOWN:
+                return found
+    return None
+
+
+def _bound(machine: Machine, module: Module, binding: Binding) -> Value:
+    frame = machine.module_frame(module)
+    if binding.kind == "import":
+        return _imported(machine, module, binding)
+    if binding.kind == "def":
+        node = module.definition(binding)
+        if node is None:
+            return UNKNOWN
+        return machine.define(frame, node, binding.offset)
+    if binding.kind == "annotation":
+        return machine.annotated(frame, binding.node, FRESH)
+    if binding.kind in ("assign", "element", "enter") and isinstance(binding.node, ast.expr):
+        found = machine.evaluate(frame, binding.node)
+        if binding.kind == "enter":
+            return found
+        if binding.kind == "element":
+            heap = found.heap
+            key = binding.index if binding.index is not None else 0
+            return (heap.load(key) if heap else None) or UNKNOWN
+        return found
+    return UNKNOWN
+
+
+def _imported(machine: Machine, module: Module, binding: Binding) -> Value:
+    dotted = machine.project.absolute(binding.module, binding.level, module)
+    if not binding.attribute:
+        return Value(Kind.PYTHON_MODULE, FRESH, dotted)
+    return member(machine, module, dotted, binding.attribute)
+
+
+def member(machine: Machine, importer: Module, dotted: str, attribute: str) -> Value:
+    """What `dotted.attribute` is: a name of a project module, a submodule, or something external."""
+    project = machine.project
+    full = f"{dotted}.{attribute}"
+    if full in MARKERS:
+        return external(full)
+    path = project.find(dotted, importer)
+    if path is not None:
+        target = project.module(path)
+        if target is not None:
+            if attribute in target.bindings:
+                if target is importer and target.bindings[attribute][0].kind == "import":
+                    return _submodule(machine, importer, full) or value(machine, target, attribute)
+                return value(machine, target, attribute)
+            submodule = _submodule(machine, importer, full)
+            if submodule is not None:
+                return submodule
+            if target.star_imports:
+                return _from_star(machine, target, attribute) or UNKNOWN
+        return external(full) if torch_kind(full) else UNKNOWN
+    submodule = _submodule(machine, importer, full)
+    return submodule if submodule is not None else external(full)
+
+
+def installed(machine: Machine, dotted: str) -> Value | None:
+    """A class or function of an installed package, read from its source; None if that is not to be had."""
+    package, _, name = dotted.rpartition(".")
+    if not package:
+        return None
+    path = machine.project.find_installed(package)
+    module = machine.project.module(path) if path is not None and path.endswith(".py") else None
+    if module is None or name not in module.bindings:
+        return None
+    found = value(machine, module, name)
+    return found if found.kind in (Kind.CLASS, Kind.FUNCTION) else None
+
+
+def _submodule(machine: Machine, importer: Module, dotted: str) -> Value | None:
+    if machine.project.find(dotted, importer) is not None:
+        return Value(Kind.PYTHON_MODULE, FRESH, dotted)
+    return None
+
+
+def external(dotted: str) -> Value:
+    """Something that lies outside the program, known by its dotted name."""
+    kind = torch_kind(dotted)
+    if kind == "module":
+        return Value(Kind.PYTHON_MODULE, FRESH, dotted)
+    if kind in ("dtype", "constant"):
+        return Value(Kind.SETTING, FRESH, dotted)
+    if dotted in _CONSTANTS:
+        return _CONSTANTS[dotted]
+    return Value(Kind.EXTERNAL, FRESH, dotted)
+
+
+_CONSTANTS = {
+    "math.pi": NUMBER,
+    "math.e": NUMBER,
+    "math.inf": NUMBER,
+    "math.nan": NUMBER,
+    "sys.maxsize": NUMBER,
+    "torch.pi": NUMBER,
+    "torch.inf": NUMBER,
+    "torch.nan": NUMBER,
+    "numpy.pi": NUMBER,
+    "numpy.inf": NUMBER,
+    "numpy.nan": NUMBER,
+    "sys.argv": container(Kind.LIST, STRING),
+    "builtins.None": NONE,
+}

@@ -1,0 +1,310 @@
+"""Calls: functions of the program are followed through memoised summaries, the rest is asked of knowledge."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import scope_of
+from nonstrict.program import classes, externals, marking, methods, parameters
+from nonstrict.program.definitions import Function
+from nonstrict.program.effects import Event, Summary
+from nonstrict.program.frames import Frame
+from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
+from nonstrict.program.values import (
+    CALLABLES,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Kind,
+    Value,
+    container,
+    join,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.program.machine import Machine
+
+_MAX_CONTEXTS = 12
+_MAX_DEPTH = 60
+_MAX_ROUNDS = 3
+
+
+def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
+    """The result of a call."""
+    if callee.kind is Kind.UNION:
+        marking.ambiguous(frame, node, callee.ref)
+        found: Value | None = None
+        for alternative in callee.ref:
+            if alternative.kind is not Kind.NONE:
+                found = join(found, call(frame, node, alternative, positional, keywords))
+        return found or UNKNOWN
+    handler = _HANDLERS.get(callee.kind)
+    if handler is not None:
+        return handler(frame, node, callee, list(positional), keywords)
+    return _unknown(frame, node, callee, list(positional), keywords)
+
+
+def _function(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if callee.place.captured:
+        frame.consume(node, callee)
+    if callee.flags & Flag.NATIVE:
+        return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
+    return follow(frame, node, callee.ref, positional, keywords)
+
+
+def _bound(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    receiver, function = callee.ref
+    if isinstance(function, Function):
+        return follow(frame, node, function, [receiver, *positional], keywords)
+    return call(frame, node, function, [receiver, *positional], keywords)
+
+
+def _partial(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    target, first, named = callee.ref
+    return call(frame, node, target, [*first, *positional], {**named, **keywords})
+
+
+def _class(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return classes.construct(frame.machine, frame, node, callee.ref, positional, keywords)
+
+
+def _marked(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return marking.called(frame, node, callee, positional, keywords)
+
+
+def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """An object or module of the program is called."""
+    if callee.kind is Kind.MODULE:
+        frame.consume(node, callee)
+        _run_hooks(frame, node, callee)
+    if isinstance(callee.ref, str) or callee.ref is None:
+        return methods.call_module(frame, node, callee, positional, keywords)
+    target = classes.call_target(frame.machine, callee)
+    if target is None:
+        for value in (*positional, *keywords.values()):
+            frame.consume(node, value)
+        return methods.call_module(frame, node, callee, positional, keywords) if callee.kind is Kind.MODULE else UNKNOWN
+    if callee.place.captured and target.kind is Kind.BOUND:
+        # The capture is reported on the call; inside, the module's own state is not reported once more.
+        hidden = callee.at(NOWHERE)
+        target = Value(Kind.BOUND, NOWHERE, (hidden, target.ref[1]))
+    return call(frame, node, target, positional, keywords)
+
+
+def _run_hooks(frame: Frame, node: ast.AST, module: Value) -> None:
+    for hook in frame.machine.hooks_of(frame, module):
+        externals.run_deferred(frame, node, hook, "hook", [module, UNKNOWN, Value(Kind.TENSOR)])
+
+
+def _external(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return externals.call(frame, node, callee.ref, positional, keywords)
+
+
+def _method(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    receiver, name = callee.ref
+    return methods.call(frame, node, receiver, name, positional, keywords)
+
+
+def _external_instance(
+    frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    if callee.flags & Flag.NATIVE:
+        return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
+    return _unknown(frame, node, callee, positional, keywords)
+
+
+def _unknown(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """Nothing is known of the callee: its arguments are used, functions among them may run."""
+    if callee.place.captured:
+        frame.consume(node, callee)
+    for value in (*positional, *keywords.values()):
+        frame.consume(node, value)
+        frame.settle(value)
+    if callee.flags & Flag.NATIVE:
+        return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
+    return UNKNOWN
+
+
+def _label(node: ast.AST) -> str:
+    target = node.func if isinstance(node, ast.Call) else node
+    return ast.unparse(target)
+
+
+_HANDLERS = {
+    Kind.FUNCTION: _function,
+    Kind.BOUND: _bound,
+    Kind.PARTIAL: _partial,
+    Kind.CLASS: _class,
+    Kind.MARKED: _marked,
+    Kind.MODULE: _instance,
+    Kind.OBJECT: _instance,
+    Kind.EXTERNAL: _external,
+    Kind.EXTERNAL_METHOD: _method,
+    Kind.INSTANCE: _external_instance,
+}
+
+
+# -- following functions of the program ---------------------------------------------------------------------------
+
+
+def follow(
+    frame: Frame,
+    node: ast.AST,
+    function: Function,
+    positional: Sequence[Value],
+    keywords: dict[str, Value],
+    deferred: str = "",
+) -> Value:
+    """Interpret a function of the program for these arguments, and link its summary to the caller's."""
+    machine = frame.machine
+    for value in (*positional, *keywords.values()):
+        if value.place.captured and value.kind not in CALLABLES:
+            _pass_on(frame, node, value)
+        frame.settle(value)
+    if frame.static:
+        machine.static_calls.setdefault(function.node, []).append((frame, node, tuple(positional), dict(keywords)))
+    if frame.static and frame.depth >= machine.static_depth or frame.depth >= _MAX_DEPTH or machine.budget <= 0:
+        return _returned_without_looking(frame, function)
+    bound = parameters.bind(frame, function, positional, keywords)
+    summary = _summary(frame, node, function, bound)
+    if not frame.static:
+        frame.followed(node, function.qualname, summary, deferred)
+        if function.cached_at is not None and not deferred:
+            leak_from_cache(frame, function, summary)
+    result = summary.returns if summary.returns is not None else UNKNOWN
+    if isinstance(function.node, ast.AsyncFunctionDef):
+        return result
+    return Value(Kind.INSTANCE, FRESH, "contextlib", heap=result.heap) if function.context_manager else result
+
+
+def _pass_on(frame: Frame, node: ast.AST, value: Value) -> None:
+    """A captured value handed to a function that is followed is read there; only opaque ones are read here."""
+    if value.kind not in TENSORS and value.kind not in (Kind.MODULE, Kind.LIST, Kind.DICT, Kind.OBJECT, Kind.TUPLE):
+        frame.consume(node, value)
+
+
+def _returned_without_looking(frame: Frame, function: Function) -> Value:
+    returns = getattr(function.node, "returns", None)
+    if returns is None:
+        return UNKNOWN
+    definition = frame.machine.module_frame(function.module)
+    return frame.machine.annotated(definition, returns, FRESH)
+
+
+def leak_from_cache(frame: Frame, function: Function, summary: Summary) -> None:
+    """A cache around a function keeps the tensors that it returned while tracing."""
+    from nonstrict.program.frames import traced
+
+    returned = summary.returns
+    if returned is None or not traced(returned) or function.cached_at is None:
+        return
+    place = Place(Origin.GLOBAL, function.module.path, function.name)
+    definition = Frame(frame.machine, function.module, function.offset, summary)
+    definition.emit(Event.LEAK, function.cached_at, place, returned, "cache")
+
+
+def _summary(frame: Frame, node: ast.AST, function: Function, bound: dict[str, Value]) -> Summary:
+    machine = frame.machine
+    live_closure = function.closure is not None and not function.closure.static
+    key = _key(machine, function, bound, static=frame.static)
+    if live_closure:
+        key = (*key, id(function.closure), id(node))
+    if key in machine.open:
+        machine.recursive.add(key)
+        return machine.memo[key]
+    known = machine.memo.get(key)
+    if known is not None and (not live_closure or frame.depth > _MAX_DEPTH // 2):
+        return known
+    return _interpret(frame, node, function, bound, key)
+
+
+def _interpret(
+    frame: Frame, node: ast.AST, function: Function, bound: dict[str, Value], key: tuple[object, ...]
+) -> Summary:
+    machine = frame.machine
+    summary = Summary(function.qualname)
+    machine.memo[key] = summary
+    machine.open[key] = len(machine.open)
+    machine.budget -= 1
+    for _ in range(_MAX_ROUNDS):
+        before = summary.returns
+        callee = _frame_for(frame, function, summary, static=frame.static)
+        if callee.application is None and frame.static:
+            callee.application = (frame.module.path, frame.offset, node)
+        callee.env.update(bound)
+        run(machine, callee)
+        recursive = key in machine.recursive
+        machine.recursive.discard(key)
+        if not recursive or summary.returns == before:
+            break
+    del machine.open[key]
+    return summary
+
+
+def run(machine: Machine, frame: Frame) -> None:
+    """Interpret the body of the frame's function."""
+    function = frame.function
+    if function is None:
+        return
+    node = function.node
+    if isinstance(node, ast.Lambda):
+        frame.returns = frame.consume(node.body, machine.evaluate(frame, node.body))
+    else:
+        machine.execute(frame, node.body)
+    frame.summary.returns = join(frame.summary.returns, _returned(frame))
+
+
+def _returned(frame: Frame) -> Value:
+    if frame.yields is not None:
+        produced = container(Kind.ITERATOR)
+        return produced._replace(heap=frame.yields)
+    if frame.returns is None:
+        return Value(Kind.NONE, const=None)
+    if not frame.done:
+        return join(frame.returns, Value(Kind.NONE, const=None))
+    return frame.returns
+
+
+def _frame_for(caller: Frame, function: Function, summary: Summary, *, static: bool) -> Frame:
+    return Frame(
+        caller.machine,
+        function.module,
+        function.offset,
+        summary,
+        function=function,
+        scope=scope_of(function.node),
+        caller=caller,
+        static=static,
+    )
+
+
+def _key(machine: Machine, function: Function, bound: dict[str, Value], *, static: bool) -> tuple[object, ...]:
+    shapes = tuple((name, _shape(value)) for name, value in bound.items())
+    key = (function, static, shapes)
+    if key not in machine.memo:
+        count = machine.contexts.get(function, 0)
+        if count >= _MAX_CONTEXTS:
+            # Too many kinds of arguments: from here on what they are is known, what they hold is not.
+            for name, value in bound.items():
+                bound[name] = _general(value)
+            return (function, static, tuple((name, _shape(value)) for name, value in bound.items()))
+        machine.contexts[function] = count + 1
+    return key
+
+
+def _shape(value: Value) -> Value:
+    """What tells two arguments apart: a tensor's exact place among the arguments does not."""
+    if value.kind in TENSORS and value.place.origin is Origin.ARGUMENT:
+        place = Place(Origin.ARGUMENT, "", "", ("~",) if value.place.is_view else ())
+        return Value(value.kind, place, None, flags=value.flags & ~Flag.LITERAL)
+    return value if not value.pending else value.with_pending(frozenset())
+
+
+def _general(value: Value) -> Value:
+    if value.kind in CALLABLES or value.kind is Kind.UNION:
+        return value if value.kind is not Kind.UNION else UNKNOWN
+    place = value.place if not value.place.path else Place(value.place.origin, value.place.owner, value.place.name)
+    return Value(value.kind, place, value.ref if isinstance(value.ref, str) else None)

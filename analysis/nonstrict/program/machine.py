@@ -1,0 +1,186 @@
+"""The abstract interpreter's hub: holds the program, wires the parts that depend on each other, memoises calls."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import scope_of
+from nonstrict.program import annotations, classes, definition_values, externals, globals_of, invoke, parameters, stores, writes
+from nonstrict.program import expressions as _expressions
+from nonstrict.program import statements as _statements
+from nonstrict.program.effects import Summary
+from nonstrict.program.frames import Frame
+from nonstrict.program.places import Origin, Place
+from nonstrict.program.values import UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.program.definitions import Class, Function, Mark
+    from nonstrict.program.modules import Module
+    from nonstrict.program.project import Project
+    from nonstrict.program.writes import Write
+
+#: How many functions one marked function may reach before what lies further is taken as unknown.
+BUDGET = 4_000
+#: How deep calls are followed from code outside traced bodies, where only values matter.
+STATIC_DEPTH = 3
+
+
+class Machine:
+    """Interprets functions of a project; one instance per run, results are shared between marked functions."""
+
+    static_depth = STATIC_DEPTH
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.marks: dict[tuple[object, ...], Mark] = {}
+        self.globals: dict[tuple[str, str], Value | None] = {}
+        self.functions: dict[tuple[int, int], Function] = {}
+        self.classes: dict[tuple[int, int], Class] = {}
+        self.memo: dict[tuple[object, ...], Summary] = {}
+        self.contexts: dict[Function, int] = {}
+        self.open: dict[tuple[object, ...], int] = {}
+        self.recursive: set[tuple[object, ...]] = set()
+        #: nodes of functions that `torch.compile` is applied to
+        self.regions: set[ast.AST] = set()
+        #: calls that may reach several marked functions, by the identity of the first
+        self.dispatches: dict[int, list[tuple[str, int, ast.AST]]] = {}
+        #: calls of functions seen in static code: positional and keyword values
+        self.static_calls: dict[ast.AST, list[tuple[Frame, ast.AST, tuple[Value, ...], dict[str, Value]]]] = {}
+        #: keys of unbacked values that only decide a size
+        self.resolved: set[tuple[object, ...]] = set()
+        #: writes of attributes by name, in the modules loaded so far
+        self.attribute_writes: dict[str, list[Write]] = {}
+        self.budget = BUDGET
+        self._stored: dict[tuple[str, str, str], Value | None] = {}
+        self._installed: dict[str, Value | None] = {}
+        self._frames: dict[str, Frame] = {}
+        self._static: dict[tuple[object, ...], Frame] = {}
+
+    # The methods below let parts that need one another call through the hub, without an import cycle.
+
+    def evaluate(self, frame: Frame, node: ast.expr) -> Value:
+        """The value of an expression, its captured reads not yet counted as uses."""
+        return _expressions.evaluate(frame, node)
+
+    def execute(self, frame: Frame, body: Sequence[ast.stmt]) -> None:
+        """Interpret statements in a frame."""
+        _statements.execute(frame, body)
+
+    def store(self, frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None:
+        """Assign to a target."""
+        stores.store(frame, target, value, source)
+
+    def define(self, frame: Frame, node: ast.AST, offset: int) -> Value:
+        """The value of a function or class definition, decorators applied."""
+        return definition_values.define(frame, node, offset)
+
+    def annotated(self, frame: Frame, node: ast.AST | None, place: Place) -> Value:
+        """The value an annotation promises."""
+        return annotations.value_of(frame, node, place)
+
+    def instance_at(self, cls: Class, place: Place) -> Value:
+        """An instance of a class of the program that lives at `place`."""
+        return classes.instance_at(self, cls, place)
+
+    def call(
+        self, frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]
+    ) -> Value:
+        """The result of calling a value; effects go to the frame."""
+        return invoke.call(frame, node, callee, positional, keywords)
+
+    def enter(self, frame: Frame, node: ast.AST, manager: Value) -> Value:
+        """What `with manager as …` binds; entering may have effects."""
+        return externals.enter(frame, node, manager)
+
+    def hooks_of(self, frame: Frame, module: Value) -> list[Value]:
+        """Hooks that were registered on a module."""
+        return list(module.heap.hooks) if module.heap is not None else []
+
+    def global_value(self, module: Module, name: str) -> Value:
+        """What a top-level name of a module holds, at its global place; builtins last."""
+        return globals_of.value(self, module, name)
+
+    def module_attribute(self, importer: Module, dotted: str, attribute: str) -> Value:
+        """What `dotted.attribute` is, for a Python module of the project or an external one."""
+        return globals_of.member(self, importer, dotted, attribute)
+
+    def stored_in(self, place: Place, attribute: str) -> Value | None:
+        """What the module of a global object or container stores in it: under an attribute, or as items ("")."""
+        key = (place.owner, place.name, attribute)
+        if key not in self._stored:
+            self._stored[key] = None
+            module = self.project.module(place.owner)
+            if module is not None:
+                self._stored[key] = writes.stored_values(self, module, place.name, attribute)
+        return self._stored[key]
+
+    def installed(self, dotted: str) -> Value | None:
+        """The definition of something in an installed package, from its source."""
+        if dotted not in self._installed:
+            self._installed[dotted] = None
+            self._installed[dotted] = globals_of.installed(self, dotted)
+        return self._installed[dotted]
+
+    def is_rebound(self, place: Place) -> bool:
+        """Whether a global name is bound more than once."""
+        if place.origin is not Origin.GLOBAL:
+            return False
+        module = self.project.module(place.owner)
+        return module is not None and module.rebound(place.name)
+
+    def unknown(self) -> Value:
+        """A value nothing is known of."""
+        return UNKNOWN
+
+    def taint(self, frame: Frame, node: ast.AST, index: int, drawn: Value) -> None:
+        """An argument is changed in place by chance: the variable carries that from here on."""
+        if isinstance(node, ast.Call) and index < len(node.args) and isinstance(node.args[index], ast.Name):
+            name = node.args[index].id
+            if name in frame.env:
+                frame.env[name] = frame.env[name].with_pending(frame.env[name].pending | drawn.pending)
+                return
+        frame.settle(drawn)
+
+    def begin(self) -> None:
+        """A new marked function is interpreted: it gets a budget of its own."""
+        self.budget = BUDGET
+
+    def in_body(self, frame: Frame) -> bool:
+        """Whether a frame is part of a traced body."""
+        return not frame.static
+
+    def in_message(self, frame: Frame, node: ast.AST) -> bool:
+        """Whether an expression only makes up a message that is printed or raised."""
+        return node in frame.messages
+
+    # -- frames ---------------------------------------------------------------------------------------------------
+
+    def module_frame(self, module: Module) -> Frame:
+        """The static frame of a module's top level."""
+        frame = self._frames.get(module.path)
+        if frame is None:
+            frame = Frame(self, module, 0, Summary(module.name), static=True)
+            self._frames[module.path] = frame
+        return frame
+
+    def static_frame(self, function: Function, receiver: Value | None = None) -> Frame:
+        """A function interpreted as code outside any traced body, its arguments as far as its text tells them."""
+        key = (id(function), id(receiver.heap) if receiver is not None else 0)
+        frame = self._static.get(key)
+        if frame is None:
+            frame = Frame(
+                self,
+                function.module,
+                function.offset,
+                Summary(function.qualname),
+                function=function,
+                scope=scope_of(function.node),
+                static=True,
+            )
+            self._static[key] = frame
+            frame.env.update(parameters.of_marked(frame, function, {}, receiver))
+            invoke.run(self, frame)
+        return frame

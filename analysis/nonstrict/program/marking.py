@@ -1,0 +1,161 @@
+"""Applying markers, and calls of what they return."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.markers import MARKERS
+from nonstrict.program import classes
+from nonstrict.program.definitions import Function, Mark, SeenCall
+from nonstrict.program.places import FRESH, Origin, Place
+from nonstrict.program.values import UNKNOWN, Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.program.frames import Frame
+    from nonstrict.program.machine import Machine
+
+#: Markers whose functions stay what they are for whoever calls them.
+_TRANSPARENT = frozenset({"compiled", "disable"})
+#: Markers that run the body opaquely: nothing in it is traced.
+OPAQUE = frozenset({"leaf", "custom-op"})
+_CALLABLE = frozenset(
+    {Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MODULE, Kind.OBJECT, Kind.CLASS, Kind.MARKED, Kind.INSTANCE}
+)
+
+
+def apply(
+    frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]
+) -> Value:
+    """The result of calling a marker: the marked function, or a decorator if no callable was given yet."""
+    marker = MARKERS[name]
+    named = keywords.get(marker.argument)
+    candidates = [named] if named is not None else [value for value in positional if _has_callable(value)][:1]
+    if not candidates:
+        return Value(Kind.PARTIAL, FRESH, (Value(Kind.EXTERNAL, FRESH, name), tuple(positional), dict(keywords)))
+    target = candidates[0]
+    if marker.kind in _TRANSPARENT:
+        _note_region(frame.machine, target, marker.kind, keywords)
+        return target
+    return _mark(frame, node, name, target, positional)
+
+
+def _has_callable(value: Value) -> bool:
+    return any(alternative.kind in _CALLABLE for alternative in value.alternatives())
+
+
+def _note_region(machine: Machine, target: Value, kind: str, keywords: dict[str, Value]) -> None:
+    if kind != "compiled":
+        return
+    for alternative in target.alternatives():
+        function = function_of(machine, alternative)
+        if function is not None:
+            machine.regions.add(function.node)
+
+
+def function_of(machine: Machine, value: Value) -> Function | None:
+    """The function of the program that a callable runs, if one is known."""
+    if value.kind is Kind.FUNCTION:
+        return value.ref
+    if value.kind is Kind.BOUND:
+        return value.ref[1] if isinstance(value.ref[1], Function) else function_of(machine, value.ref[1])
+    if value.kind is Kind.PARTIAL:
+        return function_of(machine, value.ref[0])
+    if value.kind is Kind.MARKED:
+        return value.ref.function
+    if value.kind in (Kind.MODULE, Kind.OBJECT) and hasattr(value.ref, "bases"):
+        target = classes.call_target(machine, value)
+        return function_of(machine, target) if target is not None else None
+    return None
+
+
+def _mark(frame: Frame, node: ast.AST, name: str, target: Value, positional: Sequence[Value]) -> Value:
+    marker = MARKERS[name]
+    path, offset, at = frame.application or (frame.module.path, frame.offset, node)
+    for alternative in target.alternatives():
+        if alternative.kind not in _CALLABLE:
+            continue
+        function = function_of(frame.machine, alternative)
+        key = (id(function) if function else repr(alternative.ref), marker.kind, path, offset, id(at))
+        mark = frame.machine.marks.get(key)
+        if mark is None:
+            mark = Mark(marker.kind, name.rpartition(".")[2], alternative, path, offset, at, function)
+            frame.machine.marks[key] = mark
+        if marker.kind == "make-fx" and len(positional) > 1:
+            _exported(frame, node, mark, positional[1])
+        return Value(Kind.MARKED, FRESH, mark)
+    return UNKNOWN
+
+
+def _exported(frame: Frame, node: ast.AST, mark: Mark, arguments: Value) -> None:
+    """`export(module, (x, y))` passes the arguments along."""
+    if arguments.kind is Kind.TUPLE and arguments.heap is not None and isinstance(node, ast.Call):
+        values = tuple(arguments.heap.items.values())
+        mark.calls.append(SeenCall(node, frame.module.path, frame.offset, frame.function, values, {}))
+
+
+def called(
+    frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]
+) -> Value:
+    """The result of calling a marked function; its body is looked at by itself, not through its callers."""
+    mark: Mark = callee.ref
+    if frame.static and isinstance(node, ast.Call):
+        seen = SeenCall(
+            node, frame.module.path, frame.offset, frame.function, tuple(positional), dict(keywords), _through(callee)
+        )
+        if not any(other.node is node for other in mark.calls):
+            mark.calls.append(seen)
+    if not frame.static:
+        for value in (*positional, *keywords.values()):
+            frame.consume(node, value)
+            frame.settle(value)
+    return result(frame, mark)
+
+
+def result(frame: Frame, mark: Mark) -> Value:
+    """What a marked function returns: its annotation, else a tensor."""
+    function = mark.function
+    returns = getattr(function.node, "returns", None) if function is not None else None
+    if function is None or returns is None:
+        return Value(Kind.TENSOR)
+    definition = frame.machine.module_frame(function.module)
+    promised = frame.machine.annotated(definition, returns, FRESH)
+    return promised if promised.kind is not Kind.NONE else Value(Kind.NONE, const=None)
+
+
+def _through(callee: Value) -> str:
+    place = callee.place
+    if place.origin is Origin.CELL:
+        return "cell"
+    if any(step.startswith("[") for step in place.path):
+        return "container"
+    if place.path:
+        return "attribute"
+    return ""
+
+
+def ambiguous(frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> None:
+    """A call that may reach one of several marked functions: Dynamo cannot tell them apart (NST107)."""
+    marks = [value.ref for value in alternatives if value.kind is Kind.MARKED and value.ref.kind == "nonstrict"]
+    distinct = {id(mark.function.node) if mark.function else id(mark) for mark in marks}
+    if len(distinct) > 1 and frame.static and frame.function is not None:
+        frame.machine.dispatches.setdefault(id(marks[0]), []).append((frame.module.path, frame.offset, node))
+
+
+def receiver_of(machine: Machine, mark: Mark) -> Value | None:
+    """What a marked bound method, module or callable object is bound to, at its captured place."""
+    target = mark.target
+    if target.kind is Kind.BOUND:
+        bound = target.ref[0]
+    elif target.kind in (Kind.MODULE, Kind.OBJECT):
+        bound = target
+    else:
+        return None
+    if bound.kind is Kind.CLASS:
+        return bound
+    if bound.place.origin is Origin.GLOBAL or bound.place.origin is Origin.CELL:
+        return bound.at(Place(Origin.RECEIVER, bound.place.owner, bound.place.name, bound.place.path))
+    name = bound.place.name or "self"
+    return bound.at(Place(Origin.RECEIVER, "", name, bound.place.path))

@@ -1,0 +1,392 @@
+"""Method calls on values: tensors, containers, modules, and objects of classes outside the program."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.effects import MUTATING_METHODS, method_effect
+from nonstrict.knowledge.operators import nn_module, tensor_method
+from nonstrict.program import classes, externals, stores, torch_calls
+from nonstrict.program.effects import Event
+from nonstrict.program.places import FRESH, VIEW, Origin
+from nonstrict.program.values import (
+    BOOL,
+    CONTAINERS,
+    NO_CONSTANT,
+    NUMBER,
+    SETTING,
+    STRING,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Heap,
+    Kind,
+    Value,
+    container,
+    join,
+)
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+
+_CONTAINER_NAMES = {Kind.LIST: "list", Kind.DICT: "dict", Kind.SET: "set", Kind.DEQUE: "deque"}
+_STORING = frozenset({"append", "appendleft", "add", "insert", "extend", "extendleft", "update", "setdefault", "push"})
+_METADATA_IN_PLACE = frozenset(
+    "requires_grad_ resize_ resize_as_ unsqueeze_ squeeze_ t_ transpose_ swapaxes_ swapdims_ rename_ retain_grad "
+    "share_memory_ as_strided_ set_data moveaxis_ detach_".split()
+)
+_POINTERS = frozenset({"data_ptr", "_data_ptr", "const_data_ptr", "mutable_data_ptr", "__dlpack__"})
+_STORAGES = frozenset({"untyped_storage", "storage", "_typed_storage"})
+_STORAGE_POINTERS = frozenset({"data_ptr", "resize_", "_weak_ref", "copy_", "fill_", "share_memory_", "_share_memory_"})
+_HOOKS = frozenset(
+    {
+        "register_hook",
+        "register_post_accumulate_grad_hook",
+        "register_forward_hook",
+        "register_forward_pre_hook",
+        "register_full_backward_hook",
+        "register_full_backward_pre_hook",
+        "register_backward_hook",
+        "register_module_forward_hook",
+    }
+)
+_BUFFERS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
+_SELF_RETURNING = frozenset({"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "eval", "train", "requires_grad_"})
+_PARAMETER_ITERATORS = frozenset({"parameters", "buffers", "named_parameters", "named_buffers", "state_dict"})
+
+
+def call(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """The result of `receiver.name(...)`."""
+    if receiver.kind is Kind.UNION:
+        found: Value | None = None
+        for alternative in receiver.ref:
+            if alternative.kind is not Kind.NONE:
+                found = join(found, call(frame, node, alternative, name, positional, keywords))
+        return found or UNKNOWN
+    if receiver.kind in TENSORS:
+        return _tensor(frame, node, receiver, name, positional, keywords)
+    if receiver.kind is Kind.STORAGE:
+        return _storage(frame, node, receiver, name)
+    if receiver.kind in _CONTAINER_NAMES or receiver.kind is Kind.TUPLE:
+        return _container(frame, node, receiver, name, positional, keywords)
+    if receiver.kind is Kind.MODULE:
+        return _module(frame, node, receiver, name, positional, keywords)
+    if receiver.kind is Kind.INSTANCE and isinstance(receiver.ref, str):
+        return _external(frame, node, receiver, name, positional, keywords)
+    if receiver.kind is Kind.CLASS and name == "apply":
+        return _autograd(frame, node, receiver, positional, keywords)
+    return _other(frame, node, receiver, name, positional, keywords)
+
+
+# -- tensors ------------------------------------------------------------------------------------------------------
+
+
+def _tensor(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    if name in _POINTERS:
+        frame.emit(Event.POINTER, node, receiver.place, receiver, f"`{name}()`")
+        return Value(Kind.NUMBER, FRESH, flags=Flag.POINTER)
+    if name in _STORAGES:
+        return Value(Kind.STORAGE, receiver.place, receiver)
+    if name in _METADATA_IN_PLACE:
+        _rebind(frame, node, receiver, name)
+        return receiver
+    if name == "backward":
+        return _backward(frame, node, receiver)
+    if name in _HOOKS:
+        _register_hook(frame, node, receiver, positional)
+        return UNKNOWN
+    if name in ("apply_", "map_") and positional:
+        frame.machine.call(frame, node, positional[0], [NUMBER], {})
+    operator = tensor_method(name)
+    if operator is None:
+        for value in (receiver, *positional, *keywords.values()):
+            frame.consume(node, value)
+        return UNKNOWN
+    return torch_calls.apply(frame, node, f"torch.Tensor.{name}", operator, [receiver, *positional], keywords)
+
+
+def _rebind(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
+    if receiver.place.is_view:
+        return
+    if receiver.place.origin is Origin.ARGUMENT:
+        frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, f"{_text(node)}")
+    elif receiver.place.captured:
+        frame.emit(Event.TENSOR_WRITE, node, receiver.place, receiver, f"`{name}`")
+
+
+def _text(node: ast.AST) -> str:
+    return ast.unparse(node.func) + "()" if isinstance(node, ast.Call) else ast.unparse(node)
+
+
+def _backward(frame: Frame, node: ast.AST, receiver: Value) -> Value:
+    frame.consume(node, receiver)
+    if receiver.flags & Flag.ATTACHED:
+        frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, f"{_text(node)}")
+    return Value(Kind.NONE, const=None)
+
+
+def _storage(frame: Frame, node: ast.AST, storage: Value, name: str) -> Value:
+    tensor: Value = storage.ref
+    if name in _STORAGE_POINTERS:
+        frame.emit(Event.POINTER, node, tensor.place, tensor, f"the storage's `{name}()`")
+    return NUMBER if name in ("data_ptr", "nbytes", "size") else UNKNOWN
+
+
+def _register_hook(frame: Frame, node: ast.AST, receiver: Value, positional: list[Value]) -> None:
+    for value in positional:
+        if value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL):
+            if receiver.heap is not None and not frame.machine.in_body(frame):
+                receiver.heap.hooks.append(value)
+            else:
+                arguments = [receiver, UNKNOWN, Value(Kind.TENSOR)] if receiver.kind is Kind.MODULE else [Value(Kind.TENSOR)]
+                externals.run_deferred(frame, node, value, "hook", arguments)
+
+
+# -- containers ---------------------------------------------------------------------------------------------------
+
+
+def _container(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    for value in (*positional, *keywords.values()):
+        frame.consume(node, value)
+    kind = _CONTAINER_NAMES.get(receiver.kind, "")
+    if kind and name in MUTATING_METHODS[kind]:
+        return _mutate(frame, node, receiver, name, positional, keywords)
+    frame.consume(node, receiver)
+    element = receiver.heap.element if receiver.heap is not None else None
+    if name == "copy":
+        copied = Heap()
+        if receiver.heap is not None:
+            copied.element, copied.items = receiver.heap.element, dict(receiver.heap.items)
+        return Value(receiver.kind, FRESH, heap=copied)
+    if name in ("get", "setdefault"):
+        return _get(receiver, positional)
+    if name == "values":
+        return _view(receiver, element)
+    if name == "items":
+        pair = container(Kind.TUPLE, STRING, _placed(receiver, element))
+        return _view(receiver, pair, fresh=True)
+    if name == "keys":
+        return _view(receiver, STRING, fresh=True)
+    if name in ("index", "count"):
+        return NUMBER
+    return UNKNOWN
+
+
+def _placed(receiver: Value, element: Value | None) -> Value:
+    found = element or UNKNOWN
+    return found if receiver.place.origin is Origin.FRESH else found.at(receiver.place.step("[]"))
+
+
+def _view(receiver: Value, element: Value | None, *, fresh: bool = False) -> Value:
+    made = container(Kind.LIST)
+    if made.heap is not None:
+        made.heap.element = element if fresh else _placed(receiver, element)
+    return made
+
+
+def _get(receiver: Value, positional: list[Value]) -> Value:
+    if receiver.heap is None or not positional:
+        return UNKNOWN.at(receiver.place.step("[]"))
+    key = positional[0].const
+    found = receiver.heap.load(key)
+    placed = UNKNOWN.at(receiver.place.step("[]")) if found is None else found
+    if found is not None and receiver.place.origin is not Origin.FRESH:
+        step = f"[{key!r}]" if key is not NO_CONSTANT else "[]"
+        placed = found.at(receiver.place.step(step))
+    return join(placed, positional[1]) if len(positional) > 1 else placed
+
+
+def _mutate(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    stored = _stored(name, positional, keywords)
+    if stores.outer(receiver.place):
+        stores.write(frame, node, receiver.place, stored, name)
+    else:
+        for value in positional:
+            if name not in _STORING:
+                frame.settle(value)
+    element = receiver.heap.element if receiver.heap is not None else None
+    if receiver.heap is not None and name in _STORING:
+        kept = stored if receiver.place.origin is Origin.FRESH else stored.with_pending(frozenset())
+        if receiver.place.origin is Origin.FRESH or frame.static:
+            receiver.heap.store(NO_CONSTANT, kept)
+            if name == "update" and positional and positional[0].heap is not None:
+                receiver.heap.items.update(positional[0].heap.items)
+    if name == "setdefault":
+        return _get(receiver, positional)
+    if name in ("pop", "popleft", "popitem"):
+        key = positional[0].const if positional else NO_CONSTANT
+        found = receiver.heap.load(key) if receiver.heap is not None else element
+        return _placed(receiver, found)
+    return Value(Kind.NONE, const=None)
+
+
+def _stored(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    values = [*positional, *keywords.values()]
+    if name not in _STORING or not values:
+        return UNKNOWN
+    value = values[-1]
+    spreads = name in ("extend", "extendleft", "update")
+    if spreads and value.heap is not None:
+        return value.heap.element or UNKNOWN
+    return value
+
+
+# -- modules ------------------------------------------------------------------------------------------------------
+
+
+def call_module(
+    frame: Frame, node: ast.AST, module: Value, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """Call a module whose `forward` is not of the program: does the result depend on its mode?"""
+    for value in (*positional, *keywords.values()):
+        frame.consume(node, value)
+        frame.settle(value)
+    dependent = mode_dependent(frame, module)
+    if dependent and module.place.origin is Origin.ARGUMENT:
+        frame.emit(Event.MODE, node, module.place, module, dependent)
+    _run_children(frame, node, module, positional)
+    pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in positional if value.is_tensor))
+    attached = Flag.ATTACHED if any(value.flags & Flag.ATTACHED for value in positional) else Flag.NONE
+    return Value(Kind.TENSOR, FRESH, flags=attached, pending=pending)
+
+
+def mode_dependent(frame: Frame, module: Value, depth: int = 0) -> str:
+    """The name of the submodule whose result depends on train or eval mode; "" if none is known to."""
+    if not isinstance(module.ref, str):
+        return ""
+    known = nn_module(module.ref)
+    if known is None:
+        return ""
+    if known.mode_dependent and (not known.mode_argument or (module.heap is not None and module.heap.open)):
+        return module.ref.rpartition(".")[2]
+    if known.container and module.heap is not None and depth < 4:
+        for child in (*module.heap.items.values(), *([module.heap.element] if module.heap.element else [])):
+            for alternative in child.alternatives():
+                found = mode_dependent(frame, alternative, depth + 1) if alternative.kind is Kind.MODULE else ""
+                if found:
+                    return found
+    return ""
+
+
+def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[Value]) -> None:
+    """The modules of the program inside a `Sequential` run their `forward`."""
+    if module.heap is None or not isinstance(module.ref, str):
+        return
+    seen: set[int] = set()
+    for child in module.heap.items.values():
+        if child.kind is Kind.MODULE and hasattr(child.ref, "bases") and id(child.ref) not in seen:
+            seen.add(id(child.ref))
+            placed = child.at(module.place.step("[]")) if module.place.origin is Origin.ARGUMENT else child
+            frame.machine.call(frame, node, placed, positional or [Value(Kind.TENSOR)], {})
+
+
+def _module(
+    frame: Frame, node: ast.AST, module: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    if name in _BUFFERS:
+        _register(frame, module, name, positional, keywords)
+        return UNKNOWN
+    if name in _HOOKS:
+        _register_hook(frame, node, module, positional)
+        return UNKNOWN
+    for value in (*positional, *keywords.values()):
+        frame.consume(node, value)
+    if name in ("forward", "__call__", "_call_impl"):
+        return frame.machine.call(frame, node, module, positional, keywords)
+    if name in ("train", "eval") and stores.outer(module.place):
+        frame.emit(Event.WRITE, node, module.place.step(".training"), BOOL, name)
+    if name in _PARAMETER_ITERATORS:
+        return container(Kind.LIST, Value(Kind.PARAMETER, module.place.step("[]")))
+    if name in ("children", "modules"):
+        return container(Kind.LIST, Value(Kind.MODULE, module.place.step("[]"), "torch.nn.Module"))
+    if name in ("append", "extend", "insert") and module.heap is not None:
+        for value in positional:
+            module.heap.store(NO_CONSTANT, value)
+        return module
+    return module if name in _SELF_RETURNING else UNKNOWN
+
+
+def _register(
+    frame: Frame, module: Value, how: str, positional: list[Value], keywords: dict[str, Value]
+) -> None:
+    name = positional[0].const if positional else keywords.get("name", UNKNOWN).const
+    if module.heap is None or not isinstance(name, str):
+        return
+    given = positional[1] if len(positional) > 1 else keywords.get("tensor", UNKNOWN)
+    if how == "register_buffer":
+        module.heap.attributes[name] = Value(Kind.TENSOR, FRESH, flags=Flag.REGISTERED)
+    elif how == "register_parameter":
+        module.heap.attributes[name] = Value(Kind.PARAMETER)
+    else:
+        module.heap.attributes[name] = given
+
+
+# -- the rest -----------------------------------------------------------------------------------------------------
+
+
+def _autograd(
+    frame: Frame, node: ast.AST, receiver: Value, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """`Function.apply`: `forward` now, `backward` while the graph is captured."""
+    result = Value(Kind.TENSOR)
+    for name, arguments in (("forward", [UNKNOWN, *positional]), ("backward", [UNKNOWN, Value(Kind.TENSOR)])):
+        found = classes.member(frame.machine, receiver.ref, name)
+        if found is None or found[0].kind is not Kind.FUNCTION:
+            continue
+        if name == "forward":
+            result = frame.machine.call(frame, node, found[0], arguments, keywords)
+        else:
+            externals.run_deferred(frame, node, found[0], "backward", arguments)
+    return result if result.kind is not Kind.UNKNOWN else Value(Kind.TENSOR)
+
+
+def _external(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    values = [*positional, *keywords.values()]
+    if receiver.flags & Flag.NATIVE:
+        return externals.native(frame, node, _text(node).removesuffix("()"), values)
+    dotted = f"{receiver.ref}.{name}"
+    effect = method_effect(receiver.ref, name)
+    if effect is not None:
+        return externals.effect(frame, node, dotted, effect, values)
+    for value in values:
+        frame.consume(node, value)
+        frame.settle(value)
+    if receiver.place.captured:
+        frame.consume(node, receiver)
+    return UNKNOWN
+
+
+def _other(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    values = [*positional, *keywords.values()]
+    frame.consume(node, receiver)
+    for value in values:
+        frame.consume(node, value)
+    if receiver.kind is Kind.STRING:
+        if name == "format":
+            for value in values:
+                if value.is_tensor:
+                    frame.emit(Event.ESCAPE, node, value.place, value, "formatting the value of a tensor")
+        return STRING if name not in ("split", "rsplit", "splitlines") else container(Kind.LIST, STRING)
+    if receiver.kind is Kind.NUMPY:
+        return Value(Kind.NUMPY, pending=receiver.pending)
+    for value in values:
+        frame.settle(value)
+    if receiver.flags & Flag.NATIVE:
+        return externals.native(frame, node, _text(node).removesuffix("()"), values)
+    return UNKNOWN.with_pending(receiver.pending)
+
+
+_ = CONTAINERS, SETTING, VIEW

@@ -1,0 +1,161 @@
+"""One module of the program: what each of its top-level names is bound to, and where."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.outline import Chunk, Outline
+
+if TYPE_CHECKING:
+    from nonstrict.text.source import Source
+
+_GLOBAL_STATEMENT = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
+
+
+class Binding(NamedTuple):
+    """One binding of a top-level name.
+
+    `kind` is `def`, `import`, `assign`, `element` (loop target, unpacking), `enter` (with), `del` or `unknown`.
+    For an import `module` is the dotted name as written with `level` leading dots, and `attribute` the imported
+    name ("" for `import module`). `conditional` bindings may or may not happen.
+    """
+
+    kind: str
+    node: ast.AST | None = None
+    offset: int = 0
+    conditional: bool = False
+    module: str = ""
+    attribute: str = ""
+    level: int = 0
+    index: int | None = None
+    chunk: Chunk | None = None
+
+
+@dataclass(eq=False)
+class Module:
+    """A file of the program, under the dotted name by which the project imports it."""
+
+    path: str
+    name: str
+    is_package: bool
+    source: Source
+
+    @cached_property
+    def outline(self) -> Outline:
+        """The top-level statements."""
+        return Outline(self.source.code)
+
+    @cached_property
+    def bindings(self) -> dict[str, list[Binding]]:
+        """The bindings of each top-level name, in order."""
+        found: dict[str, list[Binding]] = {}
+        ordered: list[tuple[int, str, Binding]] = []
+        shell = self.outline.shell
+        for chunk in self.outline.chunks:
+            ordered.append((chunk.first, chunk.name, Binding("def", None, chunk.offset, chunk=chunk)))
+        _collect(shell.body, ordered, conditional=False)
+        for _, name, binding in sorted(ordered, key=lambda entry: entry[0]):
+            found.setdefault(name, []).append(binding)
+        return found
+
+    @cached_property
+    def star_imports(self) -> list[Binding]:
+        """`from … import *` statements."""
+        return self.bindings.get("*", [])
+
+    @cached_property
+    def declared_global(self) -> frozenset[str]:
+        """Names that some function declares `global`."""
+        names = _GLOBAL_STATEMENT.findall(self.source.code) if "global" in self.source.code else []
+        return frozenset(name.strip() for group in names for name in group.split(","))
+
+    def chunks_with(self, word: re.Pattern[str]) -> list[Chunk]:
+        """The top-level definitions whose text matches."""
+        return [chunk for chunk in self.outline.chunks if word.search(chunk.text)]
+
+    def rebound(self, name: str) -> bool:
+        """Whether a name is bound again after its first binding, here or by a function that declares it global."""
+        bindings = self.bindings.get(name, [])
+        plain = [binding for binding in bindings if not binding.conditional]
+        return name in self.declared_global or len(plain) > 1
+
+    def definition(self, binding: Binding) -> ast.AST | None:
+        """The parsed definition of a `def` binding."""
+        return self.outline.node(binding.chunk) if binding.chunk else binding.node
+
+
+def _collect(body: list[ast.stmt], out: list[tuple[int, str, Binding]], *, conditional: bool) -> None:
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            out.append((statement.lineno, statement.name, Binding("def", statement, conditional=conditional)))
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            _imports(statement, out, conditional=conditional)
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With)):
+            _targets(statement, out, conditional=conditional)
+        for nested in _blocks(statement):
+            _collect(nested, out, conditional=not isinstance(statement, ast.With))
+
+
+def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return []
+    blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+    blocks += [handler.body for handler in getattr(statement, "handlers", [])]
+    blocks += [case.body for case in getattr(statement, "cases", [])]
+    return [block for block in blocks if block]
+
+
+def _imports(
+    statement: ast.Import | ast.ImportFrom, out: list[tuple[int, str, Binding]], *, conditional: bool
+) -> None:
+    for alias in statement.names:
+        if isinstance(statement, ast.ImportFrom):
+            name = alias.asname or alias.name
+            binding = Binding(
+                "import", statement, 0, conditional, statement.module or "", alias.name, statement.level
+            )
+        elif alias.asname:
+            name, binding = alias.asname, Binding("import", statement, 0, conditional, alias.name)
+        else:
+            name = alias.name.split(".")[0]
+            binding = Binding("import", statement, 0, conditional, name)
+        out.append((statement.lineno, name, binding))
+
+
+def _targets(
+    statement: ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For | ast.AsyncFor | ast.With,
+    out: list[tuple[int, str, Binding]],
+    *,
+    conditional: bool,
+) -> None:
+    def bind(target: ast.expr, binding: Binding) -> None:
+        if isinstance(target, ast.Name):
+            out.append((target.lineno, target.id, binding))
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for index, element in enumerate(target.elts):
+                starred = isinstance(element, ast.Starred)
+                bind(
+                    element.value if starred else element,
+                    binding._replace(kind="element", index=None if starred else index),
+                )
+
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            bind(target, Binding("assign", statement.value, 0, conditional))
+    elif isinstance(statement, ast.AnnAssign):
+        if statement.value is not None:
+            bind(statement.target, Binding("assign", statement.value, 0, conditional))
+        else:
+            bind(statement.target, Binding("annotation", statement.annotation, 0, conditional=True))
+    elif isinstance(statement, ast.AugAssign):
+        bind(statement.target, Binding("unknown", statement, 0, conditional=True))
+    elif isinstance(statement, ast.With):
+        for item in statement.items:
+            if item.optional_vars is not None:
+                bind(item.optional_vars, Binding("enter", item.context_expr, 0, conditional))
+    else:
+        bind(statement.target, Binding("element", statement.iter, 0, conditional))

@@ -1,0 +1,205 @@
+"""Binds arguments to parameters: what a caller passed, or what annotations, defaults and use say."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.usage import used_as
+from nonstrict.program import annotations, classes
+from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
+from nonstrict.program.values import (
+    NO_CONSTANT,
+    PRIMITIVES,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Heap,
+    Kind,
+    Value,
+    container,
+    join,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.program.definitions import Function
+    from nonstrict.program.frames import Frame
+
+_USES = {"tensor": Kind.TENSOR, "list": Kind.LIST, "dict": Kind.DICT}
+
+
+def bind(
+    frame: Frame, function: Function, positional: Sequence[Value], keywords: dict[str, Value]
+) -> dict[str, Value]:
+    """The variables of a called function; arguments that the call leaves out take their defaults."""
+    arguments = function.node.args
+    ordered = [*arguments.posonlyargs, *arguments.args]
+    bound: dict[str, Value] = {}
+    for parameter, value in zip(ordered, positional, strict=False):
+        bound[parameter.arg] = value
+    extra = list(positional[len(ordered) :])
+    spare = dict(keywords)
+    for parameter in (*ordered, *arguments.kwonlyargs):
+        if parameter.arg in spare:
+            bound[parameter.arg] = spare.pop(parameter.arg)
+    definition = definition_frame(frame, function)
+    defaults = default_nodes(arguments)
+    for parameter in (*ordered, *arguments.kwonlyargs):
+        given = bound.get(parameter.arg)
+        if given is None:
+            bound[parameter.arg] = _default(definition, function, parameter, defaults.get(parameter.arg))
+        elif given.kind is Kind.UNKNOWN and parameter.annotation is not None:
+            promised = annotations.value_of(definition, parameter.annotation, given.place)
+            bound[parameter.arg] = promised.with_pending(given.pending)
+    if arguments.vararg is not None:
+        bound[arguments.vararg.arg] = container(Kind.TUPLE, *extra)
+    if arguments.kwarg is not None:
+        rest = container(Kind.DICT)
+        if rest.heap is not None:
+            for name, value in spare.items():
+                rest.heap.store(name, value)
+        bound[arguments.kwarg.arg] = rest
+    return bound
+
+
+def default_nodes(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """Default expressions by parameter name."""
+    ordered = [*arguments.posonlyargs, *arguments.args]
+    found: dict[str, ast.expr] = {}
+    if arguments.defaults:
+        for parameter, default in zip(ordered[-len(arguments.defaults) :], arguments.defaults, strict=True):
+            found[parameter.arg] = default
+    for parameter, keyword_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if keyword_default is not None:
+            found[parameter.arg] = keyword_default
+    return found
+
+
+def definition_frame(frame: Frame, function: Function) -> Frame:
+    """The frame in which a function's annotations and defaults are evaluated."""
+    if function.closure is not None:
+        return function.closure
+    definition = frame.machine.module_frame(function.module)
+    return definition
+
+
+def _default(definition: Frame, function: Function, parameter: ast.arg, node: ast.expr | None) -> Value:
+    if node is None:
+        return annotations.value_of(definition, parameter.annotation, NOWHERE)
+    value = definition.machine.evaluate(definition, node)
+    if value.kind in (Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING) or value.kind is Kind.UNKNOWN:
+        return value.at(FRESH) if value.kind is not Kind.UNKNOWN else UNKNOWN
+    return _captured_default(value, function, parameter)
+
+
+def _captured_default(value: Value, function: Function, parameter: ast.arg) -> Value:
+    if value.kind in TENSORS or value.kind in (Kind.MODULE, Kind.LIST, Kind.DICT, Kind.SET, Kind.OBJECT, Kind.NUMPY):
+        return value.at(Place(Origin.DEFAULT, f"{function.module.path}:{function.qualname}", parameter.arg))
+    return value
+
+
+def of_marked(frame: Frame, function: Function, seen: dict[str, Value], receiver: Value | None) -> dict[str, Value]:
+    """The parameters of a marked function, as its body is traced.
+
+    What a parameter is comes from its annotation, else from the calls that were seen (`seen`), else from its default
+    and its use in the body; it lives at its own argument place.
+    """
+    arguments = function.node.args
+    definition = definition_frame(frame, function)
+    defaults = default_nodes(arguments)
+    use = used_as(function.node)
+    bound: dict[str, Value] = {}
+    ordered = [*arguments.posonlyargs, *arguments.args]
+    for index, parameter in enumerate((*ordered, *arguments.kwonlyargs)):
+        name = parameter.arg
+        place = Place(Origin.ARGUMENT, "", name)
+        if index == 0 and receiver is not None:
+            bound[name] = receiver
+        elif index == 0 and function.owner is not None and not function.binding:
+            bound[name] = classes.instance_at(frame.machine, function.owner, place)
+        elif index == 0 and function.owner is not None and function.binding == "class":
+            bound[name] = Value(Kind.CLASS, FRESH, function.owner)
+        else:
+            bound[name] = _argument(definition, function, parameter, place, defaults.get(name), seen, use)
+    if arguments.vararg is not None:
+        element = annotations.value_of(definition, arguments.vararg.annotation, NOWHERE)
+        place = Place(Origin.ARGUMENT, "", arguments.vararg.arg)
+        heap = Heap()
+        heap.element = seen.get(arguments.vararg.arg) or element.at(place.step("[]"))
+        bound[arguments.vararg.arg] = Value(Kind.TUPLE, place, heap=heap)
+    if arguments.kwarg is not None:
+        bound[arguments.kwarg.arg] = Value(Kind.DICT, FRESH, heap=Heap())
+    return bound
+
+
+def _argument(
+    definition: Frame,
+    function: Function,
+    parameter: ast.arg,
+    place: Place,
+    default: ast.expr | None,
+    seen: dict[str, Value],
+    use: dict[str, str],
+) -> Value:
+    promised = annotations.value_of(definition, parameter.annotation, place)
+    passed = seen.get(parameter.arg)
+    if passed is not None and passed.kind is not Kind.UNKNOWN and _refines(promised, passed):
+        return argument_value(passed, place)
+    if promised.kind is Kind.UNKNOWN and default is not None:
+        value = definition.machine.evaluate(definition, default)
+        if value.kind in PRIMITIVES and value.kind is not Kind.NONE:
+            return Value(value.kind, place)
+        if value.kind not in PRIMITIVES and value.kind is not Kind.UNKNOWN and passed is None:
+            return _captured_default(value, function, parameter)
+    if promised.kind is Kind.UNKNOWN and parameter.arg in use:
+        promised = Value(_USES[use[parameter.arg]], place)
+    return _attached(promised)
+
+
+def _refines(promised: Value, passed: Value) -> bool:
+    if promised.kind is Kind.UNKNOWN:
+        return True
+    if promised.kind is Kind.MODULE and passed.kind is Kind.MODULE:
+        return True
+    return promised.kind is passed.kind and passed.heap is not None
+
+
+def argument_value(passed: Value, place: Place) -> Value:
+    """A value as a marked function receives it: constants vary, tensors are traced, objects keep their class."""
+    if passed.kind is Kind.UNION:
+        members = tuple(argument_value(member, place) for member in passed.ref)
+        return Value(Kind.UNION, place, members)
+    heap = passed.heap
+    if heap is not None and passed.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.SET, Kind.DEQUE):
+        heap = Heap()
+        if passed.heap is not None and passed.heap.element is not None:
+            heap.element = argument_value(passed.heap.element, place.step("[]"))
+            for key, item in passed.heap.items.items():
+                heap.items[key] = argument_value(item, place.step(f"[{key!r}]"))
+    kind = Kind.TENSOR if passed.kind is Kind.PARAMETER else passed.kind
+    return _attached(Value(kind, place, passed.ref, NO_CONSTANT, heap, passed.flags & Flag.BOOLEAN))
+
+
+def _attached(value: Value) -> Value:
+    if value.kind in TENSORS:
+        return value._replace(flags=value.flags | Flag.ATTACHED)
+    return value
+
+
+_ = join
+
+
+def needs_callers(machine: Machine, function: Function) -> bool:
+    """Whether annotations leave open what some parameter is, so that the function's calls have to tell."""
+    arguments = function.node.args
+    ordered = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    if function.owner is not None and function.binding != "static":
+        ordered = ordered[1:]
+    definition = definition_frame(machine.module_frame(function.module), function)
+    for parameter in ordered:
+        promised = annotations.value_of(definition, parameter.annotation, FRESH)
+        if promised.kind in (Kind.UNKNOWN, Kind.MODULE, Kind.INSTANCE, Kind.LIST, Kind.UNION):
+            return True
+    return arguments.vararg is not None

@@ -1,0 +1,67 @@
+"""Where a value lives, seen from the marked function: its arguments, captured state, or made in the body."""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+
+class Origin(enum.Enum):
+    """The root of a place."""
+
+    ARGUMENT = "argument"
+    GLOBAL = "global"
+    CELL = "cell"
+    DEFAULT = "default"
+    RECEIVER = "receiver"
+    FRESH = "fresh"
+    UNKNOWN = "unknown"
+
+
+#: Origins that lie outside the parameters of a marked function.
+CAPTURED = frozenset({Origin.GLOBAL, Origin.CELL, Origin.DEFAULT, Origin.RECEIVER})
+
+_MAX_PATH = 5
+#: Step of a path: the value shares storage with the tensor before it.
+VIEW = "~"
+
+
+class Place(NamedTuple):
+    """A root and the attributes and subscripts that lead from it to the value.
+
+    `owner` is the module of a global, the qualified name of the function that owns a cell or default, else "".
+    `name` is the variable or parameter. A path step is `.attribute`, `[key]`, `[]` (any element) or `~` (view).
+    """
+
+    origin: Origin
+    owner: str = ""
+    name: str = ""
+    path: tuple[str, ...] = ()
+
+    def step(self, step: str) -> Place:
+        """The place reached by one more step; places made in the body have no path."""
+        if self.origin is Origin.FRESH or self.origin is Origin.UNKNOWN:
+            return self
+        if len(self.path) >= _MAX_PATH or (step == VIEW and self.path[-1:] == (VIEW,)):
+            return self
+        return Place(self.origin, self.owner, self.name, (*self.path, step))
+
+    @property
+    def captured(self) -> bool:
+        """Whether the value is reached from outside the parameters."""
+        return self.origin in CAPTURED
+
+    @property
+    def is_view(self) -> bool:
+        """Whether the value is a view of the tensor at the place, and not the tensor itself."""
+        return VIEW in self.path
+
+    @property
+    def text(self) -> str:
+        """The expression a user would write for the place: `CONFIG.scale`, `CACHE["w"]`."""
+        steps = "".join("[...]" if step == "[]" else step for step in self.path if step != VIEW)
+        return self.name + steps
+
+
+FRESH = Place(Origin.FRESH)
+NOWHERE = Place(Origin.UNKNOWN)

@@ -1,0 +1,253 @@
+"""Finds the functions that markers are applied to, and the calls of them, in the files of a project."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.markers import MARKERS
+from nonstrict.program import classes
+from nonstrict.program.places import NOWHERE
+from nonstrict.program.values import Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nonstrict.facts.outline import Chunk
+    from nonstrict.program.definitions import Function, Mark
+    from nonstrict.program.frames import Frame
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+#: Marker kinds whose bodies are looked at.
+TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})
+#: The last part of every spelling of these markers.
+WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS)
+
+
+def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> None:
+    """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`."""
+    names = set(words) | _aliases(machine, module, words)
+    pattern = _pattern(names)
+    _evaluate_shell(machine, module, names)
+    for chunk in module.chunks_with(pattern):
+        node = module.outline.node(chunk)
+        if node is not None and _mentions(node, names):
+            evaluate_chunk(machine, module, chunk, node, names)
+
+
+def exported(machine: Machine, module: Module) -> set[str]:
+    """Names by which other modules may apply a marker: aliases and wrappers that this module defines."""
+    found: set[str] = set()
+    for name in _aliases(machine, module, WORDS):
+        found.add(name)
+    pattern = _pattern(WORDS)
+    for chunk in module.chunks_with(pattern):
+        node = module.outline.node(chunk)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _is_wrapper(node):
+            found.add(node.name)
+    return found - WORDS
+
+
+def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function hands a parameter, or a function it defines, to a marker."""
+    parameters = {argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    inner = {item.name for item in ast.walk(node) if isinstance(item, ast.FunctionDef) and item is not node}
+    decorated = {
+        argument.arg
+        for item in ast.walk(node)
+        if isinstance(item, ast.FunctionDef) and item is not node
+        for argument in item.args.args
+    }
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and _last_name(call.func) in WORDS:
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            if any(isinstance(value, ast.Name) and value.id in parameters | inner | decorated for value in given):
+                return True
+        if isinstance(call, (ast.FunctionDef,)) and call is not node:
+            if any(_last_name(decorator) in WORDS for decorator in call.decorator_list):
+                return bool(parameters)
+        if isinstance(call, ast.Return) and call.value is not None and _last_name(call.value) in WORDS:
+            return True
+    return False
+
+
+def _last_name(node: ast.AST) -> str:
+    if isinstance(node, ast.Call):
+        node = node.func
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def _pattern(names: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, names))) + r")\b")
+
+
+def _aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
+    """Top-level names that a marker word was used to bind: imports under another name, assignments, wrappers."""
+    wanted = set(words)
+    found: set[str] = set()
+    for name, bindings in module.bindings.items():
+        for binding in bindings:
+            if binding.kind == "import" and binding.attribute in wanted and name != binding.attribute:
+                found.add(name)
+            elif binding.kind == "assign" and binding.node is not None and _mentions(binding.node, wanted):
+                value = machine.global_value(module, name)
+                if any(_is_marker(alternative) for alternative in value.alternatives()):
+                    found.add(name)
+            elif binding.kind == "def" and binding.chunk is not None and _pattern(wanted).search(binding.chunk.text):
+                node = module.definition(binding)
+                if isinstance(node, ast.FunctionDef) and _is_wrapper(node):
+                    found.add(name)
+    return found
+
+
+def _is_marker(value: Value) -> bool:
+    if value.kind is Kind.PARTIAL:
+        return _is_marker(value.ref[0])
+    return value.kind is Kind.EXTERNAL and value.ref in MARKERS
+
+
+def _mentions(node: ast.AST, names: set[str]) -> bool:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and inner.id in names or isinstance(inner, ast.Attribute) and inner.attr in names:
+            return True
+        if isinstance(inner, ast.Constant) and inner.value in names:
+            return True
+    return False
+
+
+def _evaluate_shell(machine: Machine, module: Module, names: set[str]) -> None:
+    frame = machine.module_frame(module)
+    for name, bindings in module.bindings.items():
+        if any(binding.node is not None and binding.kind != "import" and _mentions(binding.node, names) for binding in bindings):
+            machine.global_value(module, name)
+    for statement in _expressions(module.outline.shell.body):
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        if _mentions(statement, names):
+            saved = dict(frame.env)
+            machine.execute(frame, [statement])
+            frame.env, frame.done = saved, False
+
+
+def _expressions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        if isinstance(statement, (ast.Expr, ast.For)):
+            yield statement
+        elif isinstance(statement, ast.Assign) and any(not isinstance(target, ast.Name) for target in statement.targets):
+            yield statement
+        elif isinstance(statement, (ast.If, ast.Try, ast.With)):
+            yield from _expressions(statement.body)
+            yield from _expressions(getattr(statement, "orelse", []))
+            for handler in getattr(statement, "handlers", []):
+                yield from _expressions(handler.body)
+
+
+def evaluate_chunk(machine: Machine, module: Module, chunk: Chunk, node: ast.AST, names: set[str]) -> None:
+    """Define a function or class and interpret the parts of it that mention a name."""
+    frame = machine.module_frame(module)
+    machine.global_value(module, chunk.name)
+    machine.define(frame, node, chunk.offset)
+    if isinstance(node, ast.ClassDef):
+        _evaluate_class(machine, frame, node, chunk.offset, names)
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        _evaluate_function(machine, frame, node, chunk.offset, names, None)
+
+
+def _evaluate_class(machine: Machine, frame: Frame, node: ast.ClassDef, offset: int, names: set[str]) -> None:
+    from nonstrict.program import definition_values
+
+    cls = definition_values.class_of(frame, node, offset)
+    for statement in node.body:
+        if not _mentions(statement, names):
+            continue
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            classes.own_member(machine, cls, statement.name)
+            receiver = classes.instance_at(machine, cls, NOWHERE)
+            _evaluate_function(machine, frame, statement, offset, names, (cls, receiver))
+        elif isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Name):
+                    classes.own_member(machine, cls, target.id)
+        elif isinstance(statement, ast.ClassDef):
+            _evaluate_class(machine, frame, statement, offset, names)
+
+
+def _evaluate_function(
+    machine: Machine, frame: Frame, node: ast.AST, offset: int, names: set[str], owner: object
+) -> None:
+    from nonstrict.program import definition_values
+
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return
+    body = ast.Module(node.body, [])
+    if not _mentions(body, names):
+        return
+    cls, receiver = owner if isinstance(owner, tuple) else (None, None)
+    function = definition_values.function_of(frame, node, offset, cls)
+    run = machine.static_frame(function, receiver if not function.binding else None)
+    for inner in _nested(node):
+        if isinstance(inner, ast.ClassDef):
+            if _mentions(inner, names):
+                _evaluate_class(machine, run, inner, offset, names)
+        elif _mentions(ast.Module(inner.body, []), names):
+            _evaluate_function(machine, run, inner, offset, names, None)
+
+
+def _nested(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    pending: list[ast.AST] = list(ast.iter_child_nodes(node))
+    while pending:
+        current = pending.pop(0)
+        if isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield current
+        else:
+            pending.extend(ast.iter_child_nodes(current))
+
+
+# -- calls of marked functions ------------------------------------------------------------------------------------
+
+
+def find_calls(machine: Machine, module: Module, names: set[str]) -> None:
+    """Interpret the functions of a module that mention one of the names, so that their calls are seen."""
+    done: set[str] = module.__dict__.setdefault("_called", set())
+    wanted = names - done
+    if not wanted:
+        return
+    done |= wanted
+    _evaluate_shell(machine, module, wanted)
+    for chunk in module.chunks_with(_pattern(wanted)):
+        node = module.outline.node(chunk)
+        if node is not None and _mentions(node, wanted):
+            evaluate_chunk(machine, module, chunk, node, wanted)
+
+
+def names_of(machine: Machine, mark: Mark) -> set[str]:
+    """The names by which code may call what a marker returned."""
+    names: set[str] = set()
+    if mark.function is not None and mark.function.name != "<lambda>":
+        names.add(mark.function.name)
+    module = machine.project.module(mark.path)
+    if module is None:
+        return names
+    line = getattr(mark.node, "lineno", 0) + mark.offset
+    for statement, offset in _around(module, line):
+        for inner in ast.walk(statement):
+            if isinstance(inner, (ast.Assign, ast.AnnAssign)) and inner.value is not None:
+                end = (inner.end_lineno or 0) + offset
+                if inner.lineno + offset <= line <= end:
+                    targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
+                    names |= {_last_name(target) for target in targets} - {""}
+    return names
+
+
+def _around(module: Module, line: int) -> Iterator[tuple[ast.AST, int]]:
+    """The top-level statements that cover a line, with their line offset."""
+    for statement in module.outline.shell.body:
+        if statement.lineno <= line <= (statement.end_lineno or 0):
+            yield statement, 0
+    for chunk in module.outline.chunks:
+        if chunk.first <= line <= chunk.last:
+            node = module.outline.node(chunk)
+            if node is not None:
+                yield node, chunk.offset

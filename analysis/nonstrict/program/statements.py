@@ -1,0 +1,257 @@
+"""Statements: control flow joined, loops run until their variables settle, stores handed to `stores`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program import conditions, definition_values, stores
+from nonstrict.program.effects import Event
+from nonstrict.program.expressions import elements_of, evaluate, use
+from nonstrict.program.frames import traced
+from nonstrict.program.places import FRESH
+from nonstrict.program.values import NONE, NUMBER, UNKNOWN, Flag, Kind, Value, join
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nonstrict.program.frames import Frame
+
+_LOOP_ROUNDS = 2
+
+
+def execute(frame: Frame, body: Sequence[ast.stmt]) -> None:
+    """Run statements until one leaves the function."""
+    for statement in body:
+        if frame.done:
+            return
+        handler = _HANDLERS.get(type(statement))
+        if handler is not None:
+            handler(frame, statement)
+
+
+def _expression(frame: Frame, statement: ast.Expr) -> None:
+    if isinstance(statement.value, ast.Constant):
+        return
+    value = statement.value
+    if isinstance(value, (ast.Yield, ast.Await, ast.YieldFrom)):
+        evaluate(frame, value)
+        return
+    evaluate(frame, value)
+
+
+def _assign(frame: Frame, statement: ast.Assign) -> None:
+    value = use_for_store(frame, statement.value)
+    for target in statement.targets:
+        stores.store(frame, target, value, statement.value)
+
+
+def use_for_store(frame: Frame, node: ast.expr) -> Value:
+    """A value about to be bound to a name: reading captured state into a local is not yet a use."""
+    return evaluate(frame, node)
+
+
+def _annotated(frame: Frame, statement: ast.AnnAssign) -> None:
+    if statement.value is not None:
+        value = evaluate(frame, statement.value)
+        if value.kind is Kind.UNKNOWN:
+            value = frame.machine.annotated(frame, statement.annotation, FRESH)
+        stores.store(frame, statement.target, value, statement.value)
+    elif isinstance(statement.target, ast.Name):
+        frame.env[statement.target.id] = frame.machine.annotated(frame, statement.annotation, FRESH)
+
+
+def _augmented(frame: Frame, statement: ast.AugAssign) -> None:
+    stores.augment(frame, statement)
+
+
+def _return(frame: Frame, statement: ast.Return) -> None:
+    value = use(frame, statement.value) if statement.value is not None else NONE
+    frame.returns = join(frame.returns, value)
+    frame.done = True
+
+
+def _raise(frame: Frame, statement: ast.Raise) -> None:
+    name = ""
+    if statement.exc is not None:
+        target = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+        name = getattr(target, "id", getattr(target, "attr", ""))
+        if isinstance(statement.exc, ast.Call):
+            for argument in statement.exc.args:
+                evaluate(frame, argument)
+    if name not in frame.caught and not {"Exception", "BaseException", ""} & set(frame.caught):
+        frame.emit(Event.RAISE, statement, what=name)
+    frame.done = True
+
+
+def _assert(frame: Frame, statement: ast.Assert) -> None:
+    conditions.decide(frame, statement.test)
+
+
+def _if(frame: Frame, statement: ast.If) -> None:
+    verdict = conditions.trace_verdict(frame, statement)
+    if verdict is not None:
+        execute(frame, statement.body if verdict else statement.orelse)
+        return
+    conditions.decide(frame, statement.test)
+    before = frame.env
+    frame.env = conditions.narrowed(frame, statement.test, dict(before), truth=True)
+    execute(frame, statement.body)
+    branches = [(frame.env, frame.done)]
+    frame.env, frame.done = conditions.narrowed(frame, statement.test, dict(before), truth=False), False
+    execute(frame, statement.orelse)
+    branches.append((frame.env, frame.done))
+    frame.merge(branches)
+
+
+def _loop(frame: Frame, run: Callable[[], None]) -> None:
+    """Run a loop body until the variables settle, at most twice; zero rounds are possible too."""
+    before = dict(frame.env)
+    for _ in range(_LOOP_ROUNDS):
+        entry = dict(frame.env)
+        run()
+        frame.done = False
+        frame.merge([(entry, False), (frame.env, False)])
+        if frame.env == entry:
+            break
+    frame.merge([(before, False), (frame.env, False)])
+
+
+def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
+    iterable = use(frame, statement.iter)
+    frame.settle(iterable)
+    element = elements_of(frame, statement.iter, iterable)
+
+    def run() -> None:
+        stores.store(frame, statement.target, element, statement.iter)
+        execute(frame, statement.body)
+
+    _loop(frame, run)
+    execute(frame, statement.orelse)
+
+
+def _while(frame: Frame, statement: ast.While) -> None:
+    def run() -> None:
+        conditions.decide(frame, statement.test)
+        execute(frame, statement.body)
+
+    _loop(frame, run)
+    execute(frame, statement.orelse)
+
+
+def _with(frame: Frame, statement: ast.With | ast.AsyncWith) -> None:
+    for item in statement.items:
+        manager = evaluate(frame, item.context_expr)
+        entered = frame.machine.enter(frame, item.context_expr, manager)
+        if item.optional_vars is not None:
+            stores.store(frame, item.optional_vars, entered, item.context_expr)
+    execute(frame, statement.body)
+
+
+def _try(frame: Frame, statement: ast.Try) -> None:
+    names = tuple(name for handler in statement.handlers for name in _caught_names(handler.type))
+    previous = frame.caught
+    before = dict(frame.env)
+    frame.caught = (*previous, *names)
+    execute(frame, statement.body)
+    frame.caught = previous
+    if not frame.done:
+        execute(frame, statement.orelse)
+    branches = [(frame.env, frame.done)]
+    during = dict(before)
+    for name, value in frame.env.items():
+        during[name] = join(before.get(name), value)
+    for handler in statement.handlers:
+        frame.env, frame.done = dict(during), False
+        if handler.name:
+            frame.env[handler.name] = UNKNOWN
+        execute(frame, handler.body)
+        branches.append((frame.env, frame.done))
+    frame.merge(branches)
+    left = frame.done
+    frame.done = False
+    execute(frame, statement.finalbody)
+    frame.done = frame.done or left
+
+
+def _caught_names(node: ast.expr | None) -> list[str]:
+    if node is None:
+        return [""]
+    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+    return [getattr(part, "id", getattr(part, "attr", "")) for part in nodes]
+
+
+def _match(frame: Frame, statement: ast.Match) -> None:
+    subject = use(frame, statement.subject)
+    conditions.decide_value(frame, statement.subject, subject)
+    before = dict(frame.env)
+    branches: list[tuple[dict[str, Value], bool]] = [(before, False)]
+    for case in statement.cases:
+        frame.env, frame.done = dict(before), False
+        for part in ast.walk(case.pattern):
+            name = getattr(part, "name", None)
+            if isinstance(name, str):
+                frame.env[name] = UNKNOWN
+        execute(frame, case.body)
+        branches.append((frame.env, frame.done))
+    frame.merge(branches)
+
+
+def _definition(frame: Frame, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    frame.env[statement.name] = UNKNOWN
+    frame.env[statement.name] = definition_values.define(frame, statement, frame.offset)
+
+
+def _import(frame: Frame, statement: ast.Import) -> None:
+    for alias in statement.names:
+        name = alias.asname or alias.name.split(".")[0]
+        dotted = alias.name if alias.asname else name
+        frame.env[name] = Value(Kind.PYTHON_MODULE, FRESH, dotted)
+
+
+def _import_from(frame: Frame, statement: ast.ImportFrom) -> None:
+    machine = frame.machine
+    dotted = machine.project.absolute(statement.module or "", statement.level, frame.module)
+    for alias in statement.names:
+        if alias.name != "*":
+            frame.env[alias.asname or alias.name] = machine.module_attribute(frame.module, dotted, alias.name)
+
+
+def _delete(frame: Frame, statement: ast.Delete) -> None:
+    for target in statement.targets:
+        stores.delete(frame, target)
+
+
+def _leave(frame: Frame, statement: ast.stmt) -> None:
+    frame.done = True
+
+
+_HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
+    ast.Expr: _expression,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Return: _return,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.If: _if,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.While: _while,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Try: _try,
+    ast.Match: _match,
+    ast.FunctionDef: _definition,
+    ast.AsyncFunctionDef: _definition,
+    ast.ClassDef: _definition,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.Delete: _delete,
+    ast.Continue: _leave,
+    ast.Break: _leave,
+}
+if hasattr(ast, "TryStar"):
+    _HANDLERS[ast.TryStar] = _try
+
+_ = NUMBER, Flag, traced

@@ -1,0 +1,221 @@
+"""Stores: binding names, writing attributes and items, in-place operators, `del`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program import expressions
+from nonstrict.program.effects import Event
+from nonstrict.program.frames import traced
+from nonstrict.program.places import FRESH, Origin, Place
+from nonstrict.program.values import (
+    CONTAINERS,
+    NO_CONSTANT,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Kind,
+    Value,
+    container,
+    join,
+)
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+
+_TENSOR_METADATA = frozenset({"data", "grad", "requires_grad", "names"})
+#: state of torch that is set by assignment, by the prefix of its dotted name
+_TORCH_SETTINGS = ("torch.backends.", "torch._dynamo.config", "torch._inductor.config", "torch.set_")
+
+
+def store(frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None:
+    """Assign a value to a target."""
+    if isinstance(target, ast.Name):
+        frame.assign(target.id, value, target)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        _unpack(frame, target, value, source)
+    elif isinstance(target, ast.Starred):
+        store(frame, target.value, container(Kind.LIST, expressions.elements_of(frame, source, value)), source)
+    elif isinstance(target, ast.Attribute):
+        _store_attribute(frame, target, value)
+    elif isinstance(target, ast.Subscript):
+        _store_item(frame, target, value)
+
+
+def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, source: ast.AST) -> None:
+    for index, element in enumerate(target.elts):
+        part: Value | None = None
+        if value.kind in (Kind.TUPLE, Kind.LIST) and value.heap is not None and not isinstance(element, ast.Starred):
+            part = value.heap.items.get(index)
+            if part is not None and value.place.origin is not Origin.FRESH:
+                part = part.at(value.place.step(f"[{index}]"))
+        if part is None:
+            part = expressions.elements_of(frame, source, value)
+        store(frame, element, part, source)
+
+
+def outer(place: Place) -> bool:
+    """Whether a write at a place is seen outside the body."""
+    return place.captured or place.origin is Origin.ARGUMENT
+
+
+def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:
+    base = frame.machine.evaluate(frame, target.value)
+    for alternative in base.alternatives():
+        set_attribute(frame, target, alternative, target.attr, value)
+
+
+def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Value) -> None:
+    """`base.name = value`."""
+    if base.kind in TENSORS:
+        _tensor_attribute(frame, node, base, name)
+        return
+    if base.kind is Kind.PYTHON_MODULE or base.kind is Kind.EXTERNAL:
+        _module_attribute(frame, node, base, name, value)
+        return
+    if base.kind is Kind.CLASS or base.kind is Kind.FUNCTION:
+        owner = base.ref
+        place = Place(Origin.GLOBAL, owner.module.path, owner.name, (f".{name}",))
+        if base.place.origin is not Origin.FRESH or getattr(owner, "closure", None) is None:
+            write(frame, node, place, value, "attribute")
+        return
+    place = base.place.step(f".{name}")
+    registered = base.heap is not None and bool(
+        base.heap.attributes.get(name, UNKNOWN).flags & Flag.REGISTERED
+        or base.heap.attributes.get(name, UNKNOWN).kind is Kind.PARAMETER
+    )
+    if base.kind in (Kind.OBJECT, Kind.MODULE, Kind.INSTANCE, Kind.UNKNOWN) and outer(place):
+        if base.kind is Kind.UNKNOWN and not base.place.captured and not _is_self(frame, node):
+            return
+        write(frame, node, place, value, "attribute", registered=registered)
+    if base.heap is not None:
+        known = base.heap.attributes.get(name)
+        kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
+        if known is None or not registered:
+            base.heap.attributes[name] = join(known, _owned(value, kept, base))
+
+
+def _owned(value: Value, kept: Value, base: Value) -> Value:
+    return kept if base.place.origin is not Origin.FRESH else value
+
+
+def _forgotten(value: Value) -> Value:
+    """A traced value stored outside: what is there in a later call is not the value of this one."""
+    return UNKNOWN if traced(value) else value.with_pending(frozenset())
+
+
+def _is_self(frame: Frame, node: ast.AST) -> bool:
+    function = frame.function
+    return function is not None and function.owner is not None
+
+
+def _tensor_attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> None:
+    if base.place.origin is Origin.ARGUMENT and not base.place.is_view:
+        frame.emit(Event.REBIND_DATA, node, base.place, base, f"{_text(node)} =")
+    elif base.place.captured:
+        event = Event.TENSOR_WRITE if name in _TENSOR_METADATA else Event.WRITE
+        frame.emit(event, node, base.place, base, f"{name} =")
+
+
+def _text(node: ast.AST) -> str:
+    return ast.unparse(node)
+
+
+def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Value) -> None:
+    dotted = f"{base.ref}.{name}"
+    if frame.static:
+        return
+    if dotted.startswith(_TORCH_SETTINGS):
+        frame.emit(Event.TORCH_STATE, node, what=f"{dotted} =")
+        return
+    path = frame.machine.project.find(base.ref, frame.module)
+    place = Place(Origin.GLOBAL, path or base.ref, name if path else dotted)
+    write(frame, node, place, value, "rebind")
+
+
+def write(frame: Frame, node: ast.AST, place: Place, value: Value, what: str, *, registered: bool = False) -> None:
+    """Python state at a place changes; a traced tensor stored outside stays behind there."""
+    if frame.static or not outer(place):
+        return
+    frame.settle(value)
+    if traced(value) and not registered:
+        frame.emit(Event.LEAK, node, place, value, what)
+    else:
+        frame.emit(Event.WRITE, node, place, value, what)
+
+
+def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
+    base = frame.machine.evaluate(frame, target.value)
+    index = expressions.evaluate(frame, target.slice) if not isinstance(target.slice, ast.Slice) else UNKNOWN
+    for alternative in base.alternatives():
+        set_item(frame, target, alternative, index, value)
+
+
+def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Value) -> None:
+    """`base[index] = value`."""
+    if base.kind in TENSORS:
+        frame.settle(value)
+        if base.place.captured:
+            frame.emit(Event.TENSOR_WRITE, node, base.place, base, "[...] =")
+        return
+    if base.kind is Kind.INSTANCE and base.ref == "os._Environ":
+        frame.emit(Event.IO, node, what="changes the environment")
+        return
+    if base.kind in CONTAINERS or base.kind is Kind.OBJECT or base.kind is Kind.INSTANCE:
+        write(frame, node, base.place, value, "item")
+    elif base.kind is Kind.UNKNOWN and base.place.captured and not base.place.path:
+        write(frame, node, base.place, value, "item")
+    if base.heap is not None:
+        kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
+        base.heap.store(index.const if index.const is not NO_CONSTANT else NO_CONSTANT, kept)
+
+
+def augment(frame: Frame, statement: ast.AugAssign) -> None:
+    """`target op= value`: in place for tensors and lists, a rebinding for the rest."""
+    target = statement.target
+    loaded = _as_load(target)
+    before = expressions.evaluate(frame, loaded)
+    value = expressions.use(frame, statement.value)
+    if before.kind in TENSORS:
+        frame.settle(value)
+        if before.place.captured:
+            frame.emit(Event.TENSOR_WRITE, statement, before.place, before, "an in-place operator")
+        if isinstance(target, ast.Name):
+            frame.env[target.id] = before._replace(flags=before.flags & ~Flag.LITERAL)
+        return
+    if before.kind in (Kind.LIST, Kind.SET, Kind.DEQUE) and outer(before.place):
+        write(frame, statement, before.place, value, "in-place operator")
+        return
+    if isinstance(target, ast.Name):
+        in_env = frame.scope is None or target.id in frame.scope.local
+        result = expressions.operate(frame, statement, before.at(FRESH) if in_env else before, value, statement.op)
+        if not in_env and result.kind is Kind.UNKNOWN:
+            result = before.at(FRESH)
+        frame.assign(target.id, result, statement)
+        return
+    result = expressions.operate(frame, statement, before, value, statement.op)
+    store(frame, target, result, statement)
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    """The target as an expression: the node's own context is not looked at when evaluating."""
+    return target
+
+
+def delete(frame: Frame, target: ast.expr) -> None:
+    """`del target`."""
+    if isinstance(target, ast.Name):
+        if frame.scope is not None and target.id in frame.scope.local:
+            frame.env.pop(target.id, None)
+        else:
+            frame.assign(target.id, UNKNOWN, target)
+    elif isinstance(target, ast.Subscript):
+        base = frame.machine.evaluate(frame, target.value)
+        for alternative in base.alternatives():
+            if alternative.kind in CONTAINERS and outer(alternative.place):
+                write(frame, target, alternative.place, UNKNOWN, "del")
+    elif isinstance(target, ast.Attribute):
+        base = frame.machine.evaluate(frame, target.value)
+        if base.kind in (Kind.OBJECT, Kind.MODULE) and outer(base.place):
+            write(frame, target, base.place.step(f".{target.attr}"), UNKNOWN, "del")

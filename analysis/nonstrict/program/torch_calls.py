@@ -1,0 +1,234 @@
+"""Calls of torch's functions and classes, by the operator tables."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
+from nonstrict.program.effects import Event
+from nonstrict.program.places import FRESH, VIEW
+from nonstrict.program.values import (
+    BOOL,
+    CALLABLES,
+    NO_CONSTANT,
+    NUMBER,
+    SIZE,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Heap,
+    Kind,
+    Value,
+    container,
+)
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+
+_TENSOR_MAKERS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "torch.from_numpy", "torch.scalar_tensor"})
+_GENERATORS = frozenset({"torch.Generator", "torch._C.Generator", "torch.default_generator"})
+_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.UninitializedParameter"})
+_BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+_BOOLEAN_RESULTS = frozenset(
+    "eq ne lt le gt ge logical_not logical_and logical_or logical_xor isnan isinf isfinite isclose isin "
+    "isneginf isposinf signbit isreal".split()
+)
+_SIZE_ARGUMENT = frozenset(
+    "zeros ones full empty arange rand randn randint linspace eye narrow split chunk tensor_split reshape view expand "
+    "repeat repeat_interleave unfold new_zeros new_ones new_empty new_full broadcast_to tile one_hot".split()
+)
+
+
+def knows(name: str) -> bool:
+    """Whether the tables of torch's public names have a name."""
+    return torch_function(name) is not None or torch_kind(name) is not None
+
+
+def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """The result of calling a torch function or class."""
+    operator = torch_function(name)
+    if operator is not None:
+        return apply(frame, node, name, operator, positional, keywords)
+    if name in _PARAMETERS:
+        return Value(Kind.PARAMETER)
+    if name in _BUFFERS:
+        return Value(Kind.TENSOR, flags=Flag.REGISTERED)
+    if name in _GENERATORS:
+        return Value(Kind.GENERATOR)
+    kind = torch_kind(name)
+    if kind == "nn-module-class" or nn_module(name) is not None:
+        return _module(frame, name, positional, keywords)
+    if kind == "tensor-class":
+        return Value(Kind.TENSOR)
+    values = [*positional, *keywords.values()]
+    for value in values:
+        frame.consume(node, value)
+        frame.settle(value)
+    _higher_order(frame, node, values)
+    if any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in positional[:1]):
+        return _transformed(frame, node, name, positional)
+    if kind in ("class", "context-manager"):
+        return Value(Kind.INSTANCE, FRESH, name)
+    return UNKNOWN
+
+
+def _transformed(frame: Frame, node: ast.AST, name: str, positional: list[Value]) -> Value:
+    """`vmap(f)` and the like give a function, `checkpoint(f, x)` and the like a result."""
+    if len(positional) == 1:
+        return Value(Kind.PARTIAL, FRESH, (positional[0], (), {}))
+    return UNKNOWN
+
+
+def _higher_order(frame: Frame, node: ast.AST, values: list[Value]) -> None:
+    tensors = [value for value in values if value.is_tensor] or [Value(Kind.TENSOR)]
+    for value in values:
+        if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
+            function = value.ref if value.kind is Kind.FUNCTION else value.ref[1]
+            wanted = len(getattr(getattr(function, "node", None), "args", ast.arguments()).args or ())
+            frame.machine.call(frame, node, value, (tensors * max(wanted, 1))[:wanted], {})
+
+
+def _module(frame: Frame, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    known = nn_module(name)
+    heap = Heap()
+    if known is not None and known.container:
+        for value in positional:
+            children = [value]
+            if value.kind in (Kind.LIST, Kind.DICT, Kind.TUPLE) and value.heap is not None:
+                children = [*value.heap.items.values()] or ([value.heap.element] if value.heap.element else [])
+            for child in children:
+                heap.store(len(heap.items), child)
+    if known is not None and known.mode_argument:
+        given = [keywords[argument] for argument in known.mode_argument.split() if argument in keywords]
+        heap.open = any(value.const is NO_CONSTANT or bool(value.const) for value in given)
+    return Value(Kind.MODULE, FRESH, name, heap=heap)
+
+
+def apply(
+    frame: Frame,
+    node: ast.AST,
+    name: str,
+    operator: Operator,
+    positional: list[Value],
+    keywords: dict[str, Value],
+) -> Value:
+    """The result of an operator, and its effects: in-place writes, data that escapes, sizes that depend on data."""
+    last = name.rpartition(".")[2]
+    values = [*positional, *keywords.values()]
+    for value in values:
+        _consume_argument(frame, node, value, last, metadata=operator.metadata)
+    _writes(frame, node, operator, positional, keywords, last)
+    first = positional[0] if positional else keywords.get("input", UNKNOWN)
+    if last in ("one_hot",) and len(positional) < 2 and "num_classes" not in keywords:
+        frame.emit(Event.ESCAPE, node, first.place, first, "`one_hot` without `num_classes`")
+    if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
+        return _made(frame, node, last, values)
+    if operator.data_dependent and operator.returns not in ("tensor", "tensors"):
+        return _forced(frame, node, last, operator, first)
+    return _result(frame, node, last, operator, first, values, keywords)
+
+
+def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, metadata: bool) -> None:
+    frame.consume(node, value, metadata=metadata)
+    if value.kind in CALLABLES and value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
+        _higher_order(frame, node, [value])
+    sizes = last in _SIZE_ARGUMENT
+    for effect in value.pending:
+        if value.kind not in TENSORS and sizes and effect.event is Event.ESCAPE:
+            frame.machine.resolved.add(effect.key)
+    frame.settle(value)
+    if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) and value.heap.element is not None:
+        for member in value.heap.items.values():
+            if member.place.captured and not value.place.captured:
+                frame.consume(node, member, metadata=metadata)
+
+
+def _writes(
+    frame: Frame, node: ast.AST, operator: Operator, positional: list[Value], keywords: dict[str, Value], last: str
+) -> None:
+    written = [positional[index] for index in operator.mutates if index < len(positional)]
+    if operator.inplace and positional and keywords.get("inplace", UNKNOWN).const is True:
+        written.append(positional[0])
+    out = keywords.get("out")
+    if out is not None:
+        written.extend(out.heap.items.values() if out.heap is not None else [out])
+    for value in written:
+        if value.is_tensor and value.place.captured:
+            frame.emit(Event.TENSOR_WRITE, node, value.place, value, f"`{last}`")
+
+
+def _made(frame: Frame, node: ast.AST, last: str, values: list[Value]) -> Value:
+    """`torch.tensor(data)`: literals are known while tracing, tensors among the data have no value there."""
+    data = values[0] if values else UNKNOWN
+    element = data.heap.element if data.heap is not None else None
+    if element is not None and last in ("tensor", "scalar_tensor") and _tensor_inside(element):
+        frame.emit(Event.ESCAPE, node, element.place, element, "building a tensor from the values of tensors")
+    literal = bool(data.flags & Flag.LITERAL) or data.const is not NO_CONSTANT
+    if data.is_tensor:
+        return data if last != "tensor" else Value(Kind.TENSOR)
+    return Value(Kind.TENSOR, flags=Flag.LITERAL if literal else Flag.NONE)
+
+
+def _tensor_inside(value: Value) -> bool:
+    if value.kind is Kind.UNION:
+        return any(_tensor_inside(alternative) for alternative in value.ref)
+    return value.is_tensor and not value.flags & Flag.LITERAL
+
+
+def _forced(frame: Frame, node: ast.AST, last: str, operator: Operator, first: Value) -> Value:
+    if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.origin is FRESH.origin:
+        return NUMBER
+    if last in ("item", "tolist"):
+        made = frame.unbacked(node, first, f"`{last}()`")
+        return container(Kind.LIST, made).with_pending(made.pending) if last == "tolist" else made
+    if first.kind in TENSORS:
+        frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}`")
+    return BOOL if operator.returns == "bool" else Value(Kind.NUMPY) if last == "numpy" else NUMBER
+
+
+def _result(
+    frame: Frame,
+    node: ast.AST,
+    last: str,
+    operator: Operator,
+    first: Value,
+    values: list[Value],
+    keywords: dict[str, Value],
+) -> Value:
+    named_dim = "dim" in keywords or len(values) > 1 and values[1].kind in (Kind.NUMBER, Kind.TUPLE, Kind.LIST)
+    returns = operator.dim_returns if operator.dim_returns and named_dim else operator.returns
+    if returns == "number":
+        return NUMBER.with_pending(first.pending)
+    if returns == "bool":
+        return BOOL
+    if returns == "size":
+        return (NUMBER if values[1:] else SIZE).with_pending(first.pending)
+    if returns == "none":
+        return Value(Kind.NONE, const=None)
+    tensors = [value for value in values if value.is_tensor]
+    pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in tensors))
+    if operator.reduces and not named_dim:
+        pending = frozenset()
+    if operator.dynamic_shape:
+        pending |= frame.unbacked(node, first, f"`{last}`").pending
+    flags = Flag.BOOLEAN if last in _BOOLEAN_RESULTS or last in ("bool",) else Flag.NONE
+    if last == "to" or last == "clone" or last in ("contiguous", "flatten", "view", "reshape", "bitwise_not"):
+        flags |= first.flags & Flag.BOOLEAN
+    if keywords.get("dtype", UNKNOWN).ref == "torch.bool":
+        flags |= Flag.BOOLEAN
+    for value in tensors:
+        flags |= value.flags & Flag.ATTACHED
+    if last in ("detach", "detach_"):
+        flags &= ~Flag.ATTACHED
+    place = first.place.step(VIEW) if operator.views and first.is_tensor else FRESH
+    if returns == "tensors":
+        element = Value(Kind.TENSOR, place, flags=flags, pending=pending)
+        heap = Heap()
+        heap.element = element
+        return Value(Kind.TUPLE, FRESH, heap=heap, pending=pending)
+    if returns == "tensor" or returns == "other" and operator.dynamic_shape:
+        if last.endswith("_") and not last.endswith("__") and first.is_tensor:
+            return first
+        return Value(Kind.TENSOR, place, flags=flags, pending=pending)
+    return UNKNOWN.with_pending(pending)

@@ -1,0 +1,193 @@
+"""Abstract values: what an expression may hold, and where that came from."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, NamedTuple
+
+from nonstrict.program.places import FRESH, NOWHERE, Place
+
+
+class Kind(enum.Enum):
+    """What a value is."""
+
+    UNKNOWN = "unknown"
+    UNION = "union"
+    NONE = "None"
+    TENSOR = "tensor"
+    PARAMETER = "parameter"
+    MODULE = "module"
+    STORAGE = "storage"
+    GENERATOR = "generator"
+    NUMPY = "NumPy array"
+    LIST = "list"
+    DICT = "dict"
+    SET = "set"
+    TUPLE = "tuple"
+    DEQUE = "deque"
+    ITERATOR = "iterator"
+    OBJECT = "object"
+    NUMBER = "number"
+    STRING = "string"
+    BOOL = "bool"
+    SIZE = "size"
+    SETTING = "setting"
+    FUNCTION = "function"
+    BOUND = "bound method"
+    PARTIAL = "partial"
+    CLASS = "class"
+    PYTHON_MODULE = "Python module"
+    EXTERNAL = "external"
+    EXTERNAL_METHOD = "external method"
+    INSTANCE = "external instance"
+    MARKED = "marked function"
+    SUPER = "super"
+
+
+TENSORS = frozenset({Kind.TENSOR, Kind.PARAMETER})
+CONTAINERS = frozenset({Kind.LIST, Kind.DICT, Kind.SET, Kind.DEQUE})
+PRIMITIVES = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING, Kind.SIZE})
+CALLABLES = frozenset(
+    {Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.CLASS, Kind.EXTERNAL, Kind.EXTERNAL_METHOD, Kind.MARKED}
+)
+
+
+class Flag(enum.IntFlag):
+    """Facts about a value beside its kind."""
+
+    NONE = 0
+    REGISTERED = 1  # buffer of a module: tracked by torch, unlike a plain attribute
+    BOOLEAN = 2  # tensor of dtype bool
+    LITERAL = 4  # tensor built from literals: torch knows its value while tracing
+    ATTACHED = 8  # autograd connects the tensor with an argument
+    NATIVE = 16  # function or module compiled from C, C++, CUDA or Triton
+    CLASS_ATTRIBUTE = 32  # found on the class, not on the instance
+    POINTER = 64  # number that is an address
+    TRACE_GUARD = 128  # true exactly while the compiler traces
+
+
+class Heap:
+    """The content of a container or object made in code that was seen; shared by all its aliases.
+
+    `element` joins everything stored, `items` holds constant keys, `attributes` those of an object.
+    Weakly updated: values are joined, never removed.
+    """
+
+    __slots__ = ("attributes", "element", "hooks", "items", "open")
+
+    def __init__(self) -> None:
+        self.element: Value | None = None
+        self.items: dict[Any, Value] = {}
+        self.attributes: dict[str, Value] = {}
+        self.hooks: list[Value] = []
+        self.open = False  # content was stored that is not known
+
+    def store(self, key: object, value: Value) -> None:
+        """Put `value` under a constant key, or under any key if `key` is `NO_CONSTANT`."""
+        if key is not NO_CONSTANT:
+            self.items[key] = join(self.items.get(key), value)
+        self.element = join(self.element, value)
+
+    def load(self, key: object) -> Value | None:
+        """What lies under a key; None if nothing is known."""
+        if key is not NO_CONSTANT and key in self.items:
+            return self.items[key]
+        return self.element
+
+
+class _NoConstant(enum.Enum):
+    NO_CONSTANT = "no constant"
+
+
+NO_CONSTANT = _NoConstant.NO_CONSTANT
+
+
+class Value(NamedTuple):
+    """One abstract value.
+
+    `ref` says more by kind: the definition of a function or class, the dotted name of something external,
+    `(receiver, function)` of a bound method, `(function, positional, keywords)` of a partial, the alternatives of a
+    union. `const` is the value of a literal. `pending` holds events that are harmless only if this value reaches
+    what the marked function returns (unbacked sizes) or harmful only if it decides something (a draw of randomness).
+    """
+
+    kind: Kind
+    place: Place = FRESH
+    ref: Any = None
+    const: Any = NO_CONSTANT
+    heap: Heap | None = None
+    flags: Flag = Flag.NONE
+    pending: frozenset[Any] = frozenset()
+
+    def at(self, place: Place) -> Value:
+        """The same value, living at `place`."""
+        return self if place == self.place else self._replace(place=place)
+
+    def with_pending(self, pending: frozenset[Any]) -> Value:
+        """The same value, carrying the given events."""
+        return self if pending == self.pending else self._replace(pending=pending)
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether this surely is a tensor or parameter."""
+        return self.kind in TENSORS
+
+    def alternatives(self) -> tuple[Value, ...]:
+        """The values this may be: itself, or the members of a union."""
+        return self.ref if self.kind is Kind.UNION else (self,)
+
+
+UNKNOWN = Value(Kind.UNKNOWN, NOWHERE)
+NONE = Value(Kind.NONE, FRESH, const=None)
+NUMBER = Value(Kind.NUMBER)
+STRING = Value(Kind.STRING)
+BOOL = Value(Kind.BOOL)
+TENSOR = Value(Kind.TENSOR)
+SIZE = Value(Kind.SIZE)
+SETTING = Value(Kind.SETTING)
+NUMPY = Value(Kind.NUMPY)
+
+_MAX_ALTERNATIVES = 5
+
+
+def container(kind: Kind, *elements: Value) -> Value:
+    """A new list, tuple, set, deque or iterator with the given elements."""
+    heap = Heap()
+    for index, element in enumerate(elements):
+        heap.store(index if kind in (Kind.LIST, Kind.TUPLE) else NO_CONSTANT, element)
+    return Value(kind, heap=heap)
+
+
+def join(left: Value | None, right: Value) -> Value:
+    """The value that is either of the two; `None` as `left` stands for "nothing yet"."""
+    if left is None or left == right:
+        return right
+    pending = left.pending | right.pending
+    if _same(left, right):
+        place = left.place if left.place == right.place else _common(left, right)
+        const = left.const if left.const == right.const else NO_CONSTANT
+        flags = (left.flags & right.flags) | ((left.flags | right.flags) & Flag.ATTACHED)
+        return Value(left.kind, place, left.ref, const, left.heap, flags, pending)
+    merged: list[Value] = []
+    for value in (*left.alternatives(), *right.alternatives()):
+        if not any(_same(value, other) and value.place == other.place for other in merged):
+            merged.append(value)
+    if len(merged) == 1:
+        return merged[0].with_pending(pending)
+    if len(merged) > _MAX_ALTERNATIVES:
+        return UNKNOWN.with_pending(pending)
+    return Value(Kind.UNION, NOWHERE, tuple(merged), pending=pending)
+
+
+def _same(left: Value, right: Value) -> bool:
+    return (
+        left.kind is right.kind
+        and left.kind is not Kind.UNION
+        and left.heap is right.heap
+        and (left.ref is right.ref or left.ref == right.ref)
+        and (left.place == right.place or not (left.place.captured or right.place.captured))
+    )
+
+
+def _common(left: Value, right: Value) -> Place:
+    return left.place if left.place.origin is not FRESH.origin else right.place

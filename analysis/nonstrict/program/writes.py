@@ -1,0 +1,281 @@
+"""Who changes captured state: rebindings, attribute and item writes, mutating calls, found in a module's text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.scopes import scope_of
+from nonstrict.findings import Related
+from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.program.effects import Summary, span_of
+from nonstrict.program.frames import Frame
+from nonstrict.program.places import Origin, Place
+from nonstrict.program.values import Kind, Value, join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+_MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values())
+_MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_parameter", "train", "eval"})
+_MODE = re.compile(r"\.(?:eval|train)\(")
+
+
+class Write(NamedTuple):
+    """One place in the text that changes a name or what it leads to; `attribute` is the first step, if any."""
+
+    path: str
+    offset: int
+    node: ast.AST
+    how: str
+    attribute: str = ""
+    value: ast.expr | None = None
+
+
+def rebindings(machine: Machine, module: Module, name: str) -> list[Value]:
+    """The values that functions of the module give a global name."""
+    found: list[Value] = []
+    for write in writes_of(machine, module, name):
+        if write.how != "rebound here" or write.value is None:
+            continue
+        frame = Frame(machine, module, write.offset, Summary(module.name), static=True)
+        value = machine.evaluate(frame, write.value)
+        if value.kind not in (Kind.UNKNOWN, Kind.NONE):
+            found.append(value)
+    return found
+
+
+def stored_values(machine: Machine, module: Module, name: str, attribute: str) -> Value | None:
+    """The join of the values that a module stores under an attribute of a global, or as its items."""
+    found: Value | None = None
+    for write in writes_of(machine, module, name):
+        if write.how == "rebound here" or write.value is None or write.attribute != attribute:
+            continue
+        frame = Frame(machine, module, write.offset, Summary(module.name), static=True)
+        found = join(found, machine.evaluate(frame, write.value))
+    return found
+
+
+def writers(machine: Machine, place: Place) -> tuple[Related, ...]:
+    """Everything that was seen to change what lives at a captured or argument place."""
+    attribute = next((step[1:] for step in place.path if step.startswith(".")), "")
+    if place.origin is Origin.GLOBAL or place.origin is Origin.RECEIVER and place.owner:
+        module = machine.project.module(place.owner.partition(":")[0])
+        writes = writes_of(machine, module, place.name) if module is not None else []
+    elif place.origin is Origin.CELL:
+        writes = _cell_writes(machine, place)
+    else:
+        writes = _attribute_writes(machine, attribute) if attribute else []
+    chosen = [write for write in writes if not attribute or not write.attribute or write.attribute == attribute]
+    return tuple(_related(write) for write in chosen)
+
+
+def mode_writers(machine: Machine, path: str) -> tuple[Related, ...]:
+    """Calls of `.eval()` and `.train()` in a module."""
+    module = machine.project.module(path)
+    if module is None or not _MODE.search(module.source.code):
+        return ()
+    found: list[Related] = []
+    for node, offset, _ in _functions(module, _MODE):
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+                if inner.func.attr in ("eval", "train") and not _is_super(inner.func.value):
+                    found.append(Related(span_of(module.path, offset, inner), f"switches the mode: `{ast.unparse(inner)}`"))
+    return tuple(found)
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "super"
+
+
+def _related(write: Write) -> Related:
+    return Related(span_of(write.path, write.offset, write.node), write.how)
+
+
+def writes_of(machine: Machine, module: Module, name: str) -> list[Write]:
+    """All writes of a top-level name, or of what it leads to, in its module."""
+    cache: dict[str, list[Write]] = module.__dict__.setdefault("_writes", {})
+    if name not in cache:
+        cache[name] = list(_search(module, name))
+    return cache[name]
+
+
+def _search(module: Module, name: str) -> Iterator[Write]:
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    first = True
+    for node, offset, top_level in _functions(module, word):
+        if top_level:
+            for statement in node.body:
+                for write in _in_statement(module.path, offset, statement, name, module_level=True):
+                    if write.how == "rebound here" and first:
+                        first = False
+                        continue
+                    yield write
+            continue
+        yield from _in_function(module.path, offset, node, name)
+
+
+def _functions(module: Module, word: re.Pattern[str]) -> Iterator[tuple[ast.AST, int, bool]]:
+    """The shell, then each top-level definition whose text matches, with its line offset."""
+    yield module.outline.shell, 0, True
+    for chunk in module.chunks_with(word):
+        node = module.outline.node(chunk)
+        if node is not None:
+            yield node, chunk.offset, False
+
+
+def _in_function(path: str, offset: int, node: ast.AST, name: str) -> Iterator[Write]:
+    """Writes in a function or class and everything nested in it, unless the name is local there."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        scope = scope_of(node)
+        if name in scope.local:
+            return
+        rebinds = name in scope.global_names
+        for statement in node.body:
+            yield from _in_statement(path, offset, statement, name, module_level=rebinds)
+    elif isinstance(node, ast.ClassDef):
+        for statement in node.body:
+            yield from _in_function(path, offset, statement, name)
+
+
+def _in_statement(path: str, offset: int, statement: ast.AST, name: str, *, module_level: bool) -> Iterator[Write]:
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield from _in_function(path, offset, node, name)
+            continue
+        yield from _write_at(path, offset, node, name, rebinds=module_level)
+        pending.extend(ast.iter_child_nodes(node))
+
+
+def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool) -> Iterator[Write]:
+    targets: list[tuple[ast.expr, ast.expr | None]] = []
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            targets.extend(_pairs(target, node.value))
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and node.value is not None:
+        targets = [(node.target, node.value)]
+    elif isinstance(node, ast.Delete):
+        targets = [(target, None) for target in node.targets]
+    elif isinstance(node, ast.Call):
+        yield from _mutating_call(path, offset, node, name)
+        return
+    for target, value in targets:
+        if isinstance(target, ast.Name):
+            if target.id == name and rebinds:
+                yield Write(path, offset, node, "rebound here", "", value)
+        elif _root(target) == name:
+            yield Write(path, offset, node, "changed here", _first_attribute(target), value)
+        elif _is_globals_item(target, name):
+            yield Write(path, offset, node, "rebound here", "", value)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        same = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
+        values = value.elts if same and isinstance(value, (ast.Tuple, ast.List)) else [None] * len(target.elts)
+        return list(zip(target.elts, values, strict=True))
+    return [(target, value)]
+
+
+def _mutating_call(path: str, offset: int, node: ast.Call, name: str) -> Iterator[Write]:
+    function = node.func
+    if isinstance(function, ast.Attribute) and _root(function.value) == name:
+        method = function.attr
+        in_place = method.endswith("_") and not method.endswith("__")
+        if method in _MUTATORS or method in _MODULE_WRITERS or in_place:
+            attribute = _first_attribute(function.value) or ("training" if method in ("train", "eval") else "")
+            yield Write(path, offset, node, "changed in place here" if in_place else "changed here", attribute)
+    elif isinstance(function, ast.Name) and function.id in ("setattr", "delattr") and len(node.args) >= 2:
+        if _root(node.args[0]) == name:
+            key = node.args[1]
+            yield Write(path, offset, node, "changed here", str(key.value) if isinstance(key, ast.Constant) else "")
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _first_attribute(node: ast.AST) -> str:
+    found = ""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        found = node.attr if isinstance(node, ast.Attribute) else found
+        node = node.value
+    return found
+
+
+def _is_globals_item(target: ast.expr, name: str) -> bool:
+    return (
+        isinstance(target, ast.Subscript)
+        and isinstance(target.value, ast.Call)
+        and getattr(target.value.func, "id", "") == "globals"
+        and isinstance(target.slice, ast.Constant)
+        and target.slice.value == name
+    )
+
+
+def _cell_writes(machine: Machine, place: Place) -> list[Write]:
+    path, _, qualname = place.owner.partition(":")
+    found: list[Write] = []
+    for function in list(machine.functions.values()):
+        if function.qualname != qualname or function.module.path != path or isinstance(function.node, ast.Lambda):
+            continue
+        found.extend(_in_closure(path, function.offset, function.node, place.name))
+        break
+    return found
+
+
+def _in_closure(path: str, offset: int, node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Iterator[Write]:
+    assigned = 0
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner is not node:
+            if name in scope_of(inner).nonlocal_names:
+                for statement in inner.body:
+                    yield from _in_statement(path, offset, statement, name, module_level=True)
+    for statement in node.body:
+        for write in _in_statement(path, offset, statement, name, module_level=True):
+            if write.how != "rebound here":
+                yield write
+                continue
+            assigned += 1
+            if assigned > 1 or name in scope_of(node).parameters:
+                yield write
+
+
+def _attribute_writes(machine: Machine, attribute: str) -> list[Write]:
+    """Assignments of an attribute outside `__init__`, in the modules that were loaded."""
+    cache: dict[str, list[Write]] = machine.attribute_writes
+    if attribute in cache:
+        return cache[attribute]
+    word = re.compile(rf"\.{re.escape(attribute)}\b[^=\n]*=[^=]")
+    found: list[Write] = []
+    for module in machine.project.loaded():
+        if not word.search(module.source.code):
+            continue
+        for node, offset, _ in _functions(module, word):
+            found.extend(_assigned_attribute(module.path, offset, node, attribute))
+    cache[attribute] = found
+    return found
+
+
+def _assigned_attribute(path: str, offset: int, node: ast.AST, attribute: str) -> Iterator[Write]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in ("__init__", "__post_init__"):
+        return
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+        targets = [node.target]
+    for target in targets:
+        inner = target.value if isinstance(target, ast.Subscript) else target
+        if isinstance(inner, ast.Attribute) and inner.attr == attribute:
+            yield Write(path, offset, node, "changed here", attribute)
+    for child in ast.iter_child_nodes(node):
+        yield from _assigned_attribute(path, offset, child, attribute)

@@ -1,0 +1,1 @@
+"""Diagnostics as text: one file per output format, each with `render(diagnostics, context) -> str`."""

@@ -1,0 +1,35 @@
+"""`azure`: logging commands of Azure Pipelines.
+
+Syntax: https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands (`task.logissue`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.report.style import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.findings import Diagnostic
+    from nonstrict.report.context import Context
+
+
+def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
+    """One command per line; a note is a warning, the least that the service knows."""
+    return "".join(_command(diagnostic, context) + "\n" for diagnostic in diagnostics)
+
+
+def _command(diagnostic: Diagnostic, context: Context) -> str:
+    where = diagnostic.location
+    kind = "error" if diagnostic.severity is Severity.ERROR else "warning"
+    path = _property(context.relative(where.path))
+    place = "" if where.cell is not None else f"linenumber={where.row};columnnumber={where.column};"
+    head = f"##vso[task.logissue type={kind};sourcepath={path};{place}code={diagnostic.code};]"
+    return head + one_line(diagnostic.message).replace("%", "%AZP25")
+
+
+def _property(text: str) -> str:
+    return one_line(text).replace("%", "%AZP25").replace(";", "%3B").replace("]", "%5D")

@@ -1,0 +1,88 @@
+"""What output formats may ask about a run beside its diagnostics."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from nonstrict.findings import Diagnostic
+    from nonstrict.rules.base import Rule
+    from nonstrict.text.source import Source
+
+    #: An output format.
+    Renderer = Callable[[Sequence[Diagnostic], "Context"], str]
+
+
+class Lines:
+    """The lines of checked files, read again where the run did not keep them."""
+
+    def __init__(self, read: Mapping[str, Source]) -> None:
+        """Start from the sources that the run kept."""
+        self._sources: dict[str, Source | None] = dict(read)
+
+    def line(self, path: str, row: int, cell: int | None = None) -> str | None:
+        """The text of a row (from 1, within its cell); None if the file or the row is gone."""
+        if path not in self._sources:
+            self._sources[path] = _source(path)
+        source = self._sources[path]
+        if source is None or row < 1:
+            return None
+        if cell is None and row > len(source.file_lines):
+            return None
+        return source.line_text(row, cell)
+
+
+def _source(path: str) -> Source | None:
+    from nonstrict.text.source import UnreadableSource, read_source
+
+    try:
+        return read_source(path)
+    except UnreadableSource:
+        return None
+
+
+class Context(NamedTuple):
+    """A run: how many `files` were checked, and sentences about what could not be (`failures`).
+
+    Paths are shown from `directory` (absolute, or "" for the working directory); `counts` asks formats made for
+    people for a closing line with counts.
+    """
+
+    lines: Lines
+    files: int = 0
+    failures: tuple[str, ...] = ()
+    color: bool = False
+    counts: bool = True
+    directory: str = ""
+
+    def rule(self, code: str) -> Rule | None:
+        """The catalogue's entry for a code."""
+        from nonstrict.rules.registry import RULES
+
+        return RULES.get(code)
+
+    def url(self, code: str) -> str | None:
+        """Address of the page of a rule."""
+        rule = self.rule(code)
+        return rule.url if rule is not None else None
+
+    def absolute(self, path: str) -> str:
+        """The absolute path of a file."""
+        return os.path.normpath(os.path.join(self.directory or os.getcwd(), path))
+
+    def relative(self, path: str) -> str:
+        """The path from the working directory, with `/`; absolute for a file elsewhere."""
+        absolute = self.absolute(path)
+        start = (self.directory or os.getcwd()).rstrip(os.sep) + os.sep
+        return (absolute.removeprefix(start)).replace(os.sep, "/")
+
+
+def renderer(name: str) -> Renderer:
+    """The output format of a name in `nonstrict.settings.model.FORMATS`; only its own module is imported."""
+    from importlib import import_module
+
+    render: Renderer = import_module(f"nonstrict.report.{name.replace('-', '_')}").render
+    return render

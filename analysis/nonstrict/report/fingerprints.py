@@ -1,0 +1,26 @@
+"""Identities of findings that survive edits elsewhere in the file: from content, never from line numbers."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.findings import Diagnostic
+    from nonstrict.report.context import Context
+
+
+def fingerprints(diagnostics: Sequence[Diagnostic], context: Context) -> list[str]:
+    """One for each diagnostic: of its rule, file, marked function and line, and its number among equal ones."""
+    seen: dict[str, int] = {}
+    found: list[str] = []
+    for diagnostic in diagnostics:
+        where = diagnostic.location
+        text = context.lines.line(where.path, where.row, where.cell) or ""
+        parts = (diagnostic.code, context.relative(where.path), diagnostic.function, "".join(text.split()))
+        identity = "\0".join(parts)
+        number = seen[identity] = seen.get(identity, -1) + 1
+        found.append(blake2b(f"{identity}\0{number}".encode("utf-8", "replace"), digest_size=16).hexdigest())
+    return found

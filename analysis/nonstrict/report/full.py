@@ -1,0 +1,44 @@
+"""`full`: for people; each finding with its code frame, advice and call chain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.report.frame import frame, gutter_width
+from nonstrict.report.style import Style, one_line, shown_position
+from nonstrict.report.summary import summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nonstrict.findings import Diagnostic, Location
+    from nonstrict.report.context import Context
+
+
+def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
+    """All findings, a blank line after each, and the counts."""
+    style = Style(context.color)
+    blocks = ["\n".join(_block(diagnostic, context, style)) for diagnostic in diagnostics]
+    return "".join(f"{block}\n\n" for block in blocks) + summary(diagnostics, context)
+
+
+def _block(diagnostic: Diagnostic, context: Context, style: Style) -> Iterator[str]:
+    location = diagnostic.location
+    word = style.severity(diagnostic.severity, f"{diagnostic.severity.label}[{diagnostic.code}]")
+    yield f"{word} {style.paint('dim', diagnostic.name + ':')} {style.paint('bold', one_line(diagnostic.message))}"
+    indent = " " * gutter_width(location)
+    yield f"{indent}{style.paint('blue', '-->')} {_position(location)}"
+    yield from frame(location, context.lines, style, diagnostic.severity)
+    equals = style.paint("blue", "=")
+    if diagnostic.help:
+        first, *rest = diagnostic.help.splitlines()
+        yield f"{indent} {equals} {style.paint('bold', 'help:')} {one_line(first)}"
+        for line in rest:
+            yield f"{indent}         {one_line(line)}".rstrip()
+    for related in diagnostic.related:
+        note = style.paint("bold", "note:")
+        yield f"{indent} {equals} {note} {_position(related.location)}: {one_line(related.message)}"
+
+
+def _position(location: Location) -> str:
+    return shown_position(location.path, location.row, location.column, location.cell)

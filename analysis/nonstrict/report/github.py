@@ -1,0 +1,51 @@
+"""`github`: workflow commands that GitHub Actions shows as annotations.
+
+Syntax and escapes: https://docs.github.com/actions/reference/workflow-commands-for-github-actions and the
+`@actions/core` package (`command.ts`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.report.style import shown_position
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.findings import Diagnostic
+    from nonstrict.report.context import Context
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
+    """One command per line."""
+    return "".join(_command(diagnostic, context) + "\n" for diagnostic in diagnostics)
+
+
+def _command(diagnostic: Diagnostic, context: Context) -> str:
+    where = diagnostic.location
+    path = context.relative(where.path)
+    properties: dict[str, str | int] = {"title": f"nonstrict ({diagnostic.code})", "file": path}
+    if where.cell is None:
+        properties["line"] = where.row
+        # Columns of different lines are refused.
+        if where.end_row == where.row:
+            properties |= {"col": where.column, "endLine": where.end_row, "endColumn": where.end_column}
+        else:
+            properties["endLine"] = where.end_row
+    shown = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    advice = f"\n{diagnostic.help}" if diagnostic.help else ""
+    position = shown_position(path, where.row, where.column, where.cell)
+    text = f"{position}: {diagnostic.code} {diagnostic.message}{advice}"
+    return f"::{_COMMANDS[diagnostic.severity]} {shown}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

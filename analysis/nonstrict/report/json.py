@@ -1,0 +1,19 @@
+"""`json`: one array with an object per finding."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from nonstrict.report.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.findings import Diagnostic
+    from nonstrict.report.context import Context
+
+
+def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
+    """The array, indented."""
+    return json.dumps([record(diagnostic, context) for diagnostic in diagnostics], indent=2) + "\n"

@@ -1,0 +1,49 @@
+"""`junit`: a test report in which every finding is a failed case."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+from nonstrict.report.style import one_line, shown_position
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nonstrict.findings import Diagnostic
+    from nonstrict.report.context import Context
+
+
+def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
+    """One document; a run without findings is one passed case, as some readers refuse an empty report."""
+    return "\n".join(_lines(diagnostics, context)) + "\n"
+
+
+def _lines(diagnostics: Sequence[Diagnostic], context: Context) -> Iterator[str]:
+    count = len(diagnostics)
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield f'<testsuites name="nonstrict" tests="{max(count, 1)}" failures="{count}" errors="0">'
+    if not diagnostics:
+        yield '  <testsuite name="nonstrict" tests="1" failures="0" errors="0">'
+        yield '    <testcase name="No findings" classname="nonstrict"/>'
+        yield "  </testsuite>"
+    for path, group in groupby(diagnostics, key=lambda diagnostic: diagnostic.location.path):
+        found = list(group)
+        name = quoteattr(one_line(context.relative(path)))
+        yield f'  <testsuite name={name} tests="{len(found)}" failures="{len(found)}" errors="0">'
+        for diagnostic in found:
+            yield from _case(diagnostic, context)
+        yield "  </testsuite>"
+    yield "</testsuites>"
+
+
+def _case(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
+    where = diagnostic.location
+    path = one_line(context.relative(where.path))
+    name = quoteattr(f"nonstrict.{diagnostic.code}")
+    yield f'    <testcase name={name} classname={quoteattr(path)} line="{where.row}" column="{where.column}">'
+    message = quoteattr(one_line(diagnostic.message))
+    text = escape(f"{shown_position(path, where.row, where.column, where.cell)}: {one_line(diagnostic.message)}")
+    yield f'      <failure message={message} type="{diagnostic.severity.label}">{text}</failure>'
+    yield "    </testcase>"

@@ -1,0 +1,44 @@
+"""A diagnostic as the JSON object of `json` and `json-lines`: ruff's fields, and ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nonstrict.findings import Diagnostic, Location
+    from nonstrict.report.context import Context
+
+
+def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
+    """The object of one diagnostic; rows and columns count from 1, columns in code points."""
+    location = diagnostic.location
+    return {
+        "cell": location.cell,
+        "code": diagnostic.code,
+        "name": diagnostic.name,
+        "severity": diagnostic.severity.label,
+        "filename": context.absolute(location.path),
+        "location": {"row": location.row, "column": location.column},
+        "end_location": {"row": location.end_row, "column": location.end_column},
+        "message": diagnostic.message,
+        "help": diagnostic.help or None,
+        "url": context.url(diagnostic.code),
+        "fix": None,
+        "function": diagnostic.function or None,
+        "marker": diagnostic.marker or None,
+        "related": [
+            {
+                "filename": context.absolute(related.location.path),
+                "cell": related.location.cell,
+                "location": _start(related.location),
+                "end_location": {"row": related.location.end_row, "column": related.location.end_column},
+                "message": related.message,
+            }
+            for related in diagnostic.related
+        ],
+        "verdict": None,
+    }
+
+
+def _start(location: Location) -> dict[str, int]:
+    return {"row": location.row, "column": location.column}

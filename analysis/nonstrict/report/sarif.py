@@ -1,0 +1,151 @@
+"""`sarif`: SARIF 2.1.0, as GitHub code scanning and other viewers read it.
+
+Standard: https://docs.oasis-open.org/sarif/sarif/v2.1.0/; what code scanning asks beyond it:
+https://docs.github.com/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from nonstrict import __version__
+from nonstrict.findings import Severity
+from nonstrict.report.fingerprints import fingerprints
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.findings import Diagnostic, Location
+    from nonstrict.report.context import Context
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_HOME = "https://github.com/nonstrict/nonstrict"
+_BASE = "%SRCROOT%"
+_FINGERPRINT = "nonstrictFinding/v1"
+
+
+def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
+    """One log with one run."""
+    codes = sorted({diagnostic.code for diagnostic in diagnostics})
+    index = {code: position for position, code in enumerate(codes)}
+    names = {diagnostic.code: diagnostic.name for diagnostic in diagnostics}
+    results = [
+        _result(diagnostic, index[diagnostic.code], fingerprint, context)
+        for diagnostic, fingerprint in zip(diagnostics, fingerprints(diagnostics, context), strict=True)
+    ]
+    run: dict[str, Any] = {
+        "tool": {
+            "driver": {
+                "name": "nonstrict",
+                "informationUri": _HOME,
+                "semanticVersion": __version__,
+                "version": __version__,
+                "rules": [_rule(code, names[code], context) for code in codes],
+            }
+        },
+        # The part before the slash names the analysis: uploads of other tools do not replace it.
+        "automationDetails": {"id": "nonstrict/check"},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_BASE: {"description": {"text": "The directory that the run was started in."}}},
+        "invocations": [
+            {
+                "executionSuccessful": not context.failures,
+                "toolExecutionNotifications": [
+                    {"level": "error", "message": {"text": failure}} for failure in context.failures
+                ],
+            }
+        ],
+        "results": results,
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(code: str, name: str, context: Context) -> dict[str, Any]:
+    rule = context.rule(code)
+    if rule is None:
+        return {"id": code, "name": name, "shortDescription": {"text": name}}
+    return {
+        "id": code,
+        "name": "".join(part.capitalize() for part in rule.name.split("-")),
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.summary},
+        "help": {"text": rule.documentation, "markdown": rule.documentation},
+        "helpUri": rule.url,
+        "defaultConfiguration": {"level": _level(rule.severity)},
+        "properties": {
+            "precision": "high",
+            "problem.severity": "recommendation" if rule.severity is Severity.NOTE else rule.severity.label,
+            "tags": ["correctness", "pytorch", "torch.compile"],
+        },
+    }
+
+
+def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Context) -> dict[str, Any]:
+    text = f"{diagnostic.message}\n{diagnostic.help}" if diagnostic.help else diagnostic.message
+    result: dict[str, Any] = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": index,
+        "level": _level(diagnostic.severity),
+        "message": {"text": text},
+        "locations": [_location(diagnostic.location, context)],
+        "partialFingerprints": {_FINGERPRINT: fingerprint},
+    }
+    if diagnostic.related:
+        result["relatedLocations"] = [
+            {"id": number, **_location(related.location, context), "message": {"text": related.message}}
+            for number, related in enumerate(diagnostic.related, 1)
+        ]
+        result["codeFlows"] = [_flow(diagnostic, context)]
+    properties = {"function": diagnostic.function, "marker": diagnostic.marker}
+    if any(properties.values()):
+        result["properties"] = {key: value for key, value in properties.items() if value}
+    return result
+
+
+def _flow(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
+    """The way from the marker through the calls and the evidence to the finding."""
+    steps = [(related.location, related.message) for related in diagnostic.related]
+    steps.append((diagnostic.location, diagnostic.message))
+    return {
+        "threadFlows": [
+            {
+                "locations": [
+                    {"location": {**_location(where, context), "message": {"text": message}}}
+                    for where, message in steps
+                ]
+            }
+        ]
+    }
+
+
+def _location(where: Location, context: Context) -> dict[str, Any]:
+    """A physical location; a cell of a notebook is named logically, rows being those of the cell."""
+    path = context.relative(where.path)
+    outside = path.startswith("/") or path[1:3] == ":/"
+    artifact: dict[str, str] = (
+        {"uri": ("file://" if path.startswith("/") else "file:///") + quote(path, safe="/:")}
+        if outside
+        else {"uri": quote(path), "uriBaseId": _BASE}
+    )
+    location: dict[str, Any] = {
+        "physicalLocation": {
+            "artifactLocation": artifact,
+            "region": {
+                "startLine": where.row,
+                "startColumn": where.column,
+                "endLine": where.end_row,
+                "endColumn": max(where.end_column, where.column + 1)
+                if where.end_row == where.row
+                else where.end_column,
+            },
+        }
+    }
+    if where.cell is not None:
+        location["logicalLocations"] = [{"name": f"cell {where.cell}", "kind": "cell"}]
+    return location
+
+
+def _level(severity: Severity) -> str:
+    return severity.label

@@ -1,0 +1,100 @@
+"""What the rules on captured state (NST101 to NST104) share: which reads count, and how messages name them."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING
+
+from nonstrict.program.effects import Event
+from nonstrict.program.places import Origin
+from nonstrict.program.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Span
+    from nonstrict.program.effects import Effect, Observed
+    from nonstrict.program.places import Place
+    from nonstrict.program.values import Value
+    from nonstrict.rules.base import Body
+
+
+class Sort(enum.Enum):
+    """What a captured value means to the compiler."""
+
+    TENSOR = "tensor"
+    MODULE = "module"
+    STATE = "state"
+    HARMLESS = "harmless"
+
+
+_MODULES = frozenset({Kind.PARAMETER, Kind.MODULE})
+_SPECIFIC = frozenset({Sort.TENSOR, Sort.MODULE})
+#: A captured generator is tracked by torch; iterators are NST301, replaced marked functions NST107.
+_ELSEWHERE = frozenset({Kind.GENERATOR, Kind.ITERATOR, Kind.MARKED})
+
+
+def sort_of(value: Value) -> Sort:
+    """Sort a captured value; a value that may also be None counts as what it is otherwise."""
+    kinds = {alternative.kind for alternative in value.alternatives()} - {Kind.NONE}
+    if not kinds:
+        return Sort.STATE
+    if kinds == {Kind.TENSOR}:
+        return Sort.TENSOR
+    if kinds <= _MODULES | {Kind.TENSOR}:
+        return Sort.MODULE
+    return Sort.HARMLESS if kinds & _ELSEWHERE else Sort.STATE
+
+
+def captured_reads(body: Body, sort: Sort) -> Iterator[Observed]:
+    """The reads of captured values of one sort, without those that belong to an in-place write (NST204).
+
+    Where one expression may read values of several sorts, tensors and modules count, other state does not.
+    """
+    reads = [read for read in body.observed(Event.READ) if read.effect.place.captured]
+    written = [seen.effect for seen in body.observed(Event.TENSOR_WRITE) if seen.effect.place.captured]
+    specific = {_spot(read.effect) for read in reads if sort_of(read.effect.value) in _SPECIFIC}
+    for read in reads:
+        effect = read.effect
+        if sort_of(effect.value) is not sort or (sort not in _SPECIFIC and _spot(effect) in specific):
+            continue
+        if not any(_reads_for(effect, write) for write in written):
+            yield read
+
+
+def _spot(effect: Effect) -> tuple[Span, Place]:
+    return effect.span, effect.place
+
+
+def _reads_for(read: Effect, write: Effect) -> bool:
+    """Whether a read stands inside the expression that changes the same captured tensor."""
+    if read.place[:3] != write.place[:3]:
+        return False
+    inner, outer = read.span, write.span
+    return (
+        inner.path == outer.path
+        and (outer.line, outer.column) <= (inner.line, inner.column)
+        and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+    )
+
+
+def reads_metadata(read: Observed) -> bool:
+    """Whether only shape, dtype or device of the captured value are used."""
+    return read.effect.what == "metadata"
+
+
+def subject(place: Place, noun: str) -> str:
+    """The captured value as the subject of a message: "global tensor `W`", "tensor `W` of the bound object"."""
+    name = f"{noun} `{place.text}`"
+    if place.origin is Origin.GLOBAL:
+        return f"global {name}" if not place.path else name
+    if place.origin is Origin.CELL:
+        return f"{name} of the enclosing function"
+    if place.origin is Origin.DEFAULT:
+        return f"{name}, bound to the function and not passed by the caller,"
+    return f"{name} of the bound object"
+
+
+def traced(body: Body) -> str:
+    """The clause that says why the function matters: "while `nonstrict_trace` traces `scale`"."""
+    return f"while `{body.api}` traces `{body.function}`"

@@ -1,0 +1,223 @@
+"""# module-capture (NST103)
+
+## What it does
+
+Finds modules and parameters that a traced function captures: a global `nn.Module` that is called, a global
+`nn.Parameter`, a module from a closure, and modules that were marked themselves (`nonstrict_trace(module)`,
+`nonstrict_trace(module.forward)`).
+
+## Why is this bad
+
+The parameters of a module become inputs of the compiled graph only if the module is an argument. If it is captured:
+
+- with `inductor`, the default backend, its parameters are a compile error (`AssertionError: Please convert all Tensors
+  to FakeTensors first`);
+- with `aot_eager` no gradient reaches them, without a word if another input needs one; parameters replaced later
+  (`load_state_dict(assign=True)`, `module.weight = ...`) are not seen;
+- on every backend that traces, the mode of the first call is kept: `module.eval()` does not turn dropout off.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+projection = nn.Linear(2, 2)
+
+
+@torch._dynamo.nonstrict_trace
+def project(hidden):
+    return projection(hidden)  # error: [NST103]
+
+
+@torch.compile(fullgraph=True)
+def forward(hidden):
+    return project(hidden).sum()
+
+
+def main():
+    nn.init.ones_(projection.weight)
+    nn.init.zeros_(projection.bias)
+    hidden = torch.ones(2, 2, requires_grad=True)
+    forward(hidden).backward()
+    print(hidden.grad)
+    print(projection.weight.grad)
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+
+projection = nn.Linear(2, 2)
+
+
+@torch._dynamo.nonstrict_trace
+def project(layer, hidden):
+    return layer(hidden)
+
+
+@torch.compile(fullgraph=True)
+def forward(hidden):
+    return project(projection, hidden).sum()
+
+
+def main():
+    nn.init.ones_(projection.weight)
+    nn.init.zeros_(projection.bias)
+    hidden = torch.ones(2, 2, requires_grad=True)
+    forward(hidden).backward()
+    print(hidden.grad)
+    print(projection.weight.grad)
+
+
+if __name__ == "__main__":
+    main()
+```
+
+To mark a method, decorate it in the class: `self` is then an argument, and its parameters are inputs. Under
+`allow_in_graph`, which takes no modules, use `nonstrict_trace` instead.
+
+## Fix safety
+
+There is no automatic fix. Passing the module changes the signature, so every call has to change with it.
+
+## What is not reported
+
+- Modules passed as arguments, and `self` of a decorated method.
+- Modules of torch that hold no parameters and behave the same in training and evaluation, such as `nn.GELU`.
+- The mode of module *arguments*: see `module-mode-capture` (NST105).
+
+## References
+
+- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+- [Use torch._dynamo.nonstrict_trace](https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/compile/programming_model.dynamo_nonstrict_trace.html)
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.places import Origin
+from nonstrict.program.values import Kind
+from nonstrict.rules.base import FROZEN, Rule, report, report_at
+from nonstrict.rules.captures import Sort, captured_reads, reads_metadata, subject, traced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding, Related
+    from nonstrict.program.effects import Observed
+    from nonstrict.program.values import Value
+    from nonstrict.rules.base import Body
+
+
+class _Holds(enum.Enum):
+    """What of a captured module the compiler gets wrong, the worst first."""
+
+    PARAMETERS = "parameters"
+    MODE = "mode"
+    NOTHING = "nothing"
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the reads of captured modules and parameters, and the marker of a marked module."""
+    receiver = body.receiver
+    bound = receiver is not None and receiver.kind is Kind.MODULE
+    if receiver is not None and bound:
+        yield from _marked_module(body, receiver)
+    for read in captured_reads(body, Sort.MODULE):
+        if not (bound and read.effect.place.origin is Origin.RECEIVER):
+            yield from _captured(body, read)
+
+
+def _marked_module(body: Body, module: Value) -> Iterator[Finding]:
+    holds = _holds(module)
+    if holds is not _Holds.NOTHING:
+        message = f"`{body.api}` marks a module that is already bound, `{body.function}`: {_fate(body, holds)}"
+        advice = "mark a function that takes the module as an argument, or decorate the method in the class"
+        severity, evidence = _severity(body, holds, body.writers(module.place))
+        yield report_at(RULE, body, body.marked_at, message, help=advice, severity=severity, evidence=evidence)
+
+
+def _captured(body: Body, read: Observed) -> Iterator[Finding]:
+    place = read.effect.place
+    holds = _holds(read.effect.value)
+    writers = body.writers(place)
+    if holds is _Holds.NOTHING:
+        return
+    noun = "parameter" if read.effect.value.kind is Kind.PARAMETER else "module"
+    advice = f"pass `{place.text}` as an argument"
+    if reads_metadata(read):
+        message = (
+            f"the metadata of {subject(place, noun)} is baked in {traced(body)}: once it is replaced by one of another "
+            "shape or dtype, the compiled code still uses the first one's"
+        )
+        severity = Severity.WARNING if writers else Severity.NOTE
+        yield report(RULE, body, read, message, help=advice, severity=severity, evidence=writers)
+        return
+    message = f"{subject(place, noun)} is used {traced(body)} and is no argument: {_fate(body, holds)}"
+    severity, evidence = _severity(body, holds, writers)
+    if body.marker != "constant-result" or evidence:
+        yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
+
+
+def _holds(value: Value) -> _Holds:
+    """What a module of torch holds by its class and its children; any other module is taken to hold parameters."""
+    held = [_of_one(alternative) for alternative in value.alternatives() if alternative.kind is not Kind.NONE]
+    return next((worst for worst in _Holds if worst in held), _Holds.PARAMETERS)
+
+
+def _of_one(value: Value) -> _Holds:
+    from nonstrict.knowledge.operators import nn_module
+
+    known = nn_module(value.ref) if value.kind is Kind.MODULE and isinstance(value.ref, str) else None
+    if known is None or known.has_parameters:
+        return _Holds.PARAMETERS
+    if known.container:
+        heap = value.heap
+        return _holds(heap.element) if heap is not None and heap.element and not heap.open else _Holds.PARAMETERS
+    return _Holds.MODE if known.mode_dependent else _Holds.NOTHING
+
+
+def _fate(body: Body, holds: _Holds) -> str:
+    if body.marker == "constant-result":
+        return "the result is frozen at the first compilation, whatever happens to the module afterwards"
+    if holds is _Holds.MODE:
+        return "the mode of the first call is kept, also after `eval()` or `train()`"
+    if body.marker == "make-fx":
+        return "its parameters are baked into the graph as constants, which get no gradient and are never replaced"
+    if body.marker == "in-graph":
+        return "torch.compile fails with every backend"
+    return (
+        "torch.compile fails with inductor, its default backend; with aot_eager no gradient reaches its parameters, "
+        "and neither replaced parameters nor a change of mode is seen"
+    )
+
+
+def _severity(body: Body, holds: _Holds, writers: tuple[Related, ...]) -> tuple[Severity, tuple[Related, ...]]:
+    """How bad a captured module is, and the evidence for it."""
+    evidence = body.mode_writers() if holds is _Holds.MODE else writers
+    if body.marker == "make-fx":
+        return (Severity.WARNING if evidence else Severity.NOTE), evidence
+    if holds is _Holds.MODE or body.marker == "constant-result":
+        return (Severity.ERROR if evidence else Severity.WARNING), evidence
+    return Severity.ERROR, evidence
+
+
+RULE = Rule(
+    code="NST103",
+    name="module-capture",
+    severity=Severity.ERROR,
+    summary="A traced function uses a module or parameter that it captured instead of taking it as an argument.",
+    documentation=__doc__ or "",
+    markers=FROZEN,
+    examine=examine,
+)

@@ -1,0 +1,181 @@
+"""# mutable-state-capture (NST104)
+
+## What it does
+
+Finds Python state that decides what a traced function computes and that the project changes: globals and variables of
+an enclosing function, attributes of configuration objects, entries of containers, lists and NumPy arrays that are
+turned into tensors, helper functions that are replaced, environment variables, context variables, logger levels.
+
+## Why is this bad
+
+Tracing runs the function's Python code once and keeps the tensor operations. Dynamo does not see what the function
+reads by itself, so it neither guards the value nor compiles again: with `aot_eager` and `inductor` the value of the
+first call is used for ever, silently. `backend="eager"` runs the Python code on each call and hides the error.
+
+## Example
+
+```python
+import torch
+
+temperature = 1.0
+
+
+@torch._dynamo.nonstrict_trace
+def soften(logits):
+    return logits / temperature  # warning: [NST104]
+
+
+@torch.compile(fullgraph=True)
+def predict(logits):
+    return soften(logits) + 1
+
+
+def main():
+    global temperature
+    logits = torch.ones(3)
+    print(predict(logits))
+    temperature = 2.0
+    print(predict(logits))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+temperature = 1.0
+
+
+@torch._dynamo.nonstrict_trace
+def soften(logits, temperature):
+    return logits / temperature
+
+
+@torch.compile(fullgraph=True)
+def predict(logits):
+    return soften(logits, temperature) + 1
+
+
+def main():
+    global temperature
+    logits = torch.ones(3)
+    print(predict(logits))
+    temperature = 2.0
+    print(predict(logits))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+The region reads the global here: Dynamo guards it, and compiles again when it changes.
+
+## Fix safety
+
+There is no automatic fix. Passing the value changes the signature, so every call has to change with it.
+
+## What is not reported
+
+- Names that nothing in the project changes after the module has been executed: constants, functions, classes, imports.
+- Values that a region which calls the function reads too: Dynamo guards them.
+- State of torch that Dynamo guards: default dtype, grad mode, autocast, deterministic algorithms, matmul precision,
+  number of threads. Inference mode is not among them, and is reported.
+- Values that only the arguments decide.
+
+## References
+
+- [Non-strict tracing programming model](https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/compile/programming_model.non_strict_tracing_model.html)
+- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.effects import Event
+from nonstrict.program.places import Origin
+from nonstrict.program.values import Kind
+from nonstrict.rules.base import FROZEN, Rule, report
+from nonstrict.rules.captures import Sort, captured_reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding, Related
+    from nonstrict.program.effects import Effect
+    from nonstrict.program.places import Place
+    from nonstrict.rules.base import Body
+
+_NOUNS = {
+    Kind.FUNCTION: "function",
+    Kind.BOUND: "function",
+    Kind.CLASS: "class",
+    Kind.PYTHON_MODULE: "module",
+    Kind.NUMPY: "NumPy array",
+    Kind.LIST: "list",
+    Kind.DICT: "dict",
+    Kind.SET: "set",
+}
+_OWNERS = {
+    Origin.GLOBAL: "global",
+    Origin.CELL: "enclosing function's",
+    Origin.DEFAULT: "bound",
+    Origin.RECEIVER: "bound object's",
+}
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the reads of captured Python state that the project changes, and of ambient state."""
+    for read in captured_reads(body, Sort.STATE):
+        place = read.effect.place
+        writers = body.writers(place)
+        if writers and not body.guarded_by_region(place):
+            message = f"{_subject(read.effect)} decides what `{body.function}` computes, and changes: {_fate(body)}"
+            advice = f"pass `{place.text}` as an argument"
+            yield report(RULE, body, read, message, help=advice, evidence=writers)
+    for read in body.observed(Event.AMBIENT):
+        message = f"`{body.function}` {_asks(read.effect.what)}, which nothing guards: {_fate(body)}"
+        advice = "read it in the caller and pass the value as an argument"
+        yield report(RULE, body, read, message, help=advice, evidence=_writers(body, read.effect.place))
+
+
+def _subject(effect: Effect) -> str:
+    """The state as the subject of a message: "global `MODE`", "global function `activation`", "`CONFIG.scale`"."""
+    name = f"`{effect.place.text}`"
+    noun = _NOUNS.get(effect.value.kind)
+    name = f"{noun} {name}" if noun else name
+    owner = _OWNERS.get(effect.place.origin)
+    return f"{owner} {name}" if owner and not effect.place.path else name
+
+
+def _asks(what: str) -> str:
+    """What the function does, said of the state ("inference mode") or of the call ("reads the environment")."""
+    return what if what.split(" ", 1)[0] in {"asks", "checks", "queries", "reads"} else f"reads {what}"
+
+
+def _writers(body: Body, place: Place) -> tuple[Related, ...]:
+    return body.writers(place) if place.captured else ()
+
+
+def _fate(body: Body) -> str:
+    if body.marker == "constant-result":
+        return "its result is frozen at the first compilation, and later values are not seen"
+    if body.marker == "make-fx":
+        return "the graph keeps the value it had while tracing"
+    return "the compiled code keeps the value of its first call, silently, with aot_eager and inductor"
+
+
+RULE = Rule(
+    code="NST104",
+    name="mutable-state-capture",
+    severity=Severity.WARNING,
+    summary="A traced function reads Python state that changes: the value of the first call is kept.",
+    documentation=__doc__ or "",
+    markers=FROZEN,
+    examine=examine,
+)

@@ -1,0 +1,189 @@
+"""# module-mode-capture (NST105)
+
+## What it does
+
+Finds traced functions whose result depends on Python state of a module they get as an argument (or as `self`): its
+training mode, read directly or through a submodule such as `nn.Dropout` or `nn.BatchNorm2d`, and plain attributes,
+which are neither parameters nor buffers.
+
+## Why is this bad
+
+Of a module argument torch tracks the parameters, the buffers and the submodules, and nothing else. The mode and the
+plain attributes of the first call are kept, with `aot_eager` and `inductor`: after `model.eval()` dropout still drops
+and batch normalisation still updates its statistics. A plain attribute that is a *tensor* is worse: with `inductor`
+the compile fails.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout(p=0.999)
+
+    def forward(self, hidden):
+        return drop(self.dropout, hidden)
+
+
+@torch._dynamo.nonstrict_trace
+def drop(layer, hidden):
+    return layer(hidden)  # warning: [NST105]
+
+
+def main():
+    head = Head()
+    compiled = torch.compile(head, fullgraph=True)
+    hidden = torch.ones(4)
+    print(compiled(hidden).shape)
+    head.eval()
+    print(compiled(hidden))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout(p=0.999)
+
+    def forward(self, hidden):
+        return drop(hidden, self.dropout.p, self.training)
+
+
+@torch._dynamo.nonstrict_trace
+def drop(hidden, probability, training):
+    return nn.functional.dropout(hidden, probability, training)
+
+
+def main():
+    head = Head()
+    compiled = torch.compile(head, fullgraph=True)
+    hidden = torch.ones(4)
+    print(compiled(hidden).shape)
+    head.eval()
+    print(compiled(hidden))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+It is enough that the region reads `module.training`: then Dynamo guards it, and compiles once per mode.
+
+## Fix safety
+
+There is no automatic fix. Passing the mode compiles the region once per mode, and changes every call.
+
+## What is not reported
+
+- Modules whose code shows no dependence on the mode or on plain attributes.
+- Calls where the region reads or passes the `training` flag itself.
+- Plain attributes of Python values that nothing in the project assigns after construction.
+- Dependence on the mode is only a note if nothing in the project calls `eval()` or `train()`.
+- Captured modules, which have worse problems: see `module-capture` (NST103).
+
+## References
+
+- [torch.nn.Module.eval](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.eval)
+- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.effects import Event
+from nonstrict.program.values import Kind
+from nonstrict.rules.base import TRACED, Rule, report
+from nonstrict.rules.captures import Sort, sort_of, traced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.program.effects import Observed
+    from nonstrict.rules.base import Body
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield what depends on the mode or the plain attributes of module arguments."""
+    if not _every_region_passes_mode(body):
+        for read in body.observed(Event.MODE):
+            if not read.effect.place.captured:
+                yield _mode(body, read)
+    for read in body.observed(Event.ATTRIBUTE):
+        place = read.effect.place
+        if not place.captured and not body.guarded_by_region(place):
+            yield from _attribute(body, read)
+
+
+def _mode(body: Body, read: Observed) -> Finding:
+    writers = body.mode_writers()
+    module, who = read.effect.place.text, read.effect.what
+    cause = f", through `{who}`" if who not in {"", "training"} else ""
+    message = (
+        f"the result depends on the training mode of `{module}`{cause}, which is not guarded {traced(body)}: the mode "
+        "of the first call is kept, also after `eval()` or `train()`"
+    )
+    advice = f"pass `{module}.training` as an argument, or read it in the compiled region"
+    severity = Severity.WARNING if writers else Severity.NOTE
+    return report(RULE, body, read, message, help=advice, severity=severity, evidence=writers)
+
+
+def _attribute(body: Body, read: Observed) -> Iterator[Finding]:
+    place = read.effect.place
+    writers = body.writers(place)
+    if sort_of(read.effect.value) is Sort.TENSOR:
+        advice = "register it as a buffer: `register_buffer(name, tensor)`"
+        yield report(RULE, body, read, _tensor_message(body, read), help=advice, severity=_bad(body), evidence=writers)
+    elif writers and read.effect.value.kind is not Kind.MODULE:
+        message = (
+            f"`{place.text}` is a plain attribute of a module argument, which is not guarded {traced(body)}: its value "
+            "at the first call is kept, also after it is assigned again"
+        )
+        advice = "pass it as an argument of its own"
+        yield report(RULE, body, read, message, help=advice, evidence=writers)
+
+
+def _tensor_message(body: Body, read: Observed) -> str:
+    name = read.effect.place.text
+    if body.marker == "make-fx":
+        return f"`{name}` is a plain tensor attribute, no buffer: it is baked into the graph {traced(body)}"
+    return (
+        f"`{name}` is a plain tensor attribute, no buffer, read {traced(body)}: torch.compile fails with inductor, its "
+        "default backend; with aot_eager the tensor of the first call is kept"
+    )
+
+
+def _bad(body: Body) -> Severity:
+    return Severity.NOTE if body.marker == "make-fx" else Severity.ERROR
+
+
+def _every_region_passes_mode(body: Body) -> bool:
+    compiled = [site for site in body.sites if site.compiled]
+    return bool(compiled) and all(site.passes_mode for site in compiled)
+
+
+RULE = Rule(
+    code="NST105",
+    name="module-mode-capture",
+    severity=Severity.WARNING,
+    summary="The result depends on the training mode or a plain attribute of a module, which are not guarded.",
+    documentation=__doc__ or "",
+    markers=TRACED,
+    examine=examine,
+)

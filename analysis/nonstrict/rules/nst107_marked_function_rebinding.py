@@ -1,0 +1,127 @@
+"""# marked-function-rebinding (NST107)
+
+## What it does
+
+Finds calls in a compiled region that may reach one of several marked functions: a name, an attribute or an entry of a
+container is rebound to another marked function, the function is an argument, or a factory makes a new one for each
+value.
+
+## Why is this bad
+
+Dynamo recognises a function by its code object. All functions marked with `nonstrict_trace` share one, that of torch's
+own wrapper, so Dynamo cannot tell them apart: the region that was compiled for the first is run for all the others,
+on every backend, silently.
+
+## Example
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def double(x):
+    return x * 2
+
+
+@torch._dynamo.nonstrict_trace
+def triple(x):
+    return x * 3
+
+
+scale = double
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return scale(x) + 1  # warning: [NST107]
+
+
+def main():
+    global scale
+    print(step(torch.ones(3)))
+    scale = triple
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def scale(x, factor):
+    return x * factor
+
+
+@torch.compile(fullgraph=True)
+def step(x, factor):
+    return scale(x, factor) + 1
+
+
+def main():
+    print(step(torch.ones(3), 2))
+    print(step(torch.ones(3), 3))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+Another way is to choose outside the region, between two compiled functions.
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- A marked function with one binding, or several names for the same function.
+- The inline form `nonstrict_trace(function)(x)` on a module-level function: Dynamo guards that function.
+- Several marked functions called by their own names in one region.
+- A choice by a key or flag that the region reads: Dynamo guards it.
+- `allow_in_graph`, which keeps the function's own code object.
+
+## References
+
+- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.rules.base import Rule, report_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the calls in regions that may reach one of several marked functions."""
+    for dispatch in body.dispatches:
+        message = (
+            f"this call may reach another function marked with `{body.api}` ({dispatch.message}): Dynamo cannot tell "
+            "them apart, so the region compiled for the first is run for the others, on every backend"
+        )
+        advice = "mark one function and pass the choice as an argument, or choose outside the compiled region"
+        yield report_at(RULE, body, dispatch.span, message, help=advice)
+
+
+RULE = Rule(
+    code="NST107",
+    name="marked-function-rebinding",
+    severity=Severity.WARNING,
+    summary="A call in a region may reach one of several marked functions, which Dynamo cannot tell apart.",
+    documentation=__doc__ or "",
+    markers=frozenset({"nonstrict"}),
+    examine=examine,
+)

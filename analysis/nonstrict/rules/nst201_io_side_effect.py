@@ -1,0 +1,123 @@
+"""# io-side-effect (NST201)
+
+## What it does
+
+Finds input and output in a traced function and in everything it calls: `print`, logging, `warnings.warn`, files,
+network, subprocesses, progress bars, experiment trackers, and writes to the environment.
+
+## Why is this bad
+
+The Python code of the function runs while the compiler traces it, and never again. On torch 2.13 that is three times
+for each compilation with `aot_eager` and `inductor`. A line that should appear once per call appears three times at the
+first call and then never; tensors show up as `FakeTensor(...)`, without values. `make_fx` and `torch.export` run it
+once. There is no error.
+
+## Example
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def attend(query, key):
+    print("attention over", tuple(key.shape))  # warning: [NST201]
+    return query @ key.t()
+
+
+@torch.compile(fullgraph=True)
+def forward(query, key):
+    return attend(query, key)
+
+
+def main():
+    for _ in range(2):
+        forward(torch.ones(2, 4), torch.ones(3, 4))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def attend(query, key):
+    return query @ key.t()
+
+
+@torch.compile(fullgraph=True)
+def forward(query, key):
+    return attend(query, key)
+
+
+def main():
+    for _ in range(2):
+        key = torch.ones(3, 4)
+        print("attention over", tuple(key.shape))
+        forward(torch.ones(2, 4), key)
+
+
+if __name__ == "__main__":
+    main()
+```
+
+What is known only inside the function can be returned and printed by the caller of the compiled region. If the trace is
+what you want to log, keep the line and say so: `# nonstrict: ignore[NST201]  logs each compilation`.
+
+## Fix safety
+
+There is no automatic fix: only you know whether the output was meant for every call or for the first one.
+
+## What is not reported
+
+- Output guarded by a question whether the compiler traces (`if not torch.compiler.is_compiling():`).
+- Raising an exception.
+- Functions marked `leaf_function`, whose Python code runs at every call.
+- Output in hooks and in `autograd.Function.backward`: see `hook-side-effect` (NST209).
+- In a function marked `assume_constant_result` it is a note: that function is meant to run once.
+
+## References
+
+- [Non-strict tracing programming model](https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/compile/programming_model.non_strict_tracing_model.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.effects import Event
+from nonstrict.rules.base import FROZEN, Rule, report
+from nonstrict.rules.effect_texts import effect_severity, trace_time_only
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the input and output that happens outside hooks."""
+    for seen in body.observed(Event.IO):
+        if seen.in_hook:
+            continue
+        what = seen.effect.what or "has an effect outside the program"
+        message = f"this {what} {trace_time_only(body)}"
+        advice = "move it to the caller of the compiled region; return what it needs to know"
+        yield report(RULE, body, seen, message, help=advice, severity=effect_severity(RULE, body))
+
+
+RULE = Rule(
+    code="NST201",
+    name="io-side-effect",
+    severity=Severity.WARNING,
+    summary="A traced function prints, logs, or reads or writes files, which happens while tracing and never again.",
+    documentation=__doc__ or "",
+    markers=FROZEN,
+    examine=examine,
+)

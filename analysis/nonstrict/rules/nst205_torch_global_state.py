@@ -1,0 +1,128 @@
+"""# torch-global-state (NST205)
+
+## What it does
+
+Finds calls and assignments in traced functions that change torch's own global state: `torch.manual_seed`,
+`torch.set_default_dtype`, `torch.set_num_threads`, `torch.use_deterministic_algorithms`, `torch.backends.*` flags,
+`torch.inference_mode`.
+
+## Why is this bad
+
+They run while the compiler traces the function, and never when the compiled code runs. A seed set in the function
+makes the first call repeatable at best; every later call draws other numbers than plain Python would. A default
+dtype is restored or left behind, depending on the backend, and tensors made under `inference_mode` are ordinary
+tensors once compiled. There is no error.
+
+## Example
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def add_noise(x):
+    torch.manual_seed(7)  # warning: [NST205]
+    return x + torch.rand(3)
+
+
+@torch.compile(fullgraph=True)
+def forward(x):
+    return add_noise(x)
+
+
+def main():
+    first, second = forward(torch.ones(3)), forward(torch.ones(3))
+    print("repeatable:", torch.equal(first, second))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def add_noise(x):
+    return x + torch.rand(3)
+
+
+@torch.compile(fullgraph=True)
+def forward(x):
+    return add_noise(x)
+
+
+def main():
+    torch.manual_seed(7)
+    first = forward(torch.ones(3))
+    torch.manual_seed(7)
+    second = forward(torch.ones(3))
+    print("repeatable:", torch.equal(first, second))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Fix safety
+
+There is no automatic fix: the call has to move to a place that runs every time.
+
+## What is not reported
+
+- `torch.no_grad()`, `torch.enable_grad()` and `torch.autocast(...)` as context managers or decorators: the compiler
+  knows them.
+- *Reading* the default dtype, the grad mode, autocast, the deterministic flag or the thread count: torch guards them.
+- `torch.set_grad_enabled(False)` as a statement is a note: results agree on every backend, but the mode leaks out of
+  the compilation. Use `with torch.no_grad():`.
+- In a function marked `assume_constant_result` it is a note: that function is meant to run once.
+
+## References
+
+- [torch.manual_seed](https://docs.pytorch.org/docs/stable/generated/torch.manual_seed.html)
+- [Non-strict tracing programming model](https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/compile/programming_model.non_strict_tracing_model.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.effects import Event
+from nonstrict.program.values import Kind
+from nonstrict.rules.base import FROZEN, Rule, report
+from nonstrict.rules.effect_texts import code, effect_severity, trace_time_only
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the changes of torch's global state."""
+    for seen in body.observed(Event.TORCH_STATE):
+        effect = seen.effect
+        if effect.value.kind is Kind.BOOL:
+            message = f"{code(effect.what)} as a statement takes effect {trace_time_only(body)}: the mode leaks out"
+            advice = "use `with torch.no_grad():` or `with torch.enable_grad():`"
+            yield report(RULE, body, seen, message, help=advice, severity=Severity.NOTE)
+            continue
+        message = f"{code(effect.what)} changes torch's global state {trace_time_only(body)}"
+        advice = "set it before the compiled region is called"
+        yield report(RULE, body, seen, message, help=advice, severity=effect_severity(RULE, body))
+
+
+RULE = Rule(
+    code="NST205",
+    name="torch-global-state",
+    severity=Severity.WARNING,
+    summary="A traced function changes torch's global state (seed, default dtype, backend flags) while tracing only.",
+    documentation=__doc__ or "",
+    markers=FROZEN,
+    examine=examine,
+)

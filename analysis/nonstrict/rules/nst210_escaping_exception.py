@@ -1,0 +1,148 @@
+"""# escaping-exception (NST210)
+
+## What it does
+
+Finds `raise` statements in a traced function, or in what it calls, whose exception the compiled region or the region's
+caller means to catch.
+
+## Why is this bad
+
+The exception is raised while the compiler traces, and every exception raised there comes out as torch's own
+`torch._dynamo.exc.Unsupported` ("Unsupported output type for nonstrict_trace-ed function"), with the original one as
+its context only. `except ValueError` does not catch it: not in the region, where compilation ends, and not in its
+caller.
+
+## Example
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def fused(x):
+    if x.shape[-1] % 4:
+        raise ValueError("the last dimension must be a multiple of 4")  # warning: [NST210]
+    return x * 2
+
+
+@torch.compile(fullgraph=True)
+def forward(x):
+    return fused(x)
+
+
+def main():
+    try:
+        print(forward(torch.ones(3)))
+    except ValueError as error:
+        print("rejected:", error)
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def fused(x):
+    return x * 2
+
+
+@torch.compile(fullgraph=True)
+def forward(x):
+    return fused(x)
+
+
+def main():
+    x = torch.ones(3)
+    if x.shape[-1] % 4:
+        print("rejected: the last dimension must be a multiple of 4")
+    else:
+        print(forward(x))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+The region may check as well, and choose another path by a branch on the shape: Dynamo guards shapes.
+
+## Fix safety
+
+There is no automatic fix: the check has to move in front of the call.
+
+## What is not reported
+
+- Exceptions that nobody catches: the program ends either way.
+- Exceptions caught in the traced function or in what it calls.
+- `assert` on shapes and `torch._check`.
+- Handlers for `Exception` or `RuntimeError` alone are a note: outside the region they do catch torch's own exception,
+  which is a `RuntimeError`; inside the region they do not.
+
+## References
+
+- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.effects import Event
+from nonstrict.rules.base import Rule, report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+#: Handlers that also catch what torch raises in place of the original exception.
+_BROAD = frozenset({"", "RuntimeError", "Exception", "BaseException"})
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the exceptions that some caller of the marked function handles."""
+    for seen in body.observed(Event.RAISE):
+        names = _lineage(seen.effect.what)
+        handlers = [site.caught & names for site in body.sites]
+        caught = frozenset[str]().union(*handlers)
+        if not caught:
+            continue
+        narrow = bool(caught - _BROAD)
+        raised = f"`{seen.effect.what}`" if seen.effect.what else "the exception"
+        message = (
+            f"{raised} is raised while `{body.api}` traces `{body.function}`: it reaches the caller as "
+            f"`torch._dynamo.exc.Unsupported`, {_fate(narrow=narrow)}"
+        )
+        advice = "check in front of the call, in the region or its caller"
+        severity = RULE.severity if narrow else Severity.NOTE
+        yield report(RULE, body, seen, message, help=advice, severity=severity)
+
+
+def _fate(*, narrow: bool) -> str:
+    return "which the handler does not catch" if narrow else "which a handler in the region cannot catch"
+
+
+def _lineage(name: str) -> frozenset[str]:
+    """The names under which an exception can be caught, "" standing for a bare `except:`."""
+    exception: object = getattr(builtins, name, None)
+    if isinstance(exception, type) and issubclass(exception, BaseException):
+        return frozenset({"", *(base.__name__ for base in exception.__mro__)})
+    return frozenset({"", name, "Exception", "BaseException"})
+
+
+RULE = Rule(
+    code="NST210",
+    name="escaping-exception",
+    severity=Severity.WARNING,
+    summary="A traced function raises an exception that its callers mean to catch; torch turns it into another one.",
+    documentation=__doc__ or "",
+    examine=examine,
+)

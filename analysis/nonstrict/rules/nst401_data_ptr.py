@@ -1,0 +1,138 @@
+"""# data-ptr (NST401)
+
+## What it does
+
+Finds traced functions that ask a tensor for its address: `x.data_ptr()`, `x.untyped_storage().data_ptr()`,
+`x.__cuda_array_interface__`, `torch.from_dlpack(x)`, `ctypes` casts of such an address, on an argument or on anything
+computed from it.
+
+## Why is this bad
+
+While the compiler traces, tensors have no memory, so there is no address. With every backend the compile fails, and
+torch's message hides why: "Unsupported output type for nonstrict_trace-ed function", with `Cannot access data pointer
+of Tensor` only in the context. A broad `except` in the function swallows the error and bakes in the slow path.
+`make_fx` with its default `tracing_mode="real"` bakes in the address of the example input.
+
+## Example
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def scale_aligned(x):
+    aligned = x.data_ptr() % 16 == 0  # error: [NST401]
+    return x * 2 if aligned else x.clone() * 2
+
+
+@torch.compile(fullgraph=True)
+def forward(x):
+    return scale_aligned(x)
+
+
+def main():
+    print(forward(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch.library.custom_op("nonstrict_example::scale_aligned", mutates_args=())
+def scale_aligned(x: torch.Tensor) -> torch.Tensor:
+    aligned = x.data_ptr() % 16 == 0
+    return x * 2 if aligned else x.clone() * 2
+
+
+@scale_aligned.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+@torch.compile(fullgraph=True)
+def forward(x):
+    return scale_aligned(x)
+
+
+def main():
+    print(forward(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+The body of a custom operator is opaque to the compiler: it runs with real tensors at every call.
+
+## Fix safety
+
+There is no automatic fix: a custom operator needs a fake implementation that you have to check.
+
+## What is not reported
+
+- `x.storage_offset()`, `x.stride()`, `x.is_contiguous()`: they need no memory.
+- The bodies of custom operators and of functions marked `leaf_function`.
+- The address of a captured tensor is a note: captured tensors are real while tracing, so the call works. A write
+  through the address happens while tracing only.
+
+## References
+
+- [PyTorch custom operators](https://docs.pytorch.org/tutorials/advanced/custom_ops_landing_page.html)
+- [Fake tensor](https://docs.pytorch.org/docs/stable/torch.compiler_fake_tensor.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.effects import Event
+from nonstrict.rules.base import Rule, report
+from nonstrict.rules.effect_texts import code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the places where the address of a tensor is taken."""
+    for seen in body.observed(Event.POINTER):
+        effect = seen.effect
+        what = code(effect.what) if effect.what else "this"
+        if effect.place.captured:
+            message = (
+                f"{what} takes the address of a captured tensor while `{body.api}` traces `{body.function}`: the "
+                "address is frozen, and a write through it happens while tracing only"
+            )
+            severity = Severity.NOTE
+        else:
+            message = f"{what} needs the memory of a tensor, but has none {_fate(body)}"
+            severity = RULE.severity
+        advice = "wrap the code that needs the address in a `torch.library.custom_op` with `register_fake`"
+        yield report(RULE, body, seen, message, help=advice, severity=severity)
+
+
+def _fate(body: Body) -> str:
+    traced = f"while `{body.api}` traces `{body.function}`"
+    if body.marker == "make-fx":
+        return f"{traced}: this fails, or the address of the example input is baked in"
+    return f'{traced}: torch.compile fails (torch says "Unsupported output type")'
+
+
+RULE = Rule(
+    code="NST401",
+    name="data-ptr",
+    severity=Severity.ERROR,
+    summary="A traced function takes the address of a tensor, which has no memory while the compiler traces.",
+    documentation=__doc__ or "",
+    examine=examine,
+)

@@ -1,0 +1,143 @@
+"""# tensor-escape (NST402)
+
+## What it does
+
+Finds traced functions that turn tensor data into Python values: `.item()`, `.tolist()`, `int(t)`, `float(t)`,
+`bool(t)`, `if t:`, `while t:`, `assert t`, `max(t, u)`, `.numpy()`, `np.asarray(t)`, `torch.equal`, `torch.allclose`,
+`f"{t:.2f}"`, `copy.deepcopy(t)`, `pickle.dumps(t)`. Shapes that depend on data count when they are used up inside:
+`x[mask]`, `torch.unique(x)`, the number of rows of `torch.nonzero(x)`, `F.one_hot(x)` without `num_classes`.
+
+## Why is this bad
+
+While the compiler traces, tensors have no data. With every backend the compile fails, with a message about an
+unsupported output type, a data-dependent expression or a pending unbacked symbol. Several of these work in a plain
+compiled region, where Dynamo handles them, and fail only once the code has moved into a `nonstrict_trace` function.
+
+## Example
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def clip(x, limit):
+    norm = x.norm()
+    if norm > limit:  # error: [NST402]
+        x = x * (limit / norm)
+    return x
+
+
+@torch.compile(fullgraph=True)
+def forward(x):
+    return clip(x, 1.0)
+
+
+def main():
+    print(forward(torch.ones(4)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def clip(x, limit):
+    norm = x.norm()
+    return x * torch.where(norm > limit, limit / norm, 1.0)
+
+
+@torch.compile(fullgraph=True)
+def forward(x):
+    return clip(x, 1.0)
+
+
+def main():
+    print(forward(torch.ones(4)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+Keep the decision in tensors (`torch.where`, `torch.cond`, `masked_fill`), or return the tensor and decide in the
+caller.
+
+## Fix safety
+
+There is no automatic fix: the branch has to become a tensor expression.
+
+## What is not reported
+
+- `.item()` and `.tolist()` of integers whose value is returned, or only decides a size or a split.
+- `torch.nonzero(x)` and similar that are returned, and `x[mask] = 0`, whose shape does not depend on data.
+- `.item()` in `autograd.Function.backward`.
+- `int(x.shape[0])`, `len(x)`, `x.numel()`, comparisons of shapes, `x is None`, `x in [x]`.
+- `torch.tensor(3.0).item()`: torch knows the value of a literal.
+- Under `torch.export.export`, `.item()`, `x[mask]` and the like, which export supports.
+
+## References
+
+- [Dynamic shapes and unbacked symbols](https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/compile/dynamic_shapes_advanced_control_options.html)
+- [torch.cond](https://docs.pytorch.org/docs/stable/cond.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.effects import Event
+from nonstrict.rules.base import Rule, report
+from nonstrict.rules.effect_texts import code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+#: What `make_fx` and `torch.export` record as an unbacked value where `nonstrict_trace` fails.
+_UNBACKED = ("item", "tolist", "mask", "unique", "nonzero", "one_hot", "masked_select", "argwhere")
+
+_ADVICE = "keep the decision in tensors (`torch.where`, `torch.cond`), or return the tensor and decide in the caller"
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the operations that need the data of a tensor as a Python value."""
+    for seen in body.observed(Event.ESCAPE):
+        if seen.in_hook:
+            continue
+        what = seen.effect.what
+        severity = RULE.severity
+        if body.marker == "make-fx" and any(name in what for name in _UNBACKED):
+            if "make_fx" not in body.api:
+                continue
+            severity = Severity.WARNING
+        needs = code(what) if what else "this"
+        message = (
+            f"{needs} needs the data of a tensor, which does not exist while `{body.api}` traces `{body.function}`: "
+            f"{_fate(body)}"
+        )
+        yield report(RULE, body, seen, message, help=_ADVICE, severity=severity)
+
+
+def _fate(body: Body) -> str:
+    if body.marker == "make-fx":
+        return "tracing fails, or bakes in the value of the example input"
+    return "torch.compile fails with every backend"
+
+
+RULE = Rule(
+    code="NST402",
+    name="tensor-escape",
+    severity=Severity.ERROR,
+    summary="A traced function needs the data of a tensor as a Python value, which does not exist while tracing.",
+    documentation=__doc__ or "",
+    examine=examine,
+)

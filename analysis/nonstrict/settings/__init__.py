@@ -1,0 +1,1 @@
+"""Settings of a run: `[tool.nonstrict]`, `nonstrict.toml`, and what the command line puts on top."""

@@ -1,0 +1,202 @@
+"""Finding and reading configuration files: which one counts for a directory, and what it says."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from nonstrict.settings.document import Document
+from nonstrict.settings.errors import ConfigurationError, Place, invalid
+from nonstrict.settings.model import Settings, default_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nonstrict.findings import Diagnostic
+
+#: In a directory the first of these that configures the tool counts.
+CONFIG_NAMES = (".nonstrict.toml", "nonstrict.toml", "pyproject.toml")
+
+
+def nearest_settings(directory: str) -> Settings | None:
+    """The settings of the nearest configuration file at or above an absolute directory; None if there is none.
+
+    Raises:
+        ConfigurationError: that file cannot be read, is not TOML, or holds what we do not know.
+    """
+    here = directory
+    while True:
+        settings = settings_in(here, CONFIG_NAMES)
+        if settings is not None:
+            return settings
+        parent = os.path.dirname(here)
+        if parent == here:
+            return None
+        here = parent
+
+
+def settings_in(directory: str, names: Iterable[str]) -> Settings | None:
+    """The settings that one of the named files in an absolute directory gives, or None.
+
+    A `pyproject.toml` without `[tool.nonstrict]` gives none.
+
+    Raises:
+        ConfigurationError: as `nearest_settings`.
+    """
+    for name in CONFIG_NAMES:
+        if name in names:
+            path = os.path.join(directory, name)
+            text = _text_if_ours(path)
+            if text is not None:
+                settings = _settings_of(path, text, ())
+                if settings is not None:
+                    return settings
+    return None
+
+
+def settings_from_file(path: str) -> Settings:
+    """The settings of a file that the user named.
+
+    Raises:
+        ConfigurationError: as `nearest_settings`, or the file does not exist.
+    """
+    path = os.path.abspath(path)
+    settings = _settings_of(path, _read(path), ())
+    if settings is None:
+        raise ConfigurationError(f"{path} has no [tool.nonstrict] table. Add one, or name another file.")
+    return settings
+
+
+def settings_from_assignment(base: Settings, assignment: str) -> Settings:
+    """`base` with one inline `key = value` on top, in TOML; relative paths belong to the working directory.
+
+    Raises:
+        ConfigurationError: it is not TOML, or holds what we do not know.
+    """
+    from nonstrict.settings.toml import parsed
+
+    try:
+        document = Document("--config", assignment, parsed("--config", assignment))
+        return _applied(base, document, os.getcwd())
+    except ConfigurationError as error:
+        detail = error.diagnostics[0] if error.diagnostics else None
+        advice = f" {detail.help}" if detail and detail.help and "nothing was checked" not in detail.help else ""
+        reason = detail.message if detail else str(error)
+        raise ConfigurationError(f"--config '{assignment}': {reason}.{advice}") from None
+
+
+def misnamed_rule(settings: Settings, selector: str, message: str, advice: str) -> ConfigurationError:
+    """NST903 on a rule selector that selects nothing, where a file holds it; else an error of the command line."""
+    if settings.source is not None:
+        from nonstrict.settings.toml import find_quoted
+
+        place = find_quoted(_read(settings.source), selector)
+        if place is not None:
+            return configuration_error([invalid(settings.source, place, message, advice)])
+    return ConfigurationError(f"{message}. {advice}")
+
+
+def _text_if_ours(path: str) -> str | None:
+    """The text of a configuration file if it is there and may concern us."""
+    if not os.path.isfile(path):
+        return None
+    text = _read(path)
+    return text if not path.endswith("pyproject.toml") or "nonstrict" in text else None
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        raise ConfigurationError(f"{path} does not exist. Name a configuration file that does.") from None
+    except OSError as error:
+        reason = f"The file cannot be read: {error.strerror or error}"
+    except UnicodeDecodeError as error:
+        reason = f"The file is not valid TOML: not UTF-8 at byte {error.start}"
+    raise configuration_error([invalid(path, Place(), reason, "Nothing was checked.")])
+
+
+def _settings_of(path: str, text: str, seen: tuple[str, ...]) -> Settings | None:
+    """The settings of one file over those it extends; None for a pyproject.toml that is silent about us."""
+    from nonstrict.settings.toml import parsed
+
+    document = Document(path, text, parsed(path, text))
+    if os.path.basename(path) == "pyproject.toml":
+        tool = document.content.get("tool", {})
+        if not isinstance(tool, dict) or "nonstrict" not in tool:
+            return None
+        table = cast("dict[str, object]", tool)["nonstrict"]
+        if not isinstance(table, dict):
+            document = Document(path, text, {}, ("tool",))
+            raise configuration_error([document.mistake("nonstrict", "`tool.nonstrict` must be a table")])
+        document = Document(path, text, cast("dict[str, object]", table), ("tool", "nonstrict"))
+    root = os.path.dirname(path)
+    base = default_settings(root)
+    extended = document.content.get("extend")
+    if isinstance(extended, str):
+        target = os.path.normpath(os.path.join(root, os.path.expanduser(extended)))
+        base = _extended(document, target, (*seen, path))
+    return replace(_applied(base, document, root), root=root, source=path)
+
+
+def _extended(document: Document, target: str, seen: tuple[str, ...]) -> Settings:
+    """The settings that a file extends."""
+    if target in seen:
+        mistake = document.mistake("extend", "`extend` leads back to this file", "Break the circle.")
+        raise configuration_error([mistake])
+    if not os.path.isfile(target):
+        message = f"`extend` names {target}, which does not exist"
+        raise configuration_error([document.mistake("extend", message, "Name an existing TOML file.")])
+    settings = _settings_of(target, _read(target), seen)
+    if settings is None:
+        message = f"`extend` names {target}, which has no [tool.nonstrict] table"
+        raise configuration_error([document.mistake("extend", message, "Add the table, or name another file.")])
+    return settings
+
+
+def _applied(base: Settings, document: Document, root: str) -> Settings:
+    """`base` with the keys of a document on top; all mistakes of the document are reported together."""
+    from nonstrict.settings.options import OPTIONS
+    from nonstrict.settings.values import BadValueError, checked
+
+    fields: dict[str, Any] = {}
+    mistakes: list[Diagnostic] = []
+    for key, value in document.content.items():
+        option = OPTIONS.get(key)
+        if option is None:
+            mistakes.append(document.mistake(key, f"unknown key `{key}`", _nearest_key(key)))
+            continue
+        try:
+            fields[option.field] = checked(option, value, root)
+        except BadValueError as error:
+            advice = f"Write for instance `{option.example}`."
+            mistakes.append(document.mistake(key, f"bad value for `{key}`: {error}", advice, part=error.part))
+    if mistakes:
+        raise configuration_error(mistakes)
+    fields.pop("extend", None)
+    for name in ("extend_select", "extend_exclude", "per_file_ignores"):
+        if name in fields:
+            fields[name] = getattr(base, name) + fields[name]
+    return replace(base, **fields)
+
+
+def configuration_error(mistakes: Sequence[Diagnostic]) -> ConfigurationError:
+    """One exception for all mistakes of a file."""
+    return ConfigurationError("\n".join(map(_line, mistakes)), tuple(mistakes))
+
+
+def _line(mistake: Diagnostic) -> str:
+    where = mistake.location
+    return f"{where.path}:{where.row}:{where.column}: {mistake.message}. {mistake.help}".rstrip()
+
+
+def _nearest_key(key: str) -> str:
+    """Advice for a key that does not exist."""
+    from difflib import get_close_matches
+
+    from nonstrict.settings.options import OPTIONS
+
+    close = get_close_matches(key.replace("_", "-"), OPTIONS, n=1, cutoff=0.5)
+    return f"Did you mean `{close[0]}`?" if close else "`nonstrict config` lists the keys."

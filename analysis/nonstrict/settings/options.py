@@ -1,0 +1,139 @@
+"""Every key of `[tool.nonstrict]`: its type, its default and what it means."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Option(NamedTuple):
+    """One key. `kind` names the check of its value (see `nonstrict.settings.values`)."""
+
+    key: str
+    kind: str
+    default: str
+    summary: str
+    example: str
+
+    @property
+    def field(self) -> str:
+        """Name of the attribute of `Settings`."""
+        return self.key.replace("-", "_")
+
+
+OPTIONS: dict[str, Option] = {
+    option.key: option
+    for option in (
+        Option(
+            "extend",
+            "path",
+            "none",
+            "Another configuration file that this one builds on; its path is relative to this file.",
+            'extend = "../nonstrict.toml"',
+        ),
+        Option(
+            "select",
+            "selectors",
+            '["ALL"]',
+            "The rules to report: codes, prefixes of codes (`NST1`), names, or `ALL`.",
+            'select = ["NST1", "NST204", "io-side-effect"]',
+        ),
+        Option(
+            "extend-select",
+            "selectors",
+            "[]",
+            "Rules to report besides those of `select`.",
+            'extend-select = ["NST902"]',
+        ),
+        Option(
+            "ignore",
+            "selectors",
+            "[]",
+            "Rules not to report; the more specific of `select` and `ignore` wins, `ignore` on a tie.",
+            'ignore = ["NST205", "data-ptr"]',
+        ),
+        Option(
+            "per-file-ignores",
+            "ignores",
+            "{}",
+            "Rules not to report in files that match a pattern; a leading `!` turns the pattern round.",
+            'per-file-ignores = { "tests/*" = ["NST201"] }',
+        ),
+        Option(
+            "severity",
+            "severities",
+            "{}",
+            "The severity of a rule, in place of the one that the evidence suggests: `error`, `warning` or `note`.",
+            'severity = { NST104 = "error" }',
+        ),
+        Option(
+            "fail-on",
+            "severity",
+            '"warning"',
+            "The least severity that makes the exit status 1.",
+            'fail-on = "error"',
+        ),
+        Option(
+            "include",
+            "patterns",
+            '["*.py", "*.pyi", "*.ipynb", "*.md", "*.txt", "*.rst"]',
+            "The files to check in a directory. A file named on the command line is always checked.",
+            'include = ["*.py", "*.ipynb"]',
+        ),
+        Option(
+            "exclude",
+            "patterns",
+            '[".git", ".venv", "build", "dist", "node_modules", ...]',
+            "Files and directories to leave out; replaces the default list.",
+            'exclude = [".venv", "third_party"]',
+        ),
+        Option(
+            "extend-exclude",
+            "patterns",
+            "[]",
+            "Files and directories to leave out besides those of `exclude`.",
+            'extend-exclude = ["third_party"]',
+        ),
+        Option(
+            "force-exclude",
+            "boolean",
+            "false",
+            "Leave excluded files out even if they are named on the command line.",
+            "force-exclude = true",
+        ),
+        Option(
+            "respect-gitignore",
+            "boolean",
+            "true",
+            "Leave out what `.gitignore` files and `.git/info/exclude` name.",
+            "respect-gitignore = false",
+        ),
+        Option(
+            "python",
+            "path",
+            "none",
+            "The interpreter or virtual environment whose torch the findings are for; it is read, never started.",
+            'python = ".venv"',
+        ),
+        Option(
+            "torch-version",
+            "version",
+            "none",
+            "The version of torch the findings are for, in place of the installed one.",
+            'torch-version = "2.13"',
+        ),
+        Option(
+            "output-format",
+            "format",
+            '"full"',
+            "How findings are written when `--output-format` is not given.",
+            'output-format = "concise"',
+        ),
+        Option(
+            "cache-dir",
+            "path",
+            '".nonstrict_cache"',
+            "Where results are kept between runs, relative to this file.",
+            'cache-dir = "/tmp/nonstrict"',
+        ),
+    )
+}

@@ -1,0 +1,114 @@
+"""Checks of configured values, one function per kind of option; each says what it wants instead."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, cast
+
+from nonstrict.findings import Severity
+from nonstrict.settings.model import FORMATS, Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nonstrict.settings.options import Option
+
+_VERSION = re.compile(r"\d+\.\d+(\.\d+)?([+.a-zA-Z0-9]*)")
+
+
+class BadValueError(Exception):
+    """A value of the wrong type or out of range; `part` is the text inside the value that is wrong, if any."""
+
+    def __init__(self, message: str, part: str = "") -> None:
+        """Say what is wanted."""
+        super().__init__(message)
+        self.part = part
+
+
+def checked(option: Option, value: object, base: str) -> object:
+    """The value of a `Settings` field for what TOML holds; relative paths and globs belong to `base`.
+
+    Raises:
+        BadValueError: the value is not one that the option takes.
+    """
+    return _CHECKS[option.kind](value, base)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise BadValueError("expected a string")
+    return value
+
+
+def _boolean(value: object, _base: str) -> bool:
+    if not isinstance(value, bool):
+        raise BadValueError("expected true or false")
+    return value
+
+
+def _strings(value: object, _base: str = "") -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise BadValueError("expected a list of strings")
+    items = cast("list[object]", value)
+    for item in items:
+        if not isinstance(item, str):
+            raise BadValueError("expected a list of strings", str(item))
+    return tuple(cast("list[str]", items))
+
+
+def _patterns(value: object, base: str) -> tuple[Pattern, ...]:
+    return tuple(Pattern(glob, base) for glob in _strings(value))
+
+
+def _path(value: object, base: str) -> str:
+    return os.path.normpath(os.path.join(base, os.path.expanduser(_text(value))))
+
+
+def _one_of(value: object, names: tuple[str, ...]) -> str:
+    text = _text(value)
+    if text not in names:
+        raise BadValueError("expected one of " + ", ".join(f'"{name}"' for name in names), text)
+    return text
+
+
+def _severity(value: object, _base: str = "") -> Severity:
+    return Severity[_one_of(value, ("error", "warning", "note")).upper()]
+
+
+def _format(value: object, _base: str) -> str:
+    return _one_of(value, FORMATS)
+
+
+def _version(value: object, _base: str) -> str:
+    text = _text(value)
+    if not _VERSION.fullmatch(text):
+        raise BadValueError('expected a version such as "2.13" or "2.13.0"', text)
+    return text
+
+
+def _table(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise BadValueError("expected a table")
+    return cast("dict[str, object]", value)
+
+
+def _severities(value: object, _base: str) -> tuple[tuple[str, Severity], ...]:
+    return tuple((selector, _severity(word)) for selector, word in _table(value).items())
+
+
+def _ignores(value: object, base: str) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
+    return tuple((Pattern(glob, base), _strings(rules)) for glob, rules in _table(value).items())
+
+
+_CHECKS: dict[str, Callable[[object, str], object]] = {
+    "boolean": _boolean,
+    "format": _format,
+    "ignores": _ignores,
+    "path": _path,
+    "patterns": _patterns,
+    "selectors": _strings,
+    "severities": _severities,
+    "severity": _severity,
+    "version": _version,
+}

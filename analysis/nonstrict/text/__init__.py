@@ -1,0 +1,1 @@
+"""The text layer: one file, notebook or page read as one Python module, with positions that lead back to the file."""

@@ -1,0 +1,407 @@
+"""Asks the installed torch what its operators do and writes `analysis/nonstrict/knowledge/data/operators.json`.
+
+Run with an environment that has torch: `python scripts/generate_operators.py`. Sources, in this order: torch's operator
+schemas and tags (mutation, aliasing, randomness, data dependence), its type stubs (what Python gets back), and
+measurements on fake tensors (`operator_probes.py`) for what neither states.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import json
+import sys
+import textwrap
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import operator_probes as probes
+import torch
+
+DATA = Path(__file__).resolve().parent.parent / "analysis/nonstrict/knowledge/data"
+STUBS = Path(torch.__file__).parent
+
+# Modules whose functions are operators: what they hold is a table of functions of tensors.
+FUNCTION_MODULES = (
+    "torch",
+    "torch.functional",
+    "torch.nn.functional",
+    "torch.nn.init",
+    "torch.linalg",
+    "torch.fft",
+    "torch.special",
+    "torch.sparse",
+    "torch.signal.windows",
+    "torch.nested",
+    "torch.masked",
+)
+
+# Members of torch.Tensor that hand tensor data to Python in C, without an operator whose tag would say so.
+# Source: torch/csrc/autograd/python_variable_methods.cpp and torch/_tensor.py.
+READS_DATA = frozenset(
+    {"numpy", "tolist", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__", "__contains__"}
+    | {"__nonzero__", "__long__", "__cuda_array_interface__"}
+)
+
+
+@dataclass
+class Row:
+    """What is known of one operator; the field names are those of `nonstrict.knowledge.operators.Operator`."""
+
+    returns: str = "other"
+    dim_returns: str = ""
+    mutates: set[int] = field(default_factory=lambda: set[int]())
+    flags: set[str] = field(default_factory=lambda: set[str]())
+
+    def encoded(self) -> list[Any]:
+        """The row as stored: `[returns, flags, mutated positions, returns when dim is given]`, empty tails cut."""
+        flags = "".join(letter for name, letter in FLAGS.items() if name in self.flags)
+        row: list[Any] = [self.returns, flags, sorted(self.mutates), self.dim_returns]
+        while len(row) > 1 and not row[-1]:
+            row.pop()
+        return row
+
+
+FLAGS = {
+    "out": "o",
+    "views": "v",
+    "random": "r",
+    "data_dependent": "d",
+    "dynamic_shape": "s",
+    "metadata": "m",
+    "reduces": "a",
+    "inplace": "i",
+}
+
+
+def stub_returns(path: Path, owner: str | None = None) -> dict[str, list[tuple[str, bool, bool]]]:
+    """Overloads in a stub file: name -> [(kind of result, has a `dim` argument, has an `out` argument)]."""
+    body: list[ast.stmt] = ast.parse(path.read_text(encoding="utf-8")).body
+    if owner is not None:
+        body = next(node.body for node in body if isinstance(node, ast.ClassDef) and node.name == owner)
+    found: dict[str, list[tuple[str, bool, bool]]] = {}
+    for node in body:
+        if isinstance(node, ast.FunctionDef) and node.returns is not None:
+            arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+            kind = annotation_kind(ast.unparse(node.returns))
+            found.setdefault(node.name, []).append((kind, bool({"dim", "dims"} & arguments), "out" in arguments))
+    return found
+
+
+def annotation_kind(text: str) -> str:
+    """The kind of value that a return annotation promises; `other` when it does not say."""
+    plain = text.replace("torch.", "").replace("typing.", "").replace("builtins.", "").strip("'\" ")
+    if plain in {"Tensor", "Self", "TensorBase"}:
+        return "tensor"
+    if plain.startswith(("return_types.", "namedtuple_")) or ("Tensor" in plain and plain[:5].lower() in LISTS):
+        return "tensors"
+    if "Tensor" in plain:
+        return "tensor"
+    if plain in {"Size", "tuple[_int, ...]", "Tuple[_int, ...]", "tuple[int, ...]"}:
+        return "size"
+    if plain in {"_bool", "bool"}:
+        return "bool"
+    if plain in {"_int", "_float", "_complex", "int", "float", "complex", "Number", "SymInt", "_int | SymInt"}:
+        return "number"
+    return "none" if plain == "None" else "other"
+
+
+LISTS = ("tuple", "list[", "union"[:5], "seque")
+
+
+def schema_return_kind(schema: Any) -> str:
+    """The kind of value that an operator schema returns to Python."""
+    names = [str(returned.type) for returned in schema.returns]
+    if not names:
+        return "none"
+    if len(names) > 1:
+        return "tensors" if all("Tensor" in name for name in names) else "other"
+    if names[0] == "Tensor":
+        return "tensor"
+    if "Tensor" in names[0]:
+        return "tensors"
+    if names[0] == "bool":
+        return "bool"
+    if names[0] in {"int", "float", "SymInt", "SymFloat", "number", "complex"}:
+        return "number"
+    return "size" if names[0] in {"List[int]", "List[SymInt]"} else "other"
+
+
+def is_out_variant(schema: Any) -> bool:
+    """Whether a schema is the `out=` form: it writes keyword-only arguments."""
+    return any(a.kwarg_only and a.alias_info is not None and a.alias_info.is_write for a in schema.arguments)
+
+
+def tensor_schemas(name: str) -> list[Any]:
+    """The schemas of `aten::name` that take or make tensors, without those of TorchScript's lists and strings."""
+    chosen: list[Any] = []
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{name}"):
+        types = [str(argument.type) for argument in schema.arguments]
+        holds = any("Tensor" in kind for kind in (*types, *(str(r.type) for r in schema.returns)))
+        if holds and not any(kind in {"t", "List[t]", "List[Tensor]"} for kind in types[:1] if name in LIST_METHODS):
+            chosen.append(schema)
+    return chosen
+
+
+LIST_METHODS = frozenset({"add_", "append", "copy", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"})
+
+
+def schema_row(name: str) -> Row | None:
+    """What the schemas and tags of `aten::name` say, or None where torch has no such operator."""
+    schemas = tensor_schemas(name)
+    if not schemas:
+        return None
+    row = Row()
+    plain = [schema for schema in schemas if not is_out_variant(schema)]
+    if len(plain) < len(schemas):
+        row.flags.add("out")
+    for schema in plain:
+        add_schema_effects(row, schema)
+    packet = getattr(torch.ops.aten, name, None)
+    for overload in packet.overloads() if packet is not None else ():
+        tags = getattr(packet, overload).tags
+        row.flags.update(flag for tag, flag in TAGS.items() if tag in tags)
+    if plain:
+        row.returns = schema_return_kind(plain[0])
+        with_dim = [schema for schema in plain if any(a.name == "dim" for a in schema.arguments)]
+        if with_dim and schema_return_kind(with_dim[0]) != row.returns:
+            row.dim_returns = schema_return_kind(with_dim[0])
+    return row
+
+
+TAGS: dict[Any, str] = {
+    torch.Tag.nondeterministic_seeded: "random",
+    torch.Tag.data_dependent_output: "data_dependent",
+    torch.Tag.dynamic_output_shape: "dynamic_shape",
+}
+
+
+def add_schema_effects(row: Row, schema: Any) -> None:
+    """Adds the mutated positions and the aliasing of one schema to `row`."""
+    first = schema.arguments[0].alias_info if schema.arguments else None
+    for position, argument in enumerate(schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            row.mutates.add(position)
+    for returned in schema.returns:
+        alias = returned.alias_info
+        if alias is not None and first is not None and set(alias.before_set) & set(first.before_set):
+            row.flags.add("views")
+
+
+def python_row(function: Any, rows: dict[str, Row]) -> Row:
+    """What the source of a Python function says: its annotation, its `out`/`inplace`, the operators that it calls."""
+    row = Row()
+    try:
+        signature = inspect.signature(function)
+        source = textwrap.dedent(inspect.getsource(function))
+    except (TypeError, ValueError, OSError):
+        return row
+    annotation = signature.return_annotation
+    row.returns = annotation_kind(annotation if isinstance(annotation, str) else getattr(annotation, "__name__", ""))
+    row.flags.update({"out", "inplace"} & set(signature.parameters))
+    if function.__name__.endswith("_") and not function.__name__.startswith("_"):
+        row.mutates.add(0)
+        row.flags.add("views")
+    for callee in called_names(source):
+        known = rows.get(callee)
+        if known is not None:
+            row.flags |= known.flags & {"random", "dynamic_shape"}
+    return row
+
+
+def called_names(source: str) -> set[str]:
+    """Last components of the dotted names under torch's own modules that `source` calls."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            base = ast.unparse(node.func.value)
+            if base in {"torch", "_VF", "torch._VF", "torch._C._nn", "self", "input", "tensor"}:
+                names.add(node.func.attr)
+    return names
+
+
+def boolean_dispatch_targets(function: Any) -> list[Any]:
+    """The two functions behind one made by `torch._jit_internal.boolean_dispatch` (`F.max_pool2d`, `torch.unique`)."""
+    from torch._jit_internal import boolean_dispatched
+
+    entry: Any = boolean_dispatched.get(function) if inspect.isfunction(function) else None
+    return [entry["if_false"], entry["if_true"]] if entry else []
+
+
+def operator_row(function: Any, name: str, stubs: dict[str, list[tuple[str, bool, bool]]]) -> Row:
+    """Everything known about one function or method of torch, measured where nothing states it."""
+    builtin = getattr(function, "__name__", name)
+    targets = boolean_dispatch_targets(function) if callable(function) else []
+    in_python = inspect.isfunction(function)
+    row = None if in_python else schema_row(builtin)
+    if row is None:
+        row = python_row(targets[0] if targets else function, SCHEMA_ROWS) if in_python else Row()
+        by_name = schema_row(name) if in_python else None
+        if by_name is not None:
+            row.flags |= by_name.flags - {"out"}
+            row.returns = by_name.returns if row.returns == "other" else row.returns
+            row.mutates |= by_name.mutates
+    for target in targets[1:]:
+        other = python_row(target, SCHEMA_ROWS)
+        row.flags |= other.flags
+    apply_stub(row, stubs.get(name, []))
+    return row
+
+
+def apply_stub(row: Row, overloads: list[tuple[str, bool, bool]]) -> None:
+    """Corrects the kind of the result by the stub, which knows what Python gets."""
+    if not overloads:
+        return
+    if any(out for _, _, out in overloads):
+        row.flags.add("out")
+    kinds = [kind for kind, _, _ in overloads if kind != "other"]
+    if not kinds:
+        return
+    row.returns = kinds[0]
+    with_dim = [kind for kind, dim, _ in overloads if dim and kind != "other"]
+    row.dim_returns = with_dim[0] if with_dim and with_dim[0] != row.returns else ""
+
+
+class _SchemaRows(dict[str, Row]):
+    """Rows of operators by bare name, read from the schemas on demand."""
+
+    def __missing__(self, name: str) -> Row:
+        row = schema_row(name) or Row()
+        self[name] = row
+        return row
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The row of `key`, from the schemas."""
+        return self[key] if default is None else default
+
+
+SCHEMA_ROWS = _SchemaRows()
+
+
+def measured(row: Row, function: Any, name: str, *, method: bool) -> None:
+    """Adds to `row` what only a run on fake tensors shows."""
+    schemas = [schema for schema in tensor_schemas(name) if not is_out_variant(schema)]
+    seen = probes.probe(function, schemas, writes=bool(row.mutates) or name.endswith("_"), method=method)
+    row.flags |= seen.flags
+    if row.returns == "other" and seen.returns:
+        row.returns = seen.returns
+
+
+def methods() -> dict[str, Row]:
+    """Rows of every callable member of `torch.Tensor`."""
+    stubs = stub_returns(STUBS / "_C/__init__.pyi", "TensorBase")
+    rows: dict[str, Row] = {}
+    for name in sorted(dir(torch.Tensor)):
+        member = inspect.getattr_static(torch.Tensor, name)
+        if isinstance(member, (property, staticmethod, classmethod)) or name in OBJECT_MEMBERS:
+            continue
+        member = getattr(torch.Tensor, name)
+        if not callable(member):
+            continue
+        row = operator_row(member, name, stubs)
+        measured(row, member, getattr(member, "__name__", name), method=True)
+        if name in READS_DATA:
+            row.flags.add("data_dependent")
+        rows[name] = row
+    return rows
+
+
+OBJECT_MEMBERS = frozenset(dir(object)) - {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"}
+
+
+def functions() -> dict[str, Row]:
+    """Rows of every public function of the modules that hold operators."""
+    stubs = stub_returns(STUBS / "_C/_VariableFunctions.pyi")
+    nn_stubs = stub_returns(STUBS / "_C/_nn.pyi")
+    rows: dict[str, Row] = {}
+    for module_name in FUNCTION_MODULES:
+        module: Any = sys.modules[module_name]
+        for name in sorted(vars(module)):
+            function = getattr(module, name)
+            if name.startswith("_") or isinstance(function, type) or not callable(function):
+                continue
+            if not is_operator(function):
+                continue
+            chosen = stubs if module_name == "torch" else nn_stubs if module_name == "torch.nn.functional" else {}
+            row = operator_row(function, name, chosen)
+            measured(row, function, getattr(function, "__name__", name), method=False)
+            rows[f"{module_name}.{name}"] = row
+    return rows
+
+
+def is_operator(function: Any) -> bool:
+    """Whether a member of a function module is a function of tensors rather than a helper imported there."""
+    if inspect.isbuiltin(function):
+        return bool(tensor_schemas(function.__name__)) or hasattr(torch.Tensor, function.__name__)
+    home = str(getattr(function, "__module__", ""))
+    return inspect.isfunction(function) and home.startswith(HOMES)
+
+
+HOMES = (
+    "torch.functional",
+    "torch.nn.functional",
+    "torch.nn.init",
+    "torch.sparse",
+    "torch.signal",
+    "torch.nested",
+    "torch.masked",
+    "torch._jit_internal",
+)
+
+
+def attributes() -> dict[str, str]:
+    """Kinds of the properties of `torch.Tensor`, measured on sample tensors, by the stub where they are unset."""
+    samples = [torch.ones(2, 3), torch.ones(2, 3, dtype=torch.complex64), torch.ones(2, requires_grad=True)]
+    (samples[2] * 2).sum().backward()
+    samples.append(samples[2] * 2)
+    kinds: dict[str, str] = {}
+    for name in sorted(dir(torch.Tensor)):
+        member = inspect.getattr_static(torch.Tensor, name)
+        if not (isinstance(member, property) or inspect.isgetsetdescriptor(member)) or name == "__dict__":
+            continue
+        kinds[name] = probes.attribute_kind(samples, name)
+    return kinds
+
+
+def distinctive_members() -> list[str]:
+    """Members of `torch.Tensor` that no builtin type, common container or `nn.Module` has."""
+    return sorted(set(dir(torch.Tensor)) - probes.common_members())
+
+
+def render(rows: dict[str, Any]) -> str:
+    """A JSON object with one entry a line, so that a change of torch shows as a readable difference."""
+    lines = (f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in sorted(rows.items()))
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def document() -> str:
+    """The whole data file."""
+    import numpy as np
+
+    members = distinctive_members()
+    parts = {
+        "torch": json.dumps(torch.__version__.split("+")[0]),
+        "flags": json.dumps({letter: name for name, letter in FLAGS.items()}),
+        "methods": render({name: row.encoded() for name, row in methods().items()}),
+        "functions": render({name: row.encoded() for name, row in functions().items()}),
+        "attributes": render(attributes()),
+        "tensor_only": json.dumps(" ".join(members)),
+        "shared_with_arrays": json.dumps(" ".join(name for name in members if hasattr(np.ndarray, name))),
+    }
+    return "{\n" + ",\n".join(f'"{key}": {value}' for key, value in parts.items()) + "\n}\n"
+
+
+def main() -> None:
+    """Writes the data file, or the file named by `--output`."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=DATA / "operators.json")
+    output: Path = parser.parse_args().output
+    text = document()
+    json.loads(text)
+    output.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

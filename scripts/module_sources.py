@@ -1,0 +1,153 @@
+"""What the source of a class of `torch.nn` says about its forward; used by `generate_torch_names.py`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+CONTAINERS = (
+    torch.nn.Sequential,
+    torch.nn.ModuleList,
+    torch.nn.ModuleDict,
+    torch.nn.ParameterList,
+    torch.nn.ParameterDict,
+    torch.nn.Container,
+)
+# A constructor argument with one of these names switches off what depends on the mode when it is falsy.
+MODE_ARGUMENTS = ("dropout", "dropout_p", "track_running_stats")
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleFacts:
+    """What `nonstrict.knowledge.operators.ModuleClass` stores of one class."""
+
+    mode_dependent: bool
+    has_parameters: bool
+    container: bool
+    stateful: bool
+    mode_argument: str
+
+    def encoded(self) -> tuple[str, str]:
+        """Flags as letters (t: mode, p: parameters, c: container, s: stateful) and the mode argument."""
+        set_flags = (self.mode_dependent, self.has_parameters, self.container, self.stateful)
+        letters = "".join(letter for letter, is_set in zip("tpcs", set_flags, strict=True) if is_set)
+        return letters, self.mode_argument
+
+
+def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
+    """Facts of one class; classes that it constructs are looked into first (`known` remembers them)."""
+    if cls in known:
+        return known[cls]
+    known[cls] = ModuleFacts(False, False, issubclass(cls, CONTAINERS), False, "")
+    run = reachable(cls, ["forward"])
+    made = [module_facts(part, known) for part in constructed(cls) if part is not cls]
+    mode = any(reads_training(node) for node in run) or any(part.mode_dependent for part in made)
+    parameters = any(makes_parameters(node) for node in reachable(cls, ["__init__"]))
+    argument = next((name for name in MODE_ARGUMENTS if name in init_parameters(cls)), "") if mode else ""
+    if argument == "track_running_stats":
+        argument = ""
+    known[cls] = ModuleFacts(
+        mode_dependent=mode,
+        has_parameters=parameters or any(part.has_parameters for part in made),
+        container=issubclass(cls, CONTAINERS),
+        stateful=any(writes_state(node) for node in run),
+        mode_argument=argument,
+    )
+    return known[cls]
+
+
+def init_parameters(cls: type) -> set[str]:
+    """Names of the constructor's parameters; where it takes only `*args`, those of the base that names them."""
+    names: set[str] = set()
+    for owner in cls.__mro__:
+        init: Any = vars(owner).get("__init__")
+        if owner is torch.nn.Module or init is None:
+            break
+        parameters = inspect.signature(init).parameters.values()
+        names.update(p.name for p in parameters)
+        if not any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+            break
+    return names
+
+
+def method_sources(cls: type, name: str) -> list[tuple[type, ast.AST]]:
+    """The tree of the method that `cls` runs under `name`, with its owner; empty for those of `nn.Module` and C."""
+    for owner in cls.__mro__:
+        if owner in (torch.nn.Module, object):
+            return []
+        if name in vars(owner):
+            try:
+                source = textwrap.dedent(inspect.getsource(vars(owner)[name]))
+            except (TypeError, OSError):
+                return []
+            return [(owner, ast.parse(source))]
+    return []
+
+
+def reachable(cls: type, names: list[str]) -> list[ast.AST]:
+    """Trees of the named methods and of those that they call on `self` or through `super()`."""
+    waiting, seen, trees = list(names), set[str](), list[ast.AST]()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name in {"train", "eval"}:
+            continue
+        seen.add(name)
+        for owner, tree in method_sources(cls, name):
+            trees.append(tree)
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self":
+                    waiting.append(node.attr)
+                if isinstance(node, ast.Attribute) and ast.unparse(node.value).startswith("super("):
+                    trees.extend(inherited(owner, node.attr))
+    return trees
+
+
+def inherited(owner: type, name: str) -> list[ast.AST]:
+    """The tree of the next method called `name` in the order of resolution after `owner`."""
+    for base in owner.__mro__[1:]:
+        if base is not torch.nn.Module and name in vars(base):
+            return [tree for _, tree in method_sources(base, name)]
+    return []
+
+
+def reads_training(tree: ast.AST) -> bool:
+    """Whether any `.training` is read."""
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == "training" and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(tree)
+    )
+
+
+def writes_state(tree: ast.AST) -> bool:
+    """Whether an attribute of `self` is bound."""
+    return any(
+        isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
+        for node in ast.walk(tree)
+    )
+
+
+def makes_parameters(tree: ast.AST) -> bool:
+    """Whether a `Parameter` is made."""
+    names = {"Parameter", "UninitializedParameter"}
+    return any(
+        isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in names for node in ast.walk(tree)
+    )
+
+
+def constructed(cls: type) -> list[type]:
+    """Module classes whose constructors `__init__` calls."""
+    found: list[type] = []
+    for tree in reachable(cls, ["__init__"]):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                name = ast.unparse(node.func).rpartition(".")[2]
+                value: Any = getattr(sys.modules[cls.__module__], name, None)
+                if inspect.isclass(value) and issubclass(value, torch.nn.Module):
+                    found.append(value)
+    return found

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Installs the Debian packages that a bare machine lacks; silent when nothing is missing.
+#   system_packages.sh python | node | make
+# Without root or apt-get it says what to install and fails.
+set -eu
+
+interpreter=${PYTHON:-python3}
+case ${1:?python, node or make} in
+python)
+    command -v "$interpreter" >/dev/null || missing=python3
+    "$interpreter" -c 'import ensurepip, venv' 2>/dev/null || missing="${missing:-} python3-venv"
+    ;;
+node)
+    command -v node >/dev/null || missing=nodejs
+    command -v npm >/dev/null || missing="${missing:-} npm"
+    ;;
+make)
+    command -v make >/dev/null || missing=make
+    ;;
+*)
+    echo "system_packages.sh: unknown group '$1'; use python, node or make" >&2
+    exit 2
+    ;;
+esac
+
+if [ -n "${missing:-}" ]; then
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        echo "Please install: $missing (then run make again)" >&2
+        exit 1
+    fi
+    echo "Installing $missing ..." >&2
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086
+    { apt-get -qq update && apt-get -qq install --no-install-recommends -y $missing; } >/dev/null
+fi
+
+if [ "$1" = python ] && ! "$interpreter" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then
+    echo "$interpreter is older than Python 3.10: name a newer one, as in 'make PYTHON=python3.11 test'" >&2
+    exit 1
+fi

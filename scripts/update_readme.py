@@ -1,0 +1,65 @@
+"""Puts real output into README.md: after each `<!-- output of: COMMAND -->` the block is what COMMAND prints.
+
+    python scripts/update_readme.py [--check]
+
+Commands are `nonstrict ...`, run at the top of the repository by this interpreter, without cache and colour.
+With --check nothing is written; the exit status is 1 if the README says something else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+BLOCK = re.compile(
+    r"(<!-- output of: nonstrict (?P<arguments>[^\n]+?) -->\n\n```text\n)(?P<output>.*?)(```\n)", re.DOTALL
+)
+
+
+def output_of(arguments: str) -> str:
+    """What `nonstrict ARGUMENTS` prints to standard output; raises RuntimeError if it could not do its job."""
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100"}
+    environment.pop("GITHUB_ACTIONS", None)
+    environment.pop("NONSTRICT_OUTPUT_FORMAT", None)
+    run = subprocess.run(
+        [sys.executable, "-m", "nonstrict", *shlex.split(arguments), "--isolated", "--no-cache"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if run.returncode not in (0, 1):
+        raise RuntimeError(f"`nonstrict {arguments}` failed: {run.stderr.strip()[-500:]}")
+    return run.stdout
+
+
+def updated(text: str) -> str:
+    """The text of the README with every block of output made anew."""
+    return BLOCK.sub(lambda match: match[1] + output_of(match["arguments"]).strip("\n") + "\n" + match[4], text)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write or check the README; returns the exit status."""
+    parser = argparse.ArgumentParser(description="Put real output into README.md.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the README is not up to date")
+    options = parser.parse_args(arguments)
+    before = README.read_text(encoding="utf-8")
+    after = updated(before)
+    if options.check:
+        if before != after:
+            print("README.md shows other output than the command gives: run `make docs`", file=sys.stderr)
+        return int(before != after)
+    README.write_text(after, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

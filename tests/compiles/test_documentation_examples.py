@@ -1,0 +1,80 @@
+"""Every example in the documentation of the rules on a real compile: the bad one goes wrong, the good one does not.
+
+Backends: `aot_eager`, which shows most hazards in a fraction of the time, then `inductor` for the bad examples that
+agreed. "Wrong" means that something else is printed than by plain Python, or that another exception ends the program.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.rules.examples import Example, examples
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="programs are run in forks"),
+]
+
+_SECONDS = 120
+_EXAMPLES = [example for example in examples() if "def main()" in example.case.files.get("main.py", "")]
+
+_Results = dict[str, dict[str, str]]
+
+
+def _ran(jobs: list[tuple[Example, str]]) -> _Results:
+    """Run examples with backends, in one process that has imported torch."""
+    described = [
+        {
+            "id": f"{example.name}-{backend}",
+            "source": example.case.files["main.py"],
+            "backend": backend,
+            "seconds": _SECONDS,
+        }
+        for example, backend in jobs
+    ]
+    run = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("run_programs.py"))],
+        input=json.dumps(described),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_SECONDS * (len(jobs) + 1),
+        env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1"},
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    return json.loads(run.stdout)
+
+
+@pytest.fixture(scope="module")
+def results() -> _Results:
+    """What every example did, by name and backend."""
+    done = _ran([(example, backend) for example in _EXAMPLES for backend in ("python", "aot_eager")])
+    agreed = [
+        example
+        for example in _EXAMPLES
+        if not example.good and done[f"{example.name}-python"] == done[f"{example.name}-aot_eager"]
+    ]
+    return done | _ran([(example, "inductor") for example in agreed])
+
+
+@pytest.mark.parametrize("example", _EXAMPLES, ids=lambda example: example.name)
+def test_example(example: Example, results: _Results) -> None:
+    plain = results[f"{example.name}-python"]
+    compiled = [
+        results[key] for backend in ("aot_eager", "inductor") if (key := f"{example.name}-{backend}") in results
+    ]
+    assert not plain["error"]
+    assert plain["output"]
+    assert not any(result["error"].startswith("TimeLimit") for result in compiled)
+    if example.good:
+        assert compiled == [plain]
+    else:
+        assert any(result != plain for result in compiled)

@@ -1,0 +1,48 @@
+"""Rules of this repository that no linter knows: sizes of files, pinned npm packages, one version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import nonstrict
+
+ROOT = Path(__file__).resolve().parents[2]
+LONGEST = 500
+#: Written before these rules, and kept as they are.
+AS_THEY_CAME = {"bench/gen_project.py", "bench/lsp_bench.py", "bench/floor_bench.py", "bench/cli_bench.py"}
+
+
+def sources() -> list[Path]:
+    folders = ("analysis", "server", "scripts", "bench", "tests", "examples", "client-vscode/src", "client-vscode/test")
+    found = [path for folder in folders for kind in ("*.py", "*.ts") for path in (ROOT / folder).rglob(kind)]
+    return sorted(path for path in found if path.relative_to(ROOT).as_posix() not in AS_THEY_CAME)
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_stay_short(path: Path):
+    lines = path.read_text(encoding="utf-8", errors="replace").count("\n")
+    assert lines <= LONGEST, f"{lines} lines: split the file by purpose"
+
+
+def test_npm_packages_are_pinned():
+    for manifest in (ROOT / "package.json", ROOT / "client-vscode" / "package.json"):
+        entries = json.loads(manifest.read_text(encoding="utf-8"))
+        for group in ("dependencies", "devDependencies"):
+            loose = [name for name, version in entries.get(group, {}).items() if not version[0].isdigit()]
+            assert not loose, f"{manifest.name}: name one version of {loose}"
+
+
+def test_python_and_the_extension_have_one_version():
+    extension = json.loads((ROOT / "client-vscode" / "package.json").read_text(encoding="utf-8"))
+    assert extension["version"] == nonstrict.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## {nonstrict.__version__}" in changes or "## Unreleased" in changes
+
+
+def test_torch_is_no_dependency_of_the_tool():
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert not [name for name in project["dependencies"] if name.startswith(("torch", "numpy"))]

@@ -1,0 +1,70 @@
+"""Packages import downwards only: see "Layers" in docs/architecture.md."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "analysis" / "nonstrict"
+
+#: Height of each part of the package. A part imports itself and what is lower, never its own height.
+HEIGHTS = {
+    "__main__": 8,
+    "cli": 7,
+    "check": 6,
+    "settings": 5,
+    "report": 4,
+    "rules": 3,
+    "program": 2,
+    "facts": 1,
+    "text": 0,
+}
+#: What every part may import; they import only each other.
+LEAVES = {"findings", "knowledge"}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(module: str) -> str:
+    """The part of the package a dotted name belongs to: `nonstrict.text.source` -> `text`; "" for the package."""
+    return [*module.split("."), ""][1]
+
+
+def imported_modules(tree: ast.AST) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, "relative imports hide the layer"
+            whole = node.module == "nonstrict"
+            names.update(f"nonstrict.{alias.name}" for alias in node.names if whole)
+            names.add(node.module)
+    return {name for name in names if name.split(".")[0] in {"nonstrict", "nonstrict_server", "nonstrict_agent"}}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_imports_go_downwards(path: Path):
+    own = part_of(module_name(path))
+    for target in sorted(imported_modules(ast.parse(path.read_text(encoding="utf-8")))):
+        assert target.startswith("nonstrict"), target
+        assert not target.startswith(("nonstrict_server", "nonstrict_agent")), f"the analysis imports {target}"
+        part = part_of(target)
+        if part in {own, "", "__version__"} or part in LEAVES:
+            continue
+        assert own not in LEAVES, f"the leaf {own} imports {target}"
+        assert part in HEIGHTS, f"no layer is known for {target}: add it to HEIGHTS and docs/architecture.md"
+        assert own in HEIGHTS, f"no layer is known for {own}: add it to HEIGHTS and docs/architecture.md"
+        assert HEIGHTS[own] > HEIGHTS[part], f"{own} must not import {target}: imports go downwards"
+
+
+def test_a_wrong_import_would_be_seen():
+    tree = ast.parse("def f():\n    from nonstrict import cli\n    import nonstrict.check.run\n")
+    assert imported_modules(tree) == {"nonstrict", "nonstrict.cli", "nonstrict.check.run"}

@@ -1,0 +1,69 @@
+"""A marked function made by hand, for tests of what single rules say about its effects."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Related, Span
+from nonstrict.program.effects import Effect, Event, Observed
+from nonstrict.program.places import FRESH, Origin, Place
+from nonstrict.program.values import TENSOR, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.rules.base import CallSite, Parameter
+
+HERE = Span("main.py", 1, 0, 1, 10)
+
+
+def effect(
+    event: Event, text: str = "value", place: Place = FRESH, value: Value = TENSOR, what: str = "", line: int = 1
+) -> Effect:
+    """An effect on an expression that stands on the given line."""
+    return Effect(event, "main.py", line - 1, ast.parse(text).body[0], place, value, what)
+
+
+def at(origin: Origin, name: str = "value", *path: str) -> Place:
+    """A place of the module `main`."""
+    return Place(origin, "main", name, path)
+
+
+@dataclass
+class FakeBody:
+    """A body that does what the test says."""
+
+    effects: list[Effect] = field(default_factory=list[Effect])
+    marker: str = "nonstrict"
+    api: str = "nonstrict_trace"
+    function: str = "scale"
+    torch: tuple[int, int] = (2, 13)
+    marked_at: Span = HERE
+    changes: tuple[Related, ...] = ()
+    switches: tuple[Related, ...] = ()
+    guarded: bool = False
+    sites: tuple[CallSite, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    receiver: Value | None = None
+    dispatches: tuple[Related, ...] = ()
+    in_hook: bool = False
+
+    def observed(self, *events: Event) -> Iterator[Observed]:
+        return (Observed(effect, (), self.in_hook) for effect in self.effects if effect.event in events)
+
+    def chain(self, observed: Observed) -> tuple[Related, ...]:
+        return (Related(self.marked_at, f"`{self.function}` is marked here"),)
+
+    def writers(self, place: Place) -> tuple[Related, ...]:
+        return self.changes
+
+    def guarded_by_region(self, place: Place) -> bool:
+        return self.guarded
+
+    def mode_writers(self) -> tuple[Related, ...]:
+        return self.switches
+
+
+CHANGED = (Related(HERE, "rebound here"),)

@@ -1,0 +1,160 @@
+"""The severity and wording of capture rules, by marker and evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nonstrict.program.effects import Event
+from nonstrict.program.places import Origin
+from nonstrict.program.values import NONE, NUMBER, TENSOR, Kind, Value, join
+from nonstrict.rules.base import CallSite
+from nonstrict.rules.registry import RULES
+from tests.rules.bodies import CHANGED, HERE, FakeBody, at, effect
+
+_GLOBAL = at(Origin.GLOBAL, "W")
+
+
+def _said(code: str, body: FakeBody) -> list[tuple[str, str]]:
+    """Severity and message of each finding of a rule."""
+    examine = RULES[code].examine
+    assert examine is not None
+    return [(finding.severity.label, finding.message) for finding in examine(body)]
+
+
+def _read(value: Value = TENSOR, place: Any = _GLOBAL, what: str = "") -> list[Any]:
+    return [effect(Event.READ, place.text, place, value, what)]
+
+
+@pytest.mark.parametrize(
+    ("marker", "what", "changes", "severity", "part"),
+    [
+        ("nonstrict", "", (), "error", "fails with inductor"),
+        ("nonstrict", "", CHANGED, "error", "fails with inductor"),
+        ("nonstrict", "metadata", (), "note", "metadata"),
+        ("nonstrict", "metadata", CHANGED, "warning", "metadata"),
+        ("in-graph", "", (), "error", "every backend"),
+        ("make-fx", "", (), "note", "constant"),
+        ("make-fx", "", CHANGED, "warning", "constant"),
+        ("constant-result", "", CHANGED, "error", "freezes"),
+        ("constant-result", "", (), None, ""),
+    ],
+)
+def test_captured_tensor(marker: str, what: str, changes: Any, severity: str | None, part: str) -> None:
+    said = _said("NST101", FakeBody(_read(what=what), marker=marker, changes=changes))
+    assert [found for found, _ in said] == ([severity] if severity else [])
+    assert all(part in message for _, message in said)
+
+
+@pytest.mark.parametrize(
+    ("origin", "code"),
+    [
+        (Origin.GLOBAL, "NST101"),
+        (Origin.CELL, "NST102"),
+        (Origin.DEFAULT, "NST102"),
+        (Origin.RECEIVER, "NST102"),
+        (Origin.ARGUMENT, None),
+        (Origin.FRESH, None),
+        (Origin.UNKNOWN, None),
+    ],
+)
+def test_origin_decides_the_rule(origin: Origin, code: str | None) -> None:
+    body = FakeBody(_read(place=at(origin)), changes=CHANGED)
+    assert [rule for rule in RULES if rule < "NST200" and _said(rule, body)] == ([code] if code else [])
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (TENSOR, "NST101"),
+        (join(NONE, TENSOR), "NST101"),
+        (Value(Kind.PARAMETER), "NST103"),
+        (Value(Kind.MODULE), "NST103"),
+        (NUMBER, "NST104"),
+        (NONE, "NST104"),
+        (Value(Kind.FUNCTION), "NST104"),
+        (Value(Kind.GENERATOR), None),
+        (Value(Kind.ITERATOR), None),
+    ],
+)
+def test_kind_decides_the_rule(value: Value, code: str | None) -> None:
+    body = FakeBody(_read(value), changes=CHANGED)
+    assert [rule for rule in RULES if rule < "NST200" and _said(rule, body)] == ([code] if code else [])
+
+
+@pytest.mark.parametrize(("changes", "guarded", "told"), [((), False, 0), (CHANGED, True, 0), (CHANGED, False, 1)])
+def test_state_needs_a_writer_and_no_guard(changes: Any, guarded: bool, told: int) -> None:
+    assert len(_said("NST104", FakeBody(_read(NUMBER), changes=changes, guarded=guarded))) == told
+
+
+def test_write_in_place_hides_the_read_inside_it() -> None:
+    write = effect(Event.TENSOR_WRITE, "W.add_(1)", _GLOBAL, TENSOR, "add_")
+    elsewhere = effect(Event.READ, "W", _GLOBAL, TENSOR, line=2)
+    assert len(_said("NST101", FakeBody([write, *_read(), elsewhere]))) == 1
+
+
+def test_alternatives_of_one_read_are_told_once() -> None:
+    node = effect(Event.READ, "W", _GLOBAL, NONE)
+    body = FakeBody([node, node._replace(value=TENSOR)], changes=CHANGED)
+    assert [rule for rule in RULES if rule < "NST200" and _said(rule, body)] == ["NST101"]
+
+
+@pytest.mark.parametrize(("what", "part"), [("inference mode", "reads inf"), ("reads the environment", "` reads the")])
+def test_ambient_state(what: str, part: str) -> None:
+    ((severity, message),) = _said("NST104", FakeBody([effect(Event.AMBIENT, what=what)]))
+    assert severity == "warning"
+    assert part in message
+
+
+@pytest.mark.parametrize(
+    ("module", "switches", "severity"),
+    [
+        ("torch.nn.Linear", (), "error"),
+        ("torch.nn.Dropout", (), "warning"),
+        ("torch.nn.Dropout", CHANGED, "error"),
+        ("torch.nn.GELU", (), None),
+        ("torch.nn.Sequential", (), "error"),
+        (None, (), "error"),
+    ],
+)
+def test_captured_module(module: str | None, switches: Any, severity: str | None) -> None:
+    body = FakeBody(_read(Value(Kind.MODULE, ref=module)), switches=switches)
+    assert [found for found, _ in _said("NST103", body)] == ([severity] if severity else [])
+
+
+def test_marked_module_is_told_once() -> None:
+    receiver = at(Origin.RECEIVER, "self", ".weight")
+    body = FakeBody(_read(Value(Kind.PARAMETER), receiver), receiver=Value(Kind.MODULE))
+    (finding,) = _said("NST103", body)
+    assert "marks a module" in finding[1]
+
+
+@pytest.mark.parametrize(
+    ("switches", "passes", "severity"),
+    [(CHANGED, False, "warning"), ((), False, "note"), (CHANGED, True, None)],
+)
+def test_mode(switches: Any, passes: bool, severity: str | None) -> None:
+    sites = (CallSite(HERE, compiled=True, arguments={}, argument_spans={}, passes_mode=passes),)
+    mode = effect(Event.MODE, "layer(x)", at(Origin.ARGUMENT, "layer"), Value(Kind.MODULE), "Dropout")
+    body = FakeBody([mode], switches=switches, sites=sites)
+    assert [found for found, _ in _said("NST105", body)] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("value", "changes", "severity"),
+    [(TENSOR, (), "error"), (NUMBER, CHANGED, "warning"), (NUMBER, (), None), (Value(Kind.MODULE), CHANGED, None)],
+)
+def test_plain_attribute(value: Value, changes: Any, severity: str | None) -> None:
+    attribute = effect(Event.ATTRIBUTE, "self.k", at(Origin.ARGUMENT, "self", ".k"), value, "k")
+    body = FakeBody([attribute], changes=changes)
+    assert [found for found, _ in _said("NST105", body)] == ([severity] if severity else [])
+
+
+def test_generator_is_told_at_compiled_calls_only() -> None:
+    generator = Value(Kind.GENERATOR)
+    arguments: Any = {"arguments": {"source": generator}, "argument_spans": {}}
+    plain = CallSite(HERE, compiled=False, **arguments)
+    compiled = CallSite(HERE, compiled=True, **arguments)
+    assert _said("NST302", FakeBody(sites=(plain,))) == []
+    assert len(_said("NST302", FakeBody(sites=(plain, compiled)))) == 1
