@@ -52,13 +52,16 @@ class Row:
 
     returns: str = "other"
     dim_returns: str = ""
-    mutates: set[int] = field(default_factory=lambda: set[int]())
-    flags: set[str] = field(default_factory=lambda: set[str]())
+    mutates: set[int] = field(default_factory=set[int])
+    flags: set[str] = field(default_factory=set[str])
+    dynamic_arity: int = 0
 
     def encoded(self) -> list[Any]:
-        """The row as stored: `[returns, flags, mutated positions, returns when dim is given]`, empty tails cut."""
+        """The row as stored: `[returns, flags, mutates, dim_returns, dynamic_arity]`, empty tails cut."""
         flags = "".join(letter for name, letter in FLAGS.items() if name in self.flags)
-        row: list[Any] = [self.returns, flags, sorted(self.mutates), self.dim_returns]
+        kinds = ("other" if kind == "value" else kind for kind in (self.returns, self.dim_returns))
+        returns, dim_returns = kinds
+        row: list[Any] = [returns, flags, sorted(self.mutates), dim_returns, self.dynamic_arity]
         while len(row) > 1 and not row[-1]:
             row.pop()
         return row
@@ -93,6 +96,8 @@ def stub_returns(path: Path, owner: str | None = None) -> dict[str, list[tuple[s
 def annotation_kind(text: str) -> str:
     """The kind of value that a return annotation promises; `other` when it does not say."""
     plain = text.replace("torch.", "").replace("typing.", "").replace("builtins.", "").strip("'\" ")
+    if plain.startswith(("TypeIs", "TypeGuard", "_TypeIs", "_TypeGuard")):
+        return "bool"
     if plain in {"Tensor", "Self", "TensorBase"}:
         return "tensor"
     if plain.startswith(("return_types.", "namedtuple_")) or ("Tensor" in plain and plain[:5].lower() in LISTS):
@@ -105,6 +110,8 @@ def annotation_kind(text: str) -> str:
         return "bool"
     if plain in {"_int", "_float", "_complex", "int", "float", "complex", "Number", "SymInt", "_int | SymInt"}:
         return "number"
+    if plain in {"dtype", "_dtype", "str", "device", "_layout"}:
+        return "value"
     return "none" if plain == "None" else "other"
 
 
@@ -159,10 +166,7 @@ def schema_row(name: str) -> Row | None:
         row.flags.add("out")
     for schema in plain:
         add_schema_effects(row, schema)
-    packet = getattr(torch.ops.aten, name, None)
-    for overload in packet.overloads() if packet is not None else ():
-        tags = getattr(packet, overload).tags
-        row.flags.update(flag for tag, flag in TAGS.items() if tag in tags)
+    add_tags(row, name)
     if plain:
         row.returns = schema_return_kind(plain[0])
         with_dim = [schema for schema in plain if any(a.name == "dim" for a in schema.arguments)]
@@ -178,16 +182,37 @@ TAGS: dict[Any, str] = {
 }
 
 
+def add_tags(row: Row, name: str) -> None:
+    """Adds what the tags of the overloads say.
+
+    Where only some overloads have results of a size that depends on data, `dynamic_arity` is the number of arguments
+    of the shortest of them: `torch.where(condition)`, as against `torch.where(condition, a, b)`.
+    """
+    packet = getattr(torch.ops.aten, name, None)
+    overloads = [getattr(packet, overload) for overload in packet.overloads()] if packet is not None else []
+    for overload in overloads:
+        row.flags.update(flag for tag, flag in TAGS.items() if tag in overload.tags)
+    plain = [overload for overload in overloads if not is_out_variant(overload._schema)]
+    dynamic = [overload for overload in plain if torch.Tag.dynamic_output_shape in overload.tags]
+    if dynamic and len(dynamic) < len(plain):
+        required = (sum(not a.has_default_value() for a in o._schema.arguments) for o in dynamic)
+        row.dynamic_arity = min(required)
+        row.flags.discard("dynamic_shape")
+
+
 def add_schema_effects(row: Row, schema: Any) -> None:
     """Adds the mutated positions and the aliasing of one schema to `row`."""
     first = schema.arguments[0].alias_info if schema.arguments else None
     for position, argument in enumerate(schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             row.mutates.add(position)
-    for returned in schema.returns:
-        alias = returned.alias_info
-        if alias is not None and first is not None and set(alias.before_set) & set(first.before_set):
-            row.flags.add("views")
+    if first is not None and any(f"({name.rpartition('::')[2]}" in returned_text(schema) for name in first.before_set):
+        row.flags.add("views")
+
+
+def returned_text(schema: Any) -> str:
+    """The part of a schema after the arrow: the aliases of lists of tensors stand only in the text."""
+    return str(schema).rpartition("->")[2]
 
 
 def python_row(function: Any, rows: dict[str, Row]) -> Row:
@@ -199,7 +224,7 @@ def python_row(function: Any, rows: dict[str, Row]) -> Row:
     except (TypeError, ValueError, OSError):
         return row
     annotation = signature.return_annotation
-    row.returns = annotation_kind(annotation if isinstance(annotation, str) else getattr(annotation, "__name__", ""))
+    row.returns = annotation_kind(annotation if isinstance(annotation, str) else inspect.formatannotation(annotation))
     row.flags.update({"out", "inplace"} & set(signature.parameters))
     if function.__name__.endswith("_") and not function.__name__.startswith("_"):
         row.mutates.add(0)
@@ -243,10 +268,12 @@ def operator_row(function: Any, name: str, stubs: dict[str, list[tuple[str, bool
             row.flags |= by_name.flags - {"out"}
             row.returns = by_name.returns if row.returns == "other" else row.returns
             row.mutates |= by_name.mutates
+            row.dynamic_arity = by_name.dynamic_arity
     for target in targets[1:]:
         other = python_row(target, SCHEMA_ROWS)
         row.flags |= other.flags
-    apply_stub(row, stubs.get(name, []))
+    if not in_python or row.returns == "other":
+        apply_stub(row, stubs.get(name, []))
     return row
 
 
@@ -259,9 +286,10 @@ def apply_stub(row: Row, overloads: list[tuple[str, bool, bool]]) -> None:
     kinds = [kind for kind, _, _ in overloads if kind != "other"]
     if not kinds:
         return
-    row.returns = kinds[0]
-    with_dim = [kind for kind, dim, _ in overloads if dim and kind != "other"]
-    row.dim_returns = with_dim[0] if with_dim and with_dim[0] != row.returns else ""
+    kinds = [kind for kind in kinds if kind != "none"] or kinds
+    row.returns = max(kinds, key=kinds.count)
+    with_dim = [kind for kind, dim, _ in overloads if dim and kind not in ("other", row.returns)]
+    row.dim_returns = with_dim[0] if with_dim else ""
 
 
 class _SchemaRows(dict[str, Row]):
@@ -285,6 +313,12 @@ def measured(row: Row, function: Any, name: str, *, method: bool) -> None:
     schemas = [schema for schema in tensor_schemas(name) if not is_out_variant(schema)]
     seen = probes.probe(function, schemas, writes=bool(row.mutates) or name.endswith("_"), method=method)
     row.flags |= seen.flags
+    if row.dynamic_arity:
+        row.flags.discard("dynamic_shape")
+    if row.returns not in ("other", seen.returns):
+        # The bare call gives something else than the usual one: `x.type()` is a string.
+        row.flags.discard("metadata")
+    row.mutates |= seen.mutates
     if row.returns == "other" and seen.returns:
         row.returns = seen.returns
 
@@ -334,10 +368,23 @@ def functions() -> dict[str, Row]:
 def is_operator(function: Any) -> bool:
     """Whether a member of a function module is a function of tensors rather than a helper imported there."""
     if inspect.isbuiltin(function):
+        if function.__name__ in MAKERS:
+            return True
         return bool(tensor_schemas(function.__name__)) or hasattr(torch.Tensor, function.__name__)
     home = str(getattr(function, "__module__", ""))
+    if home == "torch" and inspect.isfunction(function):
+        return any("Tensor" in str(note) for note in function.__annotations__.values())
+    if home == "torch._jit_internal":
+        return bool(boolean_dispatch_targets(function))
     return inspect.isfunction(function) and home.startswith(HOMES)
 
+
+# Functions in C that make tensors from Python values and have no schema; their stubs say what they return.
+MAKERS = frozenset(
+    name
+    for name, overloads in stub_returns(STUBS / "_C/_VariableFunctions.pyi").items()
+    if any(kind == "tensor" for kind, _, _ in overloads)
+)
 
 HOMES = (
     "torch.functional",
@@ -347,7 +394,6 @@ HOMES = (
     "torch.signal",
     "torch.nested",
     "torch.masked",
-    "torch._jit_internal",
 )
 
 
@@ -359,7 +405,7 @@ def attributes() -> dict[str, str]:
     kinds: dict[str, str] = {}
     for name in sorted(dir(torch.Tensor)):
         member = inspect.getattr_static(torch.Tensor, name)
-        if not (isinstance(member, property) or inspect.isgetsetdescriptor(member)) or name == "__dict__":
+        if not (isinstance(member, property) or inspect.isgetsetdescriptor(member)) or name.startswith("__"):
             continue
         kinds[name] = probes.attribute_kind(samples, name)
     return kinds

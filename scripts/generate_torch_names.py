@@ -166,7 +166,9 @@ def all_names(found: dict[str, types.ModuleType]) -> tuple[dict[str, dict[str, s
             if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
                 keep.append(value)
                 spellings.setdefault(id(value), []).append(f"{module_name}.{name}")
-    names = {module: {kind: " ".join(sorted(n)) for kind, n in sorted(kinds.items())} for module, kinds in table.items()}
+    names = {
+        module: {kind: " ".join(sorted(n)) for kind, n in sorted(kinds.items())} for module, kinds in table.items()
+    }
     groups = {min(names_of, key=rank): names_of for names_of in spellings.values() if len(names_of) > 1}
     return names, groups
 

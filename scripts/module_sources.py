@@ -20,7 +20,7 @@ CONTAINERS = (
     torch.nn.Container,
 )
 # A constructor argument with one of these names switches off what depends on the mode when it is falsy.
-MODE_ARGUMENTS = ("dropout", "dropout_p", "track_running_stats")
+MODE_ARGUMENTS = ("dropout", "p", "track_running_stats")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,48 +32,69 @@ class ModuleFacts:
     container: bool
     stateful: bool
     mode_argument: str
+    mode_position: int
+    mode_default: bool
 
-    def encoded(self) -> tuple[str, str]:
-        """Flags as letters (t: mode, p: parameters, c: container, s: stateful) and the mode argument."""
+    def encoded(self) -> tuple[str, str, int, bool]:
+        """Flags as letters (t: mode, p: parameters, c: container, s: stateful), then what is known of the argument."""
         set_flags = (self.mode_dependent, self.has_parameters, self.container, self.stateful)
         letters = "".join(letter for letter, is_set in zip("tpcs", set_flags, strict=True) if is_set)
-        return letters, self.mode_argument
+        return letters, self.mode_argument, self.mode_position, self.mode_default
 
 
 def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
     """Facts of one class; classes that it constructs are looked into first (`known` remembers them)."""
     if cls in known:
         return known[cls]
-    known[cls] = ModuleFacts(False, False, issubclass(cls, CONTAINERS), False, "")
+    known[cls] = ModuleFacts(
+        mode_dependent=False,
+        has_parameters=False,
+        container=issubclass(cls, CONTAINERS),
+        stateful=False,
+        mode_argument="",
+        mode_position=-1,
+        mode_default=False,
+    )
     run = reachable(cls, ["forward"])
     made = [module_facts(part, known) for part in constructed(cls) if part is not cls]
     mode = any(reads_training(node) for node in run) or any(part.mode_dependent for part in made)
     parameters = any(makes_parameters(node) for node in reachable(cls, ["__init__"]))
-    argument = next((name for name in MODE_ARGUMENTS if name in init_parameters(cls)), "") if mode else ""
-    if argument == "track_running_stats":
-        argument = ""
+    argument, position, default = mode_argument(cls) if mode else ("", -1, False)
     known[cls] = ModuleFacts(
         mode_dependent=mode,
         has_parameters=parameters or any(part.has_parameters for part in made),
         container=issubclass(cls, CONTAINERS),
         stateful=any(writes_state(node) for node in run),
         mode_argument=argument,
+        mode_position=position,
+        mode_default=default if argument else mode,
     )
     return known[cls]
 
 
-def init_parameters(cls: type) -> set[str]:
-    """Names of the constructor's parameters; where it takes only `*args`, those of the base that names them."""
-    names: set[str] = set()
+def mode_argument(cls: type) -> tuple[str, int, bool]:
+    """The constructor argument that decides whether the mode matters, its position (-1: by keyword), its default."""
+    for depth, parameters in enumerate(init_parameters(cls)):
+        for position, (name, parameter) in enumerate(parameters.items()):
+            if name in MODE_ARGUMENTS:
+                return name, -1 if depth else position, bool(parameter.default)
+    return "", -1, False
+
+
+def init_parameters(cls: type) -> list[dict[str, inspect.Parameter]]:
+    """Parameters of the constructor without self; where it takes `*args` or `**kwargs`, also those of the next one."""
+    found: list[dict[str, inspect.Parameter]] = []
     for owner in cls.__mro__:
         init: Any = vars(owner).get("__init__")
-        if owner is torch.nn.Module or init is None:
+        if owner is torch.nn.Module:
             break
-        parameters = inspect.signature(init).parameters.values()
-        names.update(p.name for p in parameters)
-        if not any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+        if init is None:
+            continue
+        parameters = inspect.signature(init).parameters
+        found.append({name: parameter for name, parameter in parameters.items() if name != "self"})
+        if not any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values()):
             break
-    return names
+    return found
 
 
 def method_sources(cls: type, name: str) -> list[tuple[type, ast.AST]]:
@@ -109,11 +130,14 @@ def reachable(cls: type, names: list[str]) -> list[ast.AST]:
 
 
 def inherited(owner: type, name: str) -> list[ast.AST]:
-    """The tree of the next method called `name` in the order of resolution after `owner`."""
+    """Trees of the methods called `name` after `owner` in the order of resolution, as far as each calls the next."""
+    trees: list[ast.AST] = []
     for base in owner.__mro__[1:]:
-        if base is not torch.nn.Module and name in vars(base):
-            return [tree for _, tree in method_sources(base, name)]
-    return []
+        if base is torch.nn.Module:
+            break
+        if name in vars(base):
+            trees += [tree for _, tree in method_sources(base, name)]
+    return trees
 
 
 def reads_training(tree: ast.AST) -> bool:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
+import array
 import collections
 import contextlib
+import datetime
+import decimal
+import fractions
+import functools
+import inspect
 import io
 import itertools
 import logging
 import pathlib
 import random
 import re
+import subprocess
+import threading
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +33,16 @@ from torch.fx.experimental.proxy_tensor import make_fx
 logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)
 
 # What a call on unsuitable samples may raise; anything else is a defect of the probe and must be seen.
-REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, ArithmeticError, AssertionError, AttributeError, ImportError)
+REFUSALS = (
+    TypeError,
+    ValueError,
+    RuntimeError,
+    LookupError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+)
 
 
 @dataclass
@@ -32,7 +50,8 @@ class Seen:
     """What the runs of one operator showed."""
 
     returns: str = ""
-    flags: set[str] = field(default_factory=lambda: set[str]())
+    flags: set[str] = field(default_factory=set[str])
+    mutates: set[int] = field(default_factory=set[int])
 
 
 def samples(shape_only: bool = False) -> list[torch.Tensor]:
@@ -54,7 +73,7 @@ def filler(kind: str, first: torch.Tensor) -> Any:
         "float": 0.5,
         "number": 1,
         "bool": True,
-        "List[int]": [0],
+        "List[int]": [1],
         "List[SymInt]": [3, 3],
         "List[Tensor]": [first.clone()],
         "str": "mean",
@@ -62,25 +81,54 @@ def filler(kind: str, first: torch.Tensor) -> Any:
     return values[kind]
 
 
-def calls(schemas: list[Any], *, method: bool) -> list[list[str]]:
-    """Types of the required arguments after the first, one list per schema; a bare call where there is no schema."""
+def calls(function: Any, schemas: list[Any], *, method: bool) -> list[list[str]]:
+    """Types of the required arguments after the first, one list per way to call the function."""
     shapes: list[list[str]] = []
+    if inspect.isfunction(function):
+        # Some methods in C are wrapped in Python and still have no signature.
+        with contextlib.suppress(ValueError):
+            types = signature_types(function)
+            if types[:1] == ["Tensor"]:
+                shapes.append(types[1:])
     for schema in schemas:
         types = [str(a.type) for a in schema.arguments if not a.has_default_value()]
         if method and types[:1] != ["Tensor"]:
             continue
         if types and types[0] == "Tensor" and types[1:] not in shapes:
             shapes.append(types[1:])
-    return shapes or [[]]
+    if shapes or (schemas and not method):
+        return shapes
+    return [SPECIAL_ARGUMENTS.get(str(getattr(function, "__name__", "")), [])]
+
+
+# Required arguments of special methods that have no schema.
+SPECIAL_ARGUMENTS = {"__setitem__": ["int", "float"], "__getitem__": ["int"], "__contains__": ["float"]}
+_WITH_NUMBER = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "idiv")
+_WITH_TENSOR = ("iand", "ior", "ixor", "ilshift", "irshift")
+SPECIAL_ARGUMENTS |= {f"__{name}__": ["float"] for name in _WITH_NUMBER}
+SPECIAL_ARGUMENTS |= {f"__{name}__": ["Tensor"] for name in _WITH_TENSOR}
+
+
+def signature_types(function: Any) -> list[str]:
+    """Schema types of the required parameters of a Python function; tensors where unannotated."""
+    words = {"int": "int", "float": "float", "bool": "bool", "str": "str", "Tensor": "Tensor"}
+    types: list[str] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            note: Any = parameter.annotation
+            name = note if isinstance(note, str) else getattr(note, "__name__", "Tensor")
+            types.append(words.get(name.rpartition(".")[2], "Tensor"))
+    return types
 
 
 def result_kind(value: Any) -> str:
     """The kind of a measured result."""
     if isinstance(value, torch.Tensor):
         return "tensor"
-    if isinstance(value, torch.Size):
+    is_sequence = isinstance(value, (tuple, list)) and bool(value)
+    if isinstance(value, torch.Size) or (is_sequence and isinstance(value[0], int)):
         return "size"
-    if isinstance(value, (tuple, list)) and value and isinstance(value[0], torch.Tensor):
+    if is_sequence and isinstance(value[0], torch.Tensor):
         return "tensors"
     if isinstance(value, bool):
         return "bool"
@@ -90,17 +138,37 @@ def result_kind(value: Any) -> str:
 
 
 def probe(function: Any, schemas: list[Any], *, writes: bool, method: bool) -> Seen:
-    """Runs `function` on fake samples, once per schema and sample."""
+    """Runs `function` on fake and on real samples, once per way to call it and sample."""
     seen = Seen()
     name = str(getattr(function, "__name__", ""))
     if name in UNSAFE or name.startswith(UNSAFE_FAMILIES):
         return seen
-    for types, sample in itertools.product(calls(schemas, method=method), samples()):
-        with contextlib.suppress(KeyError):
-            run_once(function, sample, types, seen)
-    if not writes and "data_dependent" not in seen.flags and is_metadata(function, schemas, method=method):
+    ways = calls(function, schemas, method=method)
+    for types in ways:
+        reduced: list[bool] = []
+        for sample in samples():
+            with contextlib.suppress(KeyError):
+                run_fake(function, sample, types, seen)
+                run_real(function, sample, types, seen, reduced)
+        if reduced and all(reduced):
+            seen.flags.add("reduces")
+    if name in RUNNING_STATISTICS and inspect.isfunction(function):
+        seen.mutates |= writes_statistics(function, RUNNING_STATISTICS[name])
+    if not writes and not seen.mutates and "data_dependent" not in seen.flags and is_metadata(function, ways):
         seen.flags.add("metadata")
     return seen
+
+
+# Functions that update statistics given to them, with the argument that makes them do so.
+RUNNING_STATISTICS = {"batch_norm": "training", "instance_norm": "use_input_stats"}
+
+
+def writes_statistics(function: Any, switch: str) -> set[int]:
+    """Positions of the running statistics that a normalisation function wrote."""
+    statistics = [torch.zeros(3), torch.ones(3)]
+    before = [value.clone() for value in statistics]
+    function(torch.arange(24.0).reshape(2, 3, 4), *statistics, **{switch: True})
+    return {at + 1 for at, value in enumerate(statistics) if not torch.equal(value, before[at])}
 
 
 # Members that change the sample's process rather than compute: never run.
@@ -109,24 +177,45 @@ UNSAFE = frozenset({"share_memory_", "module_load", "storage", "register_hook", 
 UNSAFE_FAMILIES = ("quantized_", "fbgemm_", "mkldnn_", "cudnn_", "miopen_", "q_", "_cudnn", "_mkldnn", "_miopen")
 
 
-def run_once(function: Any, sample: torch.Tensor, types: list[str], seen: Seen) -> None:
-    """One run on a fake copy of `sample`; refusals of unsuitable samples say nothing."""
+def run_fake(function: Any, sample: torch.Tensor, types: list[str], seen: Seen) -> None:
+    """One run on a fake copy of `sample`; refusals of unsuitable samples say nothing.
+
+    Only calls without further tensors are tried: a parser may take one for a number and read it, which says nothing
+    about the operator.
+    """
+    if "Tensor" in types:
+        return
     with warnings.catch_warnings(), FakeTensorMode() as mode:
         warnings.simplefilter("ignore")
         fake = mode.from_tensor(sample)
-        arguments = [filler(kind, fake) for kind in types]
         try:
-            result = function(fake, *arguments)
+            function(fake, *(filler(kind, fake) for kind in types))
         except DataDependentOutputException:
             seen.flags.add("data_dependent")
         except DynamicOutputShapeException:
             seen.flags.add("dynamic_shape")
         except REFUSALS:
             return
-        else:
-            seen.returns = seen.returns or result_kind(result)
-            if not types and isinstance(result, torch.Tensor) and sample.dim() == 2 and result.dim() == 0:
-                seen.flags.add("reduces")
+
+
+def run_real(function: Any, sample: torch.Tensor, types: list[str], seen: Seen, reduced: list[bool]) -> None:
+    """One run on a real copy of `sample`: the kind of the result, whether it has no dimensions, what was written.
+
+    `reduced` collects, for samples with more than one dimension, whether the result is a tensor without any.
+    """
+    arguments = [sample.clone(), *(filler(kind, sample) for kind in types)]
+    tensors = {at: value for at, value in enumerate(arguments) if isinstance(value, torch.Tensor)}
+    before = {at: value._version for at, value in tensors.items()}
+    with warnings.catch_warnings(), torch.no_grad(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        try:
+            result = function(*arguments)
+        except REFUSALS:
+            return
+    seen.returns = seen.returns or result_kind(result)
+    seen.mutates |= {at for at, value in tensors.items() if value._version != before[at]}
+    if sample.dim() > 1 and isinstance(result, torch.Tensor):
+        reduced.append(result.dim() == 0)
 
 
 DECOMPOSITIONS: dict[Any, Any] = {
@@ -135,33 +224,32 @@ DECOMPOSITIONS: dict[Any, Any] = {
 }
 
 
-def is_metadata(function: Any, schemas: list[Any], *, method: bool) -> bool:
+def is_metadata(function: Any, ways: list[list[str]]) -> bool:
     """Whether the traced, decomposed graph never uses the data of the first argument.
 
-    Operators that make an uninitialised or random tensor like another one keep it as an argument in the graph;
-    they are told by their schema: tag-free `*_like` and `new_*` factories take only size, dtype and device from it.
+    Operators that make a random or uninitialised tensor like another keep it as an argument in the graph; they are
+    known by name: `*_like` and `new_*` take only size, dtype and device from it.
     """
-    for types, sample in itertools.product(calls(schemas, method=method), samples(shape_only=True)):
+    for types, sample in itertools.product(ways, samples(shape_only=True)):
+        if "Tensor" in types or "List[Tensor]" in types:
+            continue
         with contextlib.suppress(KeyError, *REFUSALS), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            others = [filler(kind, sample) for kind in types]
-            if any(isinstance(other, torch.Tensor) for other in others):
-                continue
-            graph = make_fx(lambda x, o=others: function(x, *o), DECOMPOSITIONS, tracing_mode="fake")(sample).graph
+            call = functools.partial(_called, function, [filler(kind, sample) for kind in types])
+            graph = make_fx(call, DECOMPOSITIONS, tracing_mode="fake")(sample).graph
             graph.eliminate_dead_code()
             source = next(node for node in graph.nodes if node.op == "placeholder")
             return all(user.target in FACTORIES for user in source.users)
     return False
 
 
+def _called(function: Any, others: list[Any], first: torch.Tensor) -> Any:
+    return function(first, *others)
+
+
 def _factories() -> frozenset[Any]:
-    names = [name for name in dir(torch.ops.aten) if name.endswith("_like") or name.startswith("new_")]
-    packets: list[Any] = [getattr(torch.ops.aten, name) for name in names]
-    return frozenset(getattr(packet, overload) for packet in packets for overload in packet.overloads())
-
-
-def _all_factories() -> frozenset[Any]:
-    packets = [name for name in torch._C._jit_get_all_schemas() if "_like" in name.name or "aten::new_" in name.name]
+    schemas: list[Any] = torch._C._jit_get_all_schemas()
+    packets = [schema for schema in schemas if "_like" in schema.name or "aten::new_" in schema.name]
     names = {schema.name.split("::")[1] for schema in packets if schema.name.startswith("aten::")}
     overloads: set[Any] = set()
     for name in names:
@@ -170,7 +258,7 @@ def _all_factories() -> frozenset[Any]:
     return frozenset(overloads)
 
 
-FACTORIES = _all_factories()
+FACTORIES = _factories()
 
 
 def attribute_kind(values: list[torch.Tensor], name: str) -> str:
@@ -190,6 +278,10 @@ def attribute_kind(values: list[torch.Tensor], name: str) -> str:
     return "tensor" if name in {"grad", "_grad", "_base"} else "other"
 
 
+# Tensor properties that configuration objects of users have under the same name.
+FIELD_NAMES = {"dtype", "data", "layout", "H"}
+
+
 def common_members() -> set[str]:
     """Names of members of values that are no tensors, as user code holds them."""
     types: list[type] = [object, str, bytes, bytearray, list, dict, set, frozenset, tuple, int, float, complex, bool]
@@ -197,5 +289,7 @@ def common_members() -> set[str]:
     types += [pathlib.Path, io.StringIO, io.BytesIO, io.TextIOWrapper, re.Pattern, re.Match, random.Random]
     types += [logging.Logger, torch.nn.Module, torch.Size, torch.dtype, torch.device, torch.Generator]
     types += [torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.optim.Optimizer]
+    types += [collections.UserDict, torch.nn.utils.rnn.PackedSequence, decimal.Decimal, fractions.Fraction]
+    types += [datetime.datetime, datetime.timedelta, array.array, threading.Thread, subprocess.Popen, argparse.Namespace]
     types += [torch.cuda.Event, torch.cuda.Stream, torch.UntypedStorage, torch.TypedStorage, contextlib.ExitStack]
-    return {member for kind in types for member in dir(kind)}
+    return {member for kind in types for member in dir(kind)} | FIELD_NAMES

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nonstrict.check.selection import Selection, codes_by_name
-from nonstrict.findings import Diagnostic, Finding, Location, RelatedLocation, Severity
+from nonstrict.findings import Diagnostic, Finding, Location, RelatedLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -74,13 +74,18 @@ class Presenter:
     def _unused(self, span: Span, codes: Iterable[str], selection: Selection) -> Finding | None:
         """NST902, unless the suppression is of rules that this run leaves out."""
         named = sorted(codes)
-        idle = [code for code in named if selection.enabled(code)]
-        if named and not idle:
+        unknown = [code for code in named if not code.startswith("NST")]
+        idle = [code for code in named if any(selection.enabled(rule) for rule in self._rules if rule.startswith(code))]
+        if unknown:
+            message = f"No rule is called {_quoted(unknown)}"
+            advice = "Correct the name; `nonstrict rule --all` lists the rules."
+        elif named and not idle:
             return None
-        what = ", ".join(f"`{code}`" for code in idle)
-        message = f"This suppression of {what} suppresses nothing" if idle else "This suppression suppresses nothing"
-        severity = self._rules[_UNUSED].severity if _UNUSED in self._rules else Severity.NOTE
-        return Finding(_UNUSED, severity, span, message, help="Remove the comment, or the codes that are not needed.")
+        else:
+            what = f" of {_quoted(idle)}" if idle else ""
+            message = f"This suppression{what} suppresses nothing"
+            advice = f"Remove {_quoted(idle)} from the comment." if idle else "Remove the comment."
+        return Finding(_UNUSED, self._rules[_UNUSED].severity, span, message, help=advice)
 
     def _located(self, finding: Finding, selection: Selection, texts: _Texts) -> Diagnostic:
         rule = self._rules.get(finding.code)
@@ -129,6 +134,10 @@ class _Texts:
         from nonstrict.text.suppressions import suppressions
 
         return suppressions(source, codes)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def merged(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

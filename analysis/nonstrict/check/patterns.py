@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -54,14 +55,13 @@ class PathMatcher:
         )
 
     def matches_any_part(self, path: str, root: str) -> bool:
-        """Whether an absolute path, or a directory above it and below `root`, matches."""
-        import os
-
-        while len(path) > len(root) and path != root:
+        """Whether an absolute path matches, or, if it lies below `root`, a directory between the two."""
+        inside = path.startswith(root.rstrip(os.sep) + os.sep)
+        while path != root:
             parent, name = os.path.split(path)
             if self.matches(name, path):
                 return True
-            if parent == path:
+            if not inside or parent == path:
                 return False
             path = parent
         return False

@@ -111,7 +111,12 @@ def _analysed(
     failures = _sentences((*discovery.failures, *analysis.failures))
     read = {path: analysis.sources[path] for path in {d.location.path for d in diagnostics} if path in analysis.sources}
     result = CheckResult(diagnostics, len(discovery.files), failures, read)
-    return result, tuple(getattr(analysis, "dependencies", ()))
+    return result, _dependencies(analysis)
+
+
+def _dependencies(analysis: Analysis) -> tuple[str, ...]:
+    """The files that the analysis read, checked or not."""
+    return tuple(analysis.sources)
 
 
 def _analysis(discovery: Discovery, settings: Settings, options: RunOptions, standard_input: Source | None) -> Analysis:

@@ -37,7 +37,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted.\n")
         return ExitStatus.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the last boundary before the user
+        return _internal_error(error)
     return status
+
+
+def _internal_error(error: Exception) -> ExitStatus:
+    """Say that the mistake is ours; the traceback only for those who ask for it."""
+    from nonstrict import __version__
+    from nonstrict.cli.failure import report_failure
+
+    if os.environ.get("NONSTRICT_TRACEBACK"):
+        import traceback
+
+        traceback.print_exception(error)
+    where = ""
+    frame = error.__traceback__
+    while frame is not None:
+        where = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}"
+        frame = frame.tb_next
+    text = " ".join(str(error).split())[:300]
+    return report_failure(
+        f"internal error in nonstrict {__version__}: {type(error).__name__} at {where}: {text}\n"
+        "This is a bug of nonstrict. Please report it with the output of the same command under NONSTRICT_TRACEBACK=1."
+    )
 
 
 def _run(arguments: list[str]) -> int:

@@ -126,6 +126,8 @@ class Outline:
     def _chunks(self, starts: list[tuple[int, str, bool]]) -> list[Chunk]:
         code, chunks = self.code, list[Chunk]()
         line, seen = 1, 0
+        if not starts:
+            return chunks
         ends = [start for start, _, _ in starts[1:]] + [len(code)]
         for (start, name, is_class), end in zip(starts, ends, strict=True):
             if not name:

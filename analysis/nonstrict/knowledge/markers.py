@@ -24,7 +24,9 @@ class MarkerApi(NamedTuple):
     position: int = 0
 
 
-def _spellings(kind: str, argument: str, *names: str, since: str | None = None, position: int = 0) -> dict[str, MarkerApi]:
+def _spellings(
+    kind: str, argument: str, *names: str, since: str | None = None, position: int = 0
+) -> dict[str, MarkerApi]:
     return dict.fromkeys(names, MarkerApi(kind, argument, since, position))
 
 
@@ -97,7 +99,9 @@ MARKERS: dict[str, MarkerApi] = {
     ),
     **_spellings("compiled", "model", "torch.compile"),
     **_spellings("compiled", "", "torch.nn.Module.compile", "torch.nn.modules.module.Module.compile"),
-    **_spellings("compiled", "", "torch.compiler.compile", "torch._dynamo.optimize", "torch._dynamo.eval_frame.optimize"),
+    **_spellings(
+        "compiled", "", "torch.compiler.compile", "torch._dynamo.optimize", "torch._dynamo.eval_frame.optimize"
+    ),
     **_spellings("compiled", "", "torch._dynamo.optimize_assert", "torch._dynamo.eval_frame.optimize_assert"),
     **_spellings(
         "disable",

@@ -18,6 +18,9 @@ class Operator(NamedTuple):
     `mutates` holds the positions of arguments written in place (0 is the first, or self). `returns` is one of
     `tensor`, `tensors`, `number`, `bool`, `size`, `none`, `other`; `dim_returns` is what a call that names `dim` gives
     instead, empty where it is the same. `views`: the result may alias argument 0 (also true for in-place operators).
+    `reduces`: without further arguments the result has no dimensions. `metadata`: the data of argument 0 is not read.
+    `dynamic_shape`: the size of the result depends on data, in every form; `dynamic_arity` is set instead where only
+    the form with that many arguments does (`torch.where(condition)`: 1). `data_dependent`: a tensor is read by Python.
     `inplace`: it has a parameter `inplace` that, when true, writes argument 0.
     """
 
@@ -32,14 +35,16 @@ class Operator(NamedTuple):
     reduces: bool = False
     inplace: bool = False
     dim_returns: str = ""
+    dynamic_arity: int = 0
 
 
 class ModuleClass(NamedTuple):
     """One class of `torch.nn`.
 
-    `mode_dependent`: its forward, or a module that it holds, reads `training`. `mode_argument` names the constructor
-    arguments, separated by blanks, without which (0, False or None) it does not: `dropout` of an LSTM. `stateful`: its
-    forward sets plain attributes.
+    `mode_dependent`: its forward, or a module that it makes, reads `training`. `mode_argument` is the constructor
+    argument that switches this off when it is 0, False or None (`dropout` of an LSTM), at `mode_position` among the
+    positional arguments (-1: not known); `mode_default` says whether it depends on the mode without that argument.
+    `stateful`: its forward sets plain attributes.
     """
 
     name: str
@@ -48,6 +53,8 @@ class ModuleClass(NamedTuple):
     container: bool = False
     stateful: bool = False
     mode_argument: str = ""
+    mode_position: int = -1
+    mode_default: bool = False
 
 
 def tensor_method(name: str) -> Operator | None:
@@ -154,10 +161,11 @@ def _operator(table: str, name: str) -> Operator | None:
 
 
 def _decode(row: list[Any]) -> Operator:
-    returns, flags, mutates, dim_returns = (*row, *("", "", (), "")[len(row) :])
+    # Rows are stored without their empty tails.
+    returns, flags, mutates, dim_returns, arity = row + ["", "", (), "", 0][len(row) :]
     names: dict[str, str] = data_file("operators.json")["flags"]
     set_flags = {names[letter]: True for letter in flags}
-    return Operator(mutates=tuple(mutates), returns=returns, dim_returns=dim_returns, **set_flags)
+    return Operator(mutates=tuple(mutates), returns=returns, dim_returns=dim_returns, dynamic_arity=arity, **set_flags)
 
 
 @cache
@@ -179,8 +187,8 @@ def _aliases() -> dict[str, str]:
 
 @cache
 def _module_class(name: str) -> ModuleClass | None:
-    row: list[str] | None = data_file("torch_names.json")["modules"].get(name)
+    row: list[Any] | None = data_file("torch_names.json")["modules"].get(name)
     if row is None:
         return None
-    flags, argument = row
-    return ModuleClass(name, "t" in flags, "p" in flags, "c" in flags, "s" in flags, argument)
+    flags, argument, position, default = row
+    return ModuleClass(name, "t" in flags, "p" in flags, "c" in flags, "s" in flags, argument, position, default)

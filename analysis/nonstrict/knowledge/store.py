@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import os
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).parent / "data"
+# `os.path`, because importing `pathlib` costs start-up time.
+DATA = os.path.join(os.path.dirname(__file__), "data")
 
 
 @cache
@@ -17,4 +17,7 @@ def data_file(name: str) -> dict[str, Any]:
     Raises:
         FileNotFoundError: the package is installed without its data.
     """
-    return json.loads((DATA / name).read_bytes())
+    import json
+
+    with open(os.path.join(DATA, name), "rb") as file:
+        return json.loads(file.read())

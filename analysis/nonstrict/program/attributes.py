@@ -51,9 +51,12 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
                 found = join(found, load(frame, node, alternative, name))
         return found or UNKNOWN
     handler = _LOADERS.get(base.kind)
-    if handler is not None:
-        return handler(frame, node, base, name)
-    return Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
+    if handler is None:
+        return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
+    found = handler(frame, node, base, name)
+    if base.pending and base.kind not in TENSORS:
+        return found.with_pending(found.pending | base.pending)
+    return found
 
 
 def _of_python_module(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
@@ -66,6 +69,12 @@ def _of_external(frame: Frame, node: ast.Attribute, base: Value, name: str) -> V
 
 def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     kind = tensor_attribute(name)
+    if hasattr(base.ref, "bases"):
+        member = classes.member(frame.machine, base.ref, name)
+        if member is not None and member[0].kind is Kind.FUNCTION:
+            return _method(frame, node, base, member[0])
+        if kind is None and tensor_method(name) is None:
+            return UNKNOWN.at(base.place.step(f".{name}"))
     if kind is None and tensor_method(name) is not None:
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
     _query_tensor(frame, node, base, name)
@@ -116,6 +125,9 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         if inherited.kind is not Kind.MARKED:
             _plain_attribute(frame, node, base, inherited, name)
         return inherited
+    declared = classes.declared(frame.machine, base.ref, name, place)
+    if declared is not None and declared.kind is not Kind.UNKNOWN:
+        return declared
     if base.kind is Kind.MODULE:
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
     stored = frame.machine.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
@@ -243,18 +255,18 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     if base.kind is Kind.SIZE:
         is_slice = isinstance(node.slice, ast.Slice)
         return (SIZE if is_slice else NUMBER).with_pending(base.pending)
+    if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
+        frame.emit(Event.AMBIENT, node, what="reads the environment")
+        return STRING
     if base.kind in (Kind.CLASS, Kind.EXTERNAL):
         return base
     if base.kind is Kind.FUNCTION and "triton" in base.ref.traits:
         return base._replace(flags=base.flags | Flag.NATIVE)
     if base.kind is Kind.MODULE and base.heap is not None and base.heap.element is not None:
         return _element_at(frame, base, index)
-    if base.kind is Kind.INSTANCE and base.ref == "os._Environ":
-        frame.emit(Event.AMBIENT, node, what="an environment variable")
-        return STRING
     if base.heap is not None:
         return _element_at(frame, base, index)
-    return UNKNOWN.at(base.place.step("[]"))
+    return UNKNOWN.at(base.place.step("[]")).with_pending(base.pending | index.pending)
 
 
 def _element_at(frame: Frame, base: Value, index: Value) -> Value:

@@ -75,7 +75,7 @@ class MarkedBody:
             return {}
         _, first, named = target.ref
         names = [argument.arg for argument in (*function.node.args.posonlyargs, *function.node.args.args)]
-        given = {**dict(zip(names, first, strict=False)), **named}
+        given = {**dict(zip(names, first, strict=False)), **dict(named)}
         owner = f"{function.module.path}:{function.qualname}"
         return {
             name: value.at(Place(Origin.DEFAULT, owner, name)) if value.kind not in _CONSTANT else value

@@ -298,7 +298,7 @@ def _super(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
 def _partial(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if not positional:
         return UNKNOWN
-    return Value(Kind.PARTIAL, FRESH, (positional[0], tuple(positional[1:]), dict(keywords)))
+    return Value(Kind.PARTIAL, FRESH, (positional[0], tuple(positional[1:]), tuple(keywords.items())))
 
 
 def _wraps(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:

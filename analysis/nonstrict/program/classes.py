@@ -125,7 +125,17 @@ def _bound_here(machine: Machine, cls: Class, statement: ast.stmt, name: str) ->
     if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.target.id == name:
         if statement.value is not None and not _is_field(statement.value):
             return machine.evaluate(_frame(machine, cls), statement.value)
-        return annotations.value_of(_frame(machine, cls), statement.annotation, FRESH)
+    return None
+
+
+def declared(machine: Machine, cls: Class, name: str, place: Place) -> Value | None:
+    """What the class body's annotations say of an instance attribute that nothing was seen to set."""
+    for base in lineage(cls):
+        if isinstance(base, str):
+            continue
+        for statement in base.node.body:
+            if isinstance(statement, ast.AnnAssign) and getattr(statement.target, "id", "") == name:
+                return annotations.value_of(_frame(machine, base), statement.annotation, place)
     return None
 
 
@@ -198,7 +208,7 @@ def instance_at(machine: Machine, cls: Class, place: Place) -> Value:
         return Value(Kind.SETTING, place, cls)
     kind = instance_kind(cls)
     if kind is Kind.TENSOR:
-        return Value(kind, place)
+        return Value(kind, place, cls)
     return Value(kind, place, cls, heap=template(machine, cls))
 
 
@@ -210,7 +220,7 @@ def construct(
     if is_enum(cls):
         return Value(Kind.SETTING, FRESH, cls)
     if kind is Kind.TENSOR:
-        return Value(Kind.TENSOR, FRESH)
+        return Value(Kind.TENSOR, FRESH, cls)
     heap = Heap()
     instance = Value(kind, FRESH, cls, heap=heap)
     found = member(machine, cls, "__init__")

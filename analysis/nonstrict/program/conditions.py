@@ -93,10 +93,14 @@ def _narrow_instance(frame: Frame, test: ast.Call, env: dict[str, Value], *, tru
         return
     name = test.args[0].id
     value = env[name]
-    asked = frame.machine.annotated(frame, test.args[1], value.place)
-    if isinstance(test.args[1], ast.Tuple) or asked.kind is Kind.UNKNOWN:
+    classes = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]
+    asked = frame.machine.annotated(frame, classes[0], value.place)
+    if len(classes) > 1 and not (asked.is_tensor and asked.ref is not None):
         return
-    if truth and value.kind is Kind.UNKNOWN:
+    if asked.kind is Kind.UNKNOWN:
+        return
+    subclass = hasattr(asked.ref, "bases") and value.is_tensor
+    if truth and (value.kind is Kind.UNKNOWN or subclass):
         env[name] = asked.with_pending(value.pending)
     elif value.kind is Kind.UNION:
         _keep(env, name, lambda member: (member.kind is asked.kind) == truth)

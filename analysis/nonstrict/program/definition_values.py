@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.definitions import Class, Function
 from nonstrict.program.places import FRESH
@@ -42,7 +41,6 @@ def function_of(frame: Frame, node: FunctionNode, offset: int, owner: Class | No
         prefix = f"{owner.qualname}." if owner else f"{_enclosing(closure)}"
         function = Function(node, frame.module, offset, prefix + name, closure, owner)
         frame.machine.functions[key] = function
-        scope_of(node)
     return function
 
 

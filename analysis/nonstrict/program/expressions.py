@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.scopes import scope_of
 from nonstrict.program import attributes, conditions, definition_values
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, VIEW
@@ -177,7 +176,7 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
     if all(isinstance(operator, _IDENTITY) for operator in node.ops):
         for operand in operands:
             value = evaluate(frame, operand)
-            if value.kind not in TENSORS and value.kind is not Kind.MODULE:
+            if value.kind not in TENSORS and value.kind is not Kind.MODULE and not frame.initialises(value):
                 frame.consume(operand, value)
         attributes.compared_types(frame, node)
         return BOOL
@@ -186,6 +185,8 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
     pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
     membership = any(isinstance(operator, (ast.In, ast.NotIn)) for operator in node.ops)
     if membership:
+        if any(value.kind is Kind.EXTERNAL and value.ref == "os.environ" for value in values):
+            frame.emit(Event.AMBIENT, node, what="reads the environment")
         return BOOL.with_pending(pending)
     if any(value.kind in TENSORS for value in values):
         for value in values:
@@ -218,16 +219,23 @@ def _conditional(frame: Frame, node: ast.IfExp) -> Value:
 
 
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
-    return attributes.subscript(frame, node, evaluate(frame, node.value), _index(frame, node.slice))
+    return attributes.subscript(frame, node, evaluate(frame, node.value), index(frame, node.slice))
 
 
-def _index(frame: Frame, node: ast.expr) -> Value:
+def index(frame: Frame, node: ast.expr) -> Value:
+    """The value of a subscript; numbers that bound a slice decide a size."""
     if isinstance(node, ast.Slice):
         for bound in (node.lower, node.upper, node.step):
             if bound is not None:
-                frame.settle(use(frame, bound))
+                value = use(frame, bound)
+                frame.settle(value)
+                frame.sized(value)
         return SETTING
     return use(frame, node)
+
+
+def _slice(frame: Frame, node: ast.Slice) -> Value:
+    return index(frame, node)
 
 
 def _tuple(frame: Frame, node: ast.Tuple) -> Value:
@@ -335,7 +343,6 @@ def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
 
 
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:
-    scope_of(node)
     return Value(Kind.FUNCTION, FRESH, definition_values.function_of(frame, node, frame.offset))
 
 
@@ -389,6 +396,7 @@ _HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Compare: _compare,
     ast.IfExp: _conditional,
     ast.Subscript: _subscript,
+    ast.Slice: _slice,
     ast.Tuple: _tuple,
     ast.List: _list,
     ast.Set: _set,

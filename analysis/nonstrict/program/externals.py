@@ -20,6 +20,7 @@ from nonstrict.program.values import (
     TENSORS,
     UNKNOWN,
     Flag,
+    Heap,
     Kind,
     Value,
     container,
@@ -60,6 +61,8 @@ _TRACE_GUARDS = frozenset(
         "torch._dynamo.external_utils.is_compiling",
     }
 )
+_NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
+_DLPACK = frozenset({"torch.from_dlpack", "torch.utils.dlpack.from_dlpack"})
 _NATIVE_LOADERS = frozenset(
     {
         "torch.utils.cpp_extension.load",
@@ -77,12 +80,18 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     """The result of calling `name`, and what that does."""
     if name in MARKERS:
         return marking.apply(frame, node, name, positional, keywords)
+    if name in _NATIVE_LOADERS:
+        return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NATIVE)
+    if name in _DLPACK:
+        return _pointer(frame, node, name, "shares memory through DLPack", [*positional, *keywords.values()])
+    if name in _NAMESPACES:
+        return _namespace(name, keywords)
     special = builtin_calls.SPECIAL.get(name)
     if special is not None:
         return special(frame, node, positional, keywords)
     values = [*positional, *keywords.values()]
     known = call_effect(name)
-    if known is not None:
+    if known is not None and not (known.pure_with and len(positional) >= known.pure_with):
         handled = _EFFECTS.get(known.kind)
         result = handled(frame, node, name, known.what, values) if handled is not None else None
         if result is not None:
@@ -90,6 +99,12 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     if name.startswith("torch.") and torch_calls.knows(name):
         return torch_calls.call(frame, node, name, positional, keywords)
     return _other(frame, node, name, values)
+
+
+def _namespace(name: str, keywords: dict[str, Value]) -> Value:
+    heap = Heap()
+    heap.attributes.update(keywords)
+    return Value(Kind.INSTANCE, FRESH, name, heap=heap)
 
 
 def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: list[Value]) -> Value:
@@ -100,8 +115,6 @@ def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: li
 
 
 def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value:
-    if name in _NATIVE_LOADERS:
-        return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NATIVE)
     for value in values:
         frame.consume(node, value)
     _run_callbacks(frame, node, values)
@@ -128,7 +141,7 @@ def typed(result: str, name: str, values: Sequence[Value]) -> Value:
         return simple
     kind = _CONTAINER_RESULTS.get(result)
     if kind is None:
-        return Value(Kind.INSTANCE, FRESH, name)
+        return Value(Kind.INSTANCE, FRESH, name if result == "object" else result)
     elements = [value.heap.element for value in values if value.heap is not None and value.heap.element is not None]
     made = container(kind, *elements)
     return made
@@ -176,7 +189,7 @@ def _thread(frame: Frame, node: ast.AST, name: str, what: str, values: list[Valu
     return Value(Kind.INSTANCE, FRESH, name)
 
 
-def _pointer(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+def _pointer(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value:
     tensor = next((value for value in values if value.is_tensor), None)
     if tensor is None:
         return UNKNOWN

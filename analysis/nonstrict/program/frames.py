@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.laziness import tests_before_use
 from nonstrict.program.effects import CallEdge, Effect, Event, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
 from nonstrict.program.values import CALLABLES, UNKNOWN, Flag, Heap, Kind, Value, join
@@ -80,7 +81,8 @@ class Frame:
         self, event: Event, node: ast.AST, place: Place = FRESH, value: Value = UNKNOWN, what: str = ""
     ) -> Effect:
         """Record an effect of this function."""
-        effect = Effect(event, self.module.path, self.offset, node, place, value, what)
+        lazy = event is Event.WRITE and self.function is not None and tests_before_use(self.function.node, place.name)
+        effect = Effect(event, self.module.path, self.offset, node, place, value, what, lazy)
         self.summary.add(effect)
         return effect
 
@@ -106,6 +108,20 @@ class Frame:
         for effect in value.pending:
             if effect.event is Event.RANDOM:
                 self.summary.settled.add(effect.key)
+
+    def initialises(self, value: Value) -> bool:
+        """Whether the function itself sets the captured name that a value was read through."""
+        places = [alternative.place for alternative in value.alternatives()]
+        scope = self.scope
+        return scope is not None and any(
+            not place.path and place.name in scope.global_names and place.name in scope.assigned for place in places
+        )
+
+    def sized(self, value: Value) -> None:
+        """A value decides a size or a split, and nothing else of what is returned: torch supports that."""
+        for effect in value.pending:
+            if effect.event is Event.ESCAPE:
+                self.machine.resolved.add(effect.key)
 
     def unbacked(self, node: ast.AST, tensor: Value, what: str) -> Value:
         """A Python number, or size, that depends on data: harmless only if it reaches what the function returns."""

@@ -104,6 +104,8 @@ def _bound(machine: Machine, module: Module, binding: Binding) -> Value:
             heap = found.heap
             key = binding.index if binding.index is not None else 0
             return (heap.load(key) if heap else None) or UNKNOWN
+        if found.kind is Kind.UNKNOWN and binding.annotation is not None:
+            return machine.annotated(frame, binding.annotation, FRESH)
         return found
     return UNKNOWN
 

@@ -64,7 +64,7 @@ def _bound(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], 
 
 def _partial(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     target, first, named = callee.ref
-    return call(frame, node, target, [*first, *positional], {**named, **keywords})
+    return call(frame, node, target, [*first, *positional], {**dict(named), **keywords})
 
 
 def _class(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:

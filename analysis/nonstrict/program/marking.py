@@ -32,14 +32,23 @@ def apply(
     """The result of calling a marker: the marked function, or a decorator if no callable was given yet."""
     marker = MARKERS[name]
     named = keywords.get(marker.argument)
+    positional = [_forward_of(value) for value in positional]
     candidates = [named] if named is not None else [value for value in positional if _has_callable(value)][:1]
     if not candidates:
-        return Value(Kind.PARTIAL, FRESH, (Value(Kind.EXTERNAL, FRESH, name), tuple(positional), dict(keywords)))
+        factory = Value(Kind.EXTERNAL, FRESH, name)
+        return Value(Kind.PARTIAL, FRESH, (factory, tuple(positional), tuple(keywords.items())))
     target = candidates[0]
     if marker.kind in _TRANSPARENT:
         _note_region(frame.machine, target, marker.kind, keywords)
         return target
     return _mark(frame, node, name, target, positional)
+
+
+def _forward_of(value: Value) -> Value:
+    """`module.forward` of a module whose class is not of the program stands for the module."""
+    if value.kind is Kind.EXTERNAL_METHOD and value.ref[1] in ("forward", "__call__") and value.ref[0].kind is Kind.MODULE:
+        return value.ref[0]
+    return value
 
 
 def _has_callable(value: Value) -> bool:

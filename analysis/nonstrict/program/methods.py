@@ -53,6 +53,11 @@ _HOOKS = frozenset(
 )
 _BUFFERS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
 _SELF_RETURNING = frozenset({"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "eval", "train", "requires_grad_"})
+_AMBIENT = {
+    ("contextvars.ContextVar", "get"): "reads a context variable",
+    ("logger", "isEnabledFor"): "asks for the level of a logger",
+    ("logger", "getEffectiveLevel"): "asks for the level of a logger",
+}
 _PARAMETER_ITERATORS = frozenset({"parameters", "buffers", "named_parameters", "named_buffers", "state_dict"})
 
 
@@ -266,7 +271,8 @@ def mode_dependent(frame: Frame, module: Value, depth: int = 0) -> str:
     known = nn_module(module.ref)
     if known is None:
         return ""
-    if known.mode_dependent and (not known.mode_argument or (module.heap is not None and module.heap.open)):
+    switched = module.heap.open if module.heap is not None else known.mode_default
+    if known.mode_dependent and (not known.mode_argument or switched):
         return module.ref.rpartition(".")[2]
     if known.container and module.heap is not None and depth < 4:
         for child in (*module.heap.items.values(), *([module.heap.element] if module.heap.element else [])):
@@ -359,6 +365,8 @@ def _external(
     effect = method_effect(receiver.ref, name)
     if effect is not None:
         return externals.effect(frame, node, dotted, effect, values)
+    if (receiver.ref, name) in _AMBIENT:
+        frame.emit(Event.AMBIENT, node, what=_AMBIENT[receiver.ref, name])
     for value in values:
         frame.consume(node, value)
         frame.settle(value)

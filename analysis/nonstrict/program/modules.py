@@ -33,6 +33,7 @@ class Binding(NamedTuple):
     level: int = 0
     index: int | None = None
     chunk: Chunk | None = None
+    annotation: ast.expr | None = None
 
 
 @dataclass(eq=False)
@@ -148,7 +149,10 @@ def _targets(
             bind(target, Binding("assign", statement.value, 0, conditional))
     elif isinstance(statement, ast.AnnAssign):
         if statement.value is not None:
-            bind(statement.target, Binding("assign", statement.value, 0, conditional))
+            bind(
+                statement.target,
+                Binding("assign", statement.value, 0, conditional, annotation=statement.annotation),
+            )
         else:
             bind(statement.target, Binding("annotation", statement.annotation, 0, conditional=True))
     elif isinstance(statement, ast.AugAssign):

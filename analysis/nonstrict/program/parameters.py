@@ -91,6 +91,8 @@ def _default(definition: Frame, function: Function, parameter: ast.arg, node: as
     value = definition.machine.evaluate(definition, node)
     if value.kind in (Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING) or value.kind is Kind.UNKNOWN:
         return value.at(FRESH) if value.kind is not Kind.UNKNOWN else UNKNOWN
+    if not definition.static:
+        return value
     return _captured_default(value, function, parameter)
 
 

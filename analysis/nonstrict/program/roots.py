@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
-from nonstrict.program.places import NOWHERE
+from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: Marker kinds whose bodies are looked at.
 TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})
 #: The last part of every spelling of these markers.
+_SELF = Place(Origin.ARGUMENT, "", "self")
+#: Statements outside functions that register these decide what a module does when called.
+_HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
 WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS)
 
 
@@ -30,7 +33,7 @@ def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> 
     """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`."""
     names = set(words) | _aliases(machine, module, words)
     pattern = _pattern(names)
-    _evaluate_shell(machine, module, names)
+    _evaluate_shell(machine, module, names | _HOOKS)
     for chunk in module.chunks_with(pattern):
         node = module.outline.node(chunk)
         if node is not None and _mentions(node, names):
@@ -164,7 +167,7 @@ def _evaluate_class(machine: Machine, frame: Frame, node: ast.ClassDef, offset: 
             continue
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
             classes.own_member(machine, cls, statement.name)
-            receiver = classes.instance_at(machine, cls, NOWHERE)
+            receiver = classes.instance_at(machine, cls, _SELF)
             _evaluate_function(machine, frame, statement, offset, names, (cls, receiver))
         elif isinstance(statement, ast.Assign):
             for target in statement.targets:

@@ -86,6 +86,7 @@ def _raise(frame: Frame, statement: ast.Raise) -> None:
 
 def _assert(frame: Frame, statement: ast.Assert) -> None:
     conditions.decide(frame, statement.test)
+    frame.env = conditions.narrowed(frame, statement.test, frame.env, truth=True)
 
 
 def _if(frame: Frame, statement: ast.If) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.knowledge.effects import assignment_effect
 from nonstrict.program import expressions
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import traced
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 _TENSOR_METADATA = frozenset({"data", "grad", "requires_grad", "names"})
-#: state of torch that is set by assignment, by the prefix of its dotted name
-_TORCH_SETTINGS = ("torch.backends.", "torch._dynamo.config", "torch._inductor.config", "torch.set_")
 
 
 def store(frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None:
@@ -126,8 +125,9 @@ def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value
     dotted = f"{base.ref}.{name}"
     if frame.static:
         return
-    if dotted.startswith(_TORCH_SETTINGS):
-        frame.emit(Event.TORCH_STATE, node, what=f"{dotted} =")
+    known = assignment_effect(dotted)
+    if known is not None:
+        frame.emit(Event.TORCH_STATE if known.kind == "torch-state" else Event.IO, node, what=known.what)
         return
     path = frame.machine.project.find(base.ref, frame.module)
     place = Place(Origin.GLOBAL, path or base.ref, name if path else dotted)
@@ -147,7 +147,7 @@ def write(frame: Frame, node: ast.AST, place: Place, value: Value, what: str, *,
 
 def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     base = frame.machine.evaluate(frame, target.value)
-    index = expressions.evaluate(frame, target.slice) if not isinstance(target.slice, ast.Slice) else UNKNOWN
+    index = expressions.index(frame, target.slice)
     for alternative in base.alternatives():
         set_item(frame, target, alternative, index, value)
 
@@ -159,7 +159,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         if base.place.captured:
             frame.emit(Event.TENSOR_WRITE, node, base.place, base, "[...] =")
         return
-    if base.kind is Kind.INSTANCE and base.ref == "os._Environ":
+    if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
         frame.emit(Event.IO, node, what="changes the environment")
         return
     if base.kind in CONTAINERS or base.kind is Kind.OBJECT or base.kind is Kind.INSTANCE:

@@ -76,7 +76,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
 def _transformed(frame: Frame, node: ast.AST, name: str, positional: list[Value]) -> Value:
     """`vmap(f)` and the like give a function, `checkpoint(f, x)` and the like a result."""
     if len(positional) == 1:
-        return Value(Kind.PARTIAL, FRESH, (positional[0], (), {}))
+        return Value(Kind.PARTIAL, FRESH, (positional[0], (), ()))
     return UNKNOWN
 
 
@@ -101,7 +101,10 @@ def _module(frame: Frame, name: str, positional: list[Value], keywords: dict[str
                 heap.store(len(heap.items), child)
     if known is not None and known.mode_argument:
         given = [keywords[argument] for argument in known.mode_argument.split() if argument in keywords]
-        heap.open = any(value.const is NO_CONSTANT or bool(value.const) for value in given)
+        if not given and 0 <= known.mode_position < len(positional):
+            given = [positional[known.mode_position]]
+        switched = any(value.const is NO_CONSTANT or bool(value.const) for value in given)
+        heap.open = switched if given else known.mode_default
     return Value(Kind.MODULE, FRESH, name, heap=heap)
 
 
@@ -124,6 +127,8 @@ def apply(
         frame.emit(Event.ESCAPE, node, first.place, first, "`one_hot` without `num_classes`")
     if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
         return _made(frame, node, last, values)
+    if last == "where" and len(values) == 1:
+        return Value(Kind.TUPLE, FRESH, pending=frame.unbacked(node, first, "`where` of one argument").pending)
     if operator.data_dependent and operator.returns not in ("tensor", "tensors"):
         return _forced(frame, node, last, operator, first)
     return _result(frame, node, last, operator, first, values, keywords)
@@ -134,9 +139,8 @@ def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, m
     if value.kind in CALLABLES and value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
         _higher_order(frame, node, [value])
     sizes = last in _SIZE_ARGUMENT
-    for effect in value.pending:
-        if value.kind not in TENSORS and sizes and effect.event is Event.ESCAPE:
-            frame.machine.resolved.add(effect.key)
+    if sizes and value.kind not in TENSORS:
+        frame.sized(value)
     frame.settle(value)
     if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) and value.heap.element is not None:
         for member in value.heap.items.values():
@@ -210,7 +214,7 @@ def _result(
     pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in tensors))
     if operator.reduces and not named_dim:
         pending = frozenset()
-    if operator.dynamic_shape:
+    if operator.dynamic_shape and last != "where":
         pending |= frame.unbacked(node, first, f"`{last}`").pending
     flags = Flag.BOOLEAN if last in _BOOLEAN_RESULTS or last in ("bool",) else Flag.NONE
     if last == "to" or last == "clone" or last in ("contiguous", "flatten", "view", "reshape", "bitwise_not"):

@@ -7,6 +7,7 @@ https://docs.github.com/code-security/code-scanning/integrating-with-code-scanni
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -125,9 +126,9 @@ def _location(where: Location, context: Context) -> dict[str, Any]:
     path = context.relative(where.path)
     outside = path.startswith("/") or path[1:3] == ":/"
     artifact: dict[str, str] = (
-        {"uri": ("file://" if path.startswith("/") else "file:///") + quote(path, safe="/:")}
+        {"uri": ("file://" if path.startswith("/") else "file:///") + quote(os.fsencode(path), safe="/:")}
         if outside
-        else {"uri": quote(path), "uriBaseId": _BASE}
+        else {"uri": quote(os.fsencode(path)), "uriBaseId": _BASE}
     )
     location: dict[str, Any] = {
         "physicalLocation": {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Related, Severity
 from nonstrict.program.places import Origin
-from nonstrict.rules.captures import reads_metadata, subject, traced
+from nonstrict.rules.captures import called, reads_metadata, subject, traced
 
 if TYPE_CHECKING:
     from nonstrict.program.effects import Observed
@@ -36,7 +36,7 @@ def captured_tensor(body: Body, read: Observed) -> Verdict | None:
         if not writers:
             return None
         message = (
-            f"{subject(place, 'tensor')} decides the result of `{body.function}`, which `{body.api}` freezes at the "
+            f"{subject(place, 'tensor')} decides the result of `{called(body)}`, which `{body.api}` freezes at the "
             "first compilation: later values are not seen"
         )
         return Verdict(Severity.ERROR, message, advice, writers)

@@ -95,6 +95,11 @@ def subject(place: Place, noun: str) -> str:
     return f"{name} of the bound object"
 
 
+def called(body: Body) -> str:
+    """The name of the marked function as its author wrote it: without the functions around it."""
+    return body.function.rpartition("<locals>.")[2]
+
+
 def traced(body: Body) -> str:
     """The clause that says why the function matters: "while `nonstrict_trace` traces `scale`"."""
-    return f"while `{body.api}` traces `{body.function}`"
+    return f"while `{body.api}` traces `{called(body)}`"

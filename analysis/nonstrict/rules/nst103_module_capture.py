@@ -108,7 +108,7 @@ from nonstrict.findings import Severity
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import FROZEN, Rule, report, report_at
-from nonstrict.rules.captures import Sort, captured_reads, reads_metadata, subject, traced
+from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject, traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,8 +140,9 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def _marked_module(body: Body, module: Value) -> Iterator[Finding]:
     holds = _holds(module)
-    if holds is not _Holds.NOTHING:
-        message = f"`{body.api}` marks a module that is already bound, `{body.function}`: {_fate(body, holds)}"
+    # torch.export makes inputs of the parameters of the module that it is given.
+    if holds is not _Holds.NOTHING and body.api not in {"export", "_export", "draft_export"}:
+        message = f"`{body.api}` marks a module that is already bound, `{called(body)}`: {_fate(body, holds, 'module')}"
         advice = "mark a function that takes the module as an argument, or decorate the method in the class"
         severity, evidence = _severity(body, holds, body.writers(module.place))
         yield report_at(RULE, body, body.marked_at, message, help=advice, severity=severity, evidence=evidence)
@@ -163,7 +164,7 @@ def _captured(body: Body, read: Observed) -> Iterator[Finding]:
         severity = Severity.WARNING if writers else Severity.NOTE
         yield report(RULE, body, read, message, help=advice, severity=severity, evidence=writers)
         return
-    message = f"{subject(place, noun)} is used {traced(body)} and is no argument: {_fate(body, holds)}"
+    message = f"{subject(place, noun)} is used {traced(body)} without being an argument: {_fate(body, holds, noun)}"
     severity, evidence = _severity(body, holds, writers)
     if body.marker != "constant-result" or evidence:
         yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
@@ -187,19 +188,19 @@ def _of_one(value: Value) -> _Holds:
     return _Holds.MODE if known.mode_dependent else _Holds.NOTHING
 
 
-def _fate(body: Body, holds: _Holds) -> str:
+def _fate(body: Body, holds: _Holds, noun: str) -> str:
     if body.marker == "constant-result":
         return "the result is frozen at the first compilation, whatever happens to the module afterwards"
     if holds is _Holds.MODE:
         return "the mode of the first call is kept, also after `eval()` or `train()`"
     if body.marker == "make-fx":
-        return "its parameters are baked into the graph as constants, which get no gradient and are never replaced"
+        return "its data is baked into the graph as constants, which get no gradient and are never replaced"
     if body.marker == "in-graph":
         return "torch.compile fails with every backend"
-    return (
-        "torch.compile fails with inductor, its default backend; with aot_eager no gradient reaches its parameters, "
-        "and neither replaced parameters nor a change of mode is seen"
-    )
+    fails = "torch.compile fails with inductor, its default backend; with aot_eager no gradient reaches"
+    if noun == "parameter":
+        return f"{fails} it, and a parameter that replaces it is not seen"
+    return f"{fails} its parameters, and neither replaced parameters nor a change of mode is seen"
 
 
 def _severity(body: Body, holds: _Holds, writers: tuple[Related, ...]) -> tuple[Severity, tuple[Related, ...]]:

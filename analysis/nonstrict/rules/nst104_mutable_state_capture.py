@@ -101,7 +101,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import FROZEN, Rule, report
-from nonstrict.rules.captures import Sort, captured_reads
+from nonstrict.rules.captures import Sort, called, captured_reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,11 +135,11 @@ def examine(body: Body) -> Iterator[Finding]:
         place = read.effect.place
         writers = body.writers(place)
         if writers and not body.guarded_by_region(place):
-            message = f"{_subject(read.effect)} decides what `{body.function}` computes, and changes: {_fate(body)}"
+            message = f"{_subject(read.effect)} decides what `{called(body)}` computes, and changes: {_fate(body)}"
             advice = f"pass `{place.text}` as an argument"
             yield report(RULE, body, read, message, help=advice, evidence=writers)
     for read in body.observed(Event.AMBIENT):
-        message = f"`{body.function}` {_asks(read.effect.what)}, which nothing guards: {_fate(body)}"
+        message = f"`{called(body)}` {_asks(read.effect.what)}, which nothing guards: {_fate(body)}"
         advice = "read it in the caller and pass the value as an argument"
         yield report(RULE, body, read, message, help=advice, evidence=_writers(body, read.effect.place))
 

@@ -105,15 +105,16 @@ if TYPE_CHECKING:
     from nonstrict.findings import Finding
     from nonstrict.rules.base import Body
 
-#: What is wrong with an answer, by a part of the question; the first that fits is told.
-_ANSWERS = (
-    ("_compiling(", "is true while tracing, so that compiled code takes another branch than plain Python"),
-    ("isinstance(", "gets another answer: parameters are plain tensors here, and numbers become symbolic"),
-    ("type(", "gets another answer: tensors are stand-ins here, and numbers become symbolic"),
-    ("id(", "gets another answer: it sees a stand-in for the argument"),
-    ("getattr(", "gets another answer: attributes that were put on a tensor are not there"),
-    ("hasattr(", "gets another answer: attributes that were put on a tensor are not there"),
-)
+#: What is wrong with an answer, by the function that asks.
+_ANSWERS = {
+    "isinstance": "gets another answer: parameters are plain tensors here, and numbers become symbolic",
+    "type": "gets another answer: tensors are stand-ins here, and numbers become symbolic",
+    "id": "gets another answer: it sees a stand-in for the argument",
+}
+_COMPILING = "is true while tracing, so that compiled code takes another branch than plain Python"
+_ATTACHED = "gets another answer: attributes that were put on a tensor are not there"
+_UNGUARDED = "is not guarded and may differ"
+_AUTOGRAD = ("is_leaf", "grad_fn", "grad", "retains_grad", "_version", "_base", "output_nr")
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -126,10 +127,15 @@ def examine(body: Body) -> Iterator[Finding]:
 
 
 def _answer(asked: str) -> str:
-    for part, answer in _ANSWERS:
-        if part in asked:
-            return answer
-    return "is not guarded and may differ"
+    """What is wrong with the answer to a question: the text of an expression such as `x.is_leaf` or `id(x)`."""
+    function, call, _ = asked.partition("(")
+    last = function.rpartition(".")[2]
+    if last.endswith("_compiling"):
+        return _COMPILING
+    if last in _ANSWERS:
+        return _ANSWERS[last]
+    asks_for_attribute = last in {"getattr", "hasattr"} or (not call and last not in _AUTOGRAD)
+    return _ATTACHED if asks_for_attribute else _UNGUARDED
 
 
 RULE = Rule(

@@ -109,8 +109,8 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the calls in regions that may reach one of several marked functions."""
     for dispatch in body.dispatches:
         message = (
-            f"this call may reach another function marked with `{body.api}` ({dispatch.message}): Dynamo cannot tell "
-            "them apart, so the region compiled for the first is run for the others, on every backend"
+            f"{dispatch.message}: Dynamo cannot tell functions marked with `{body.api}` apart, so the region compiled "
+            "for the first is run for the others, on every backend"
         )
         advice = "mark one function and pass the choice as an argument, or choose outside the compiled region"
         yield report_at(RULE, body, dispatch.span, message, help=advice)

@@ -97,6 +97,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import FROZEN, Rule, report
+from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +109,7 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the nondeterministic values that decide a result."""
     for draw in body.observed(Event.RANDOM):
-        message = f"`{body.function}` {draw.effect.what}, which {_fate(body)}"
+        message = f"`{called(body)}` {draw.effect.what}, which {_fate(body)}"
         advice = "draw in the caller and pass the value as an argument, or use torch's own random functions"
         yield report(RULE, body, draw, message, help=advice)
 

@@ -90,6 +90,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +104,7 @@ _ADVICE = "draw in the caller and pass the tensor, or let the function read a gl
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the generators passed at compiled call sites, or the parameters that ask for one if no call is known."""
     for span, name in _passed(body) if body.sites else _asked_for(body):
-        message = f"`{name}` of `{body.function}` is a torch.Generator: torch.compile refuses it as an argument"
+        message = f"`{name}` of `{called(body)}` is a torch.Generator: torch.compile refuses it as an argument"
         yield report_at(RULE, body, span, message, help=_ADVICE)
 
 

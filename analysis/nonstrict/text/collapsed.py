@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ _CLAUSES = {
 }
 _INDENT = 4
 _MAX_STEPS = 20_000
+_MAX_DEPTH = 20
 
 
 class Line(NamedTuple):
@@ -58,11 +60,21 @@ def restored(text: str) -> list[Line] | None:
         return None
     lines = [Line(depth * _INDENT, item.start, item.end) for depth, item in zip(depths, statements, strict=True)]
     code = "\n".join(" " * line.indent + bare[line.start : line.end] for line in lines)
-    return lines if parse(code + "\n") is not None else None
+    tree = parse(code + "\n")
+    if tree is None or any(_is_words(statement) for statement in tree.body[:-1]):
+        return None
+    return lines
+
+
+def _is_words(statement: ast.stmt) -> bool:
+    """Whether a statement that shows nothing and does nothing is rather a sentence that happens to parse."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Name, ast.Compare, ast.Tuple))
 
 
 def _depths(text: str, statements: list[Statement]) -> list[int] | None:
     """A depth for each statement: the most likely reading that leaves no `return` outside a function."""
+    if not _allowed(statements[0], statements[0], (), 0):
+        return None
     steps = [_Step((), [0])]
     chosen: list[int] = []
     for _ in range(_MAX_STEPS):
@@ -102,6 +114,8 @@ def _options(text: str, statements: list[Statement], index: int, stack: tuple[_B
 
 
 def _allowed(item: Statement, before: Statement, stack: tuple[_Block, ...], at: int) -> bool:
+    if at > _MAX_DEPTH:
+        return False
     words = [block.word for block in stack[:at]]
     if item.word == "return" and "def" not in words:
         return False
@@ -130,6 +144,9 @@ def _ordered(
         ends_function = words[-1:] == ["else"] and item.word != "return"
         if ends_function and "def" in words:
             favourite = len(words) - 1 - words[::-1].index("def")
+        if words[-2:] == ["class", "def"]:
+            # Behind a method come more methods, which are handled above, or the end of the class.
+            favourite = len(words) - 2
     elif item.word == "return" and "def" in words:
         favourite = len(words) - words[::-1].index("def")
     elif words[-1:] in (["except"], ["finally"]):

@@ -1,4 +1,4 @@
-"""From the bytes of a file to text as Python reads it: byte order marks, PEP 263 cookies, line ends, what is no text."""
+"""From the bytes of a file to text as Python reads it: byte order marks, cookies, line ends, what is no text."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def decode(data: bytes) -> Decoded:
 
 
 def normalised(text: str) -> str:
-    """The text with every line end (`\\r\\n` and lone `\\r`) written as `\\n`, as Python's tokenizer sees it."""
+    """The text with every line end (CR LF and lone CR) written as LF, as Python's tokenizer sees it."""
     if "\r" in text:
         return text.replace("\r\n", "\n").replace("\r", "\n")
     return text

@@ -1,4 +1,4 @@
-"""A light lexer: strings, comments and brackets of Python-like text, valid or not, at the speed of one regular expression."""
+"""A light lexer: strings, comments and brackets of Python-like text, valid or not, by one regular expression."""
 
 from __future__ import annotations
 

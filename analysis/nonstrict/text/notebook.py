@@ -40,7 +40,7 @@ def notebook_source(path: str, text: str) -> Source:
         "\n".join(plain) + ending,
         "\n".join(code) + ending,
         (),
-        tuple(origins),
+        tuple(origins) or None,
         tuple(places),
     )
 

@@ -104,7 +104,7 @@ def _is_python(info: str) -> bool:
 
 def _is_container(info: str) -> bool:
     """Whether a fence is a directive that holds text of the page, as `{note}`."""
-    directive = re.match(r"\{([\w:.-]+)\}", info)
+    directive = re.match(r"\{([\w:-][\w:.-]*)\}", info)
     if directive is None:
         return False
     return directive.group(1).lower() not in _LANGUAGE_DIRECTIVES | _CODE_DIRECTIVES | _OPAQUE_DIRECTIVES

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
-import parso
+from parso.grammar import load_grammar
 
 if TYPE_CHECKING:
-    from parso.tree import BaseNode, NodeOrLeaf
+    from collections.abc import Sequence
+
+
+class _Node(Protocol):
+    """What is used of parso's nodes and leaves; its own annotations leave their types open."""
+
+    type: str
+    start_pos: tuple[int, int]
+    end_pos: tuple[int, int]
+
 
 _BLOCKS = frozenset({"file_input", "suite"})
 _ERRORS = frozenset({"error_node", "error_leaf"})
@@ -19,32 +28,43 @@ def broken_statements(code: str, line: int) -> list[tuple[int, int]]:
     These are the pieces that error recovery set aside; where there is none (the grammar accepts what Python's
     compiler refuses), the smallest statement around `line`.
     """
-    module = parso.parse(code)
+    module = cast("_Node", load_grammar().parse(code))  # pyright: ignore[reportUnknownMemberType]
     ranges: list[tuple[int, int]] = []
-    _collect(module, ranges)
-    if ranges:
-        return ranges
-    leaf = module.get_leaf_for_position((line, 0), include_prefixes=True)
-    statement: NodeOrLeaf | None = leaf
-    while statement is not None and statement.parent is not None and statement.parent.type not in _BLOCKS:
-        statement = statement.parent
-    if statement is None or statement.type in {"newline", "endmarker"}:
-        return [(line, line)]
-    return [_lines_of(statement)]
-
-
-def _collect(node: BaseNode, ranges: list[tuple[int, int]]) -> None:
-    """Gather the error nodes, outermost only, without recursion: trees of broken code can be deep."""
-    stack: list[NodeOrLeaf] = [node]
+    # Without recursion: trees of broken code can be deep.
+    stack = [module]
     while stack:
-        current = stack.pop()
-        if current.type in _ERRORS:
-            ranges.append(_lines_of(current))
-            continue
-        stack.extend(getattr(current, "children", ()))
+        node = stack.pop()
+        if node.type in _ERRORS:
+            ranges.append(_lines_of(node))
+        else:
+            stack.extend(_children(node))
+    return ranges or [_smallest_statement(module, line)]
 
 
-def _lines_of(node: NodeOrLeaf) -> tuple[int, int]:
+def _smallest_statement(module: _Node, line: int) -> tuple[int, int]:
+    """The lines of the innermost statement of a block that contains a line."""
+    found = (line, line)
+    node: _Node | None = module
+    in_block = True
+    while node is not None:
+        if node.type in _BLOCKS:
+            in_block = True
+        elif in_block:
+            found, in_block = _lines_of(node), False
+        node = next((child for child in _children(node) if _contains(child, line)), None)
+    return found
+
+
+def _contains(node: _Node, line: int) -> bool:
+    first, last = _lines_of(node)
+    return first <= line <= last and node.type not in {"newline", "endmarker"}
+
+
+def _children(node: _Node) -> Sequence[_Node]:
+    return cast("Sequence[_Node]", getattr(node, "children", ()))
+
+
+def _lines_of(node: _Node) -> tuple[int, int]:
     first, last = node.start_pos[0], node.end_pos
     # A statement that owns its line end stops before the first column of the next line.
     return first, max(first, last[0] - 1 if last[1] == 0 else last[0])

@@ -122,8 +122,14 @@ def _repair_piece(lines: list[str]) -> tuple[list[str], list[Cut]]:
             cuts.append(outcome.cut)
         start, end = _block(current, outcome.line - 1)
         fixed = _refine(current[start:end])
+        if fixed == current[start:end] and start > 0:
+            # The block parses by itself: what stands above it may lack its end, as a `try` or a header alone.
+            earlier, _ = _block(current, start - 1)
+            above = _refine(current[earlier:start])
+            if above != current[earlier:start]:
+                current[earlier:start] = above
+                continue
         if fixed == current[start:end]:
-            # The block parses by itself, so what breaks it stands elsewhere: the line at least has to go.
             fixed = list(fixed)
             fixed[outcome.line - 1 - start] = ""
             if fixed == current[start:end]:
@@ -194,6 +200,10 @@ def _refine(block: list[str]) -> list[str]:
             return current
         if outcome.line == 0:
             break
+        one_less = list(current)
+        _blank(one_less, outcome.line - 1, outcome.line)
+        if parse("\n".join(one_less)) is not None:
+            return one_less
         attempt = _cut_errors(current, outcome.line)
         if attempt == current:
             break

@@ -78,9 +78,10 @@ class Source:
     """A file as read.
 
     `text` is the whole decoded file, line ends as they are (of a notebook: the joined code before masking).
-    `code` is one Python module text, lines ended by `\\n`; it need not parse before `repaired`.
+    `code` is one Python module text, lines ended by LF; it need not parse before `repaired`.
     `origins` has one entry per line of `code`, or is None where code lines are file lines.
     `cells` is empty where the file is one piece.
+    `unrepaired` is what `code` was before `repaired` cut something out of it: problems point into that.
     """
 
     path: str
@@ -90,11 +91,17 @@ class Source:
     problems: tuple[Problem, ...] = ()
     origins: tuple[Origin, ...] | None = None
     cells: tuple[Cell, ...] = ()
+    unrepaired: str | None = None
 
     @cached_property
     def lines(self) -> list[str]:
         """The lines of `code`, without line ends."""
         return self.code.split("\n")
+
+    @cached_property
+    def lines_as_read(self) -> list[str]:
+        """The lines of the code before repair, without line ends: the columns of all spans count in them."""
+        return self.lines if self.unrepaired is None else self.unrepaired.split("\n")
 
     @cached_property
     def file_lines(self) -> list[str]:
@@ -120,8 +127,8 @@ class Source:
 
     def _position(self, line: int, column: int) -> tuple[int, int, int | None]:
         """Row, column (both from 1, code points) and cell of a byte position of the code."""
-        line = min(max(line, 1), len(self.lines))
-        points = code_points(self.lines[line - 1], column)
+        line = min(max(line, 1), len(self.lines_as_read))
+        points = code_points(self.lines_as_read[line - 1], column)
         if self.origins is None or not self.origins:
             return line, points + 1, None
         origin = self.origins[min(line, len(self.origins)) - 1]
@@ -223,7 +230,8 @@ def parsed(source: Source) -> tuple[Source, ast.Module]:
         Problem(Span(source.path, cut.line, cut.column, cut.end_line, cut.end_column), cut.message)
         for cut in repair_result.cuts
     )
-    fixed = replace(source, code=repair_result.code, problems=source.problems + problems)
+    problems = source.problems + problems
+    fixed = replace(source, code=repair_result.code, problems=problems, unrepaired=source.code)
     return fixed, repair_result.tree
 
 

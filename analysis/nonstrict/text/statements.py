@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.text.repair import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Sequence
 
 _TOKEN = re.compile(
     r"""
@@ -51,7 +52,8 @@ _DECORATOR = re.compile(r"@\s*[^\W\d][\w.]*")
 _CANDIDATE = re.compile(r"(?<=\s)(?:@(?=\w)|[^\W\d])")
 _LOOSE = re.compile(r"\w\s+\(|\.\s|\w\.\s*$")
 _MAX_CANDIDATES = 2000
-_MAX_LENGTH = 200_000
+_MAX_LENGTH = 20_000
+_MAX_LOOK_AHEAD = 1000
 
 
 class Statement(NamedTuple):
@@ -83,18 +85,19 @@ def split(text: str, prompts: dict[int, bool] | None = None) -> list[Statement]:
     """
     if len(text) > _MAX_LENGTH:
         return []
-    breaks = prompts or {}
+    prompts = prompts or {}
+    breaks = sorted(prompts)
     statements: list[Statement] = []
-    position, primary = 0, None
+    position = 0
     while (position := _skip(text, position)) < len(text):
-        primary = breaks.get(_line_start(position, breaks)) if breaks else None
+        primary = _primary(prompts, breaks, position)
         if text[position] == "#":
-            position = _comment_end(text, position, breaks.keys())
+            position = _comment_end(text, position, breaks)
             continue
-        scan = _scan(text, position, breaks.keys())
+        scan = _scan(text, position, breaks)
         end = _skip(text, scan.end)
-        if end < len(text) and text[end] == "#" and not _crosses(scan.end, end, breaks.keys()):
-            end = _comment_end(text, end, breaks.keys())
+        if end < len(text) and text[end] == "#" and not _crosses(scan.end, end, breaks):
+            end = _comment_end(text, end, breaks)
         else:
             end = scan.end
         if end <= position:
@@ -105,12 +108,16 @@ def split(text: str, prompts: dict[int, bool] | None = None) -> list[Statement]:
     return statements
 
 
-def _line_start(position: int, breaks: dict[int, bool]) -> int:
-    return max((place for place in breaks if place <= position), default=-1)
+def _primary(prompts: dict[int, bool], breaks: Sequence[int], position: int) -> bool | None:
+    """Whether the prompt before an offset is a `>>>`; None where there are no prompts."""
+    index = bisect_right(breaks, position)
+    return prompts[breaks[index - 1]] if index else None
 
 
-def _crosses(start: int, end: int, breaks: AbstractSet[int]) -> bool:
-    return any(start <= place <= end for place in breaks)
+def _crosses(start: int, end: int, breaks: Sequence[int]) -> bool:
+    """Whether a line is known to begin between two offsets."""
+    index = bisect_left(breaks, start)
+    return index < len(breaks) and breaks[index] <= end
 
 
 def _skip(text: str, position: int) -> int:
@@ -130,7 +137,7 @@ def _tokens(text: str, position: int) -> list[tuple[str, str, int]]:
     return found
 
 
-def _scan(text: str, position: int, breaks: AbstractSet[int]) -> _Scan:  # noqa: C901 - one automaton, one place
+def _scan(text: str, position: int, breaks: Sequence[int]) -> _Scan:  # noqa: C901 - one automaton, one place
     """Find the end of the statement that starts at an offset."""
     depth, lambdas, end = 0, 0, position
     word, previous, operand = "", "", False
@@ -209,7 +216,7 @@ def _keyword_starts(text: str, match: re.Match[str], *, first: str, imported: bo
 def _ternary(text: str, position: int) -> bool:
     """Whether the `if` before an offset belongs to `a if b else c`: an `else` without a colon comes before a colon."""
     depth = 0
-    for match in _TOKEN.finditer(text, position):
+    for match in _TOKEN.finditer(text, position, position + _MAX_LOOK_AHEAD):
         token = match.group()
         if token in "([{":
             depth += 1
@@ -233,7 +240,7 @@ def _decorates(text: str, position: int) -> bool:
     end = found.end()
     if text[end : end + 1] == "(":
         depth = 0
-        for match in _TOKEN.finditer(text, end):
+        for match in _TOKEN.finditer(text, end, end + _MAX_LOOK_AHEAD):
             depth += (match.group() in {"(", "[", "{"}) - (match.group() in {")", "]", "}"})
             if depth == 0:
                 end = match.end()
@@ -242,11 +249,11 @@ def _decorates(text: str, position: int) -> bool:
     return bool(following) and following[0][1] in {"def", "class", "async", "@", "#", ">>>"}
 
 
-def _comment_end(text: str, start: int, breaks: AbstractSet[int]) -> int:
+def _comment_end(text: str, start: int, breaks: Sequence[int]) -> int:
     """The offset at which the comment that starts at `start` must end: a prompt, or what reads as a statement."""
-    limit = min((place for place in breaks if place > start), default=-1)
-    if limit >= 0:
-        return limit
+    index = bisect_right(breaks, start)
+    if index < len(breaks):
+        return breaks[index]
     for count, match in enumerate(_CANDIDATE.finditer(text, start)):
         if count > _MAX_CANDIDATES:
             break
@@ -257,7 +264,7 @@ def _comment_end(text: str, start: int, breaks: AbstractSet[int]) -> int:
 
 def _is_statement(text: str, comment: int, position: int) -> bool:
     """Whether what stands at an offset within a comment reads as a statement that another one, or nothing, follows."""
-    scan = _scan(text, position, frozenset())
+    scan = _scan(text, position, ())
     first = _tree(text[position : scan.end], scan)
     if first is None or isinstance(first, (ast.Pass, ast.Break, ast.Continue)):
         return False
@@ -269,7 +276,7 @@ def _is_statement(text: str, comment: int, position: int) -> bool:
     following = _skip(text, scan.end)
     if following >= len(text) or text[following] == "#":
         return True
-    then = _scan(text, following, frozenset())
+    then = _scan(text, following, ())
     second = _tree(text[following : then.end], then)
     return second is not None and not _is_prose(second)
 

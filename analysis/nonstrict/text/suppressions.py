@@ -1,4 +1,4 @@
-"""Suppression comments: `# nonstrict: ignore[...]`, `# nonstrict: file-ignore[...]` and `# noqa`, and which were used."""
+"""Suppression comments (`# nonstrict: ignore[...]`, `# nonstrict: file-ignore[...]`, `# noqa`) and their use."""
 
 from __future__ import annotations
 

@@ -1,0 +1,38 @@
+"""Names that a function tests for being set before it sets them: the idiom of lazy initialisation."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nonstrict.facts.scopes import FunctionNode
+
+
+def tests_before_use(function: FunctionNode, name: str) -> bool:
+    """Whether a function asks if `name` is None, empty, or lacks a key: `if name is None`, `if key in name`."""
+    cached: set[str] | None = getattr(function, "_nonstrict_lazy", None)
+    if cached is None:
+        cached = _tested(function)
+        function._nonstrict_lazy = cached  # type: ignore[attr-defined]
+    return name in cached
+
+
+def _tested(function: FunctionNode) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            operator, right = node.ops[0], node.comparators[0]
+            if isinstance(operator, (ast.Is, ast.IsNot)) and isinstance(right, ast.Constant) and right.value is None:
+                found.add(_root(node.left))
+            elif isinstance(operator, (ast.In, ast.NotIn)):
+                found.add(_root(right))
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            found.add(_root(node.operand))
+    return found - {""}
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""

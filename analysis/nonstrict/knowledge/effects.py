@@ -1,0 +1,151 @@
+"""What calls do besides computing a value, what they return, and which methods change a container.
+
+The tables stand in `stdlib_effects`, `library_effects` and `call_results`, each with its sources; here they are joined
+once, when first asked, so that every later question is one look-up.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from nonstrict.knowledge.stdlib_effects import MUTATING, Entries
+
+
+class CallEffect(NamedTuple):
+    """The effect of one call.
+
+    `kind` is one of `io`, `environ-read`, `environ-write`, `random`, `seed`, `clock`, `identity`, `thread`, `process`,
+    `pointer`, `native`, `escape`, `hook`, `torch-state`, `torch-query`, `torch-guarded`. `escape` and `native` matter
+    only where an argument is a tensor. `what` is a verb phrase for messages: `writes to standard output`.
+    `pure_with`: with at least this many positional arguments there is no effect (`time.localtime(seconds)`); 0 where
+    arguments change nothing.
+    """
+
+    kind: str
+    what: str
+    pure_with: int = 0
+
+
+# Methods that change a container, by the container's kind as `call_result` names it.
+MUTATING_METHODS: dict[str, frozenset[str]] = {kind: frozenset(names.split()) for kind, names in MUTATING.items()}
+
+
+def call_effect(qualname: str) -> CallEffect | None:
+    """The effect of calling the function, class or unbound method with this dotted name; None if it has none.
+
+    Names are canonical: `builtins.print`, `random.random`, `torch.manual_seed`, `pathlib.Path.read_text`. Any function
+    of NumPy and of other packages of native code without an entry of its own is `native`.
+    """
+    found = _calls().get(qualname)
+    return found if found is not None else _less_direct(qualname)
+
+
+def method_effect(class_qualname: str, method: str) -> CallEffect | None:
+    """The effect of a method on an instance of a class; None if it has none.
+
+    The class is a dotted name (`logging.Logger`) or a kind that `call_result` gives (`file`, `logger`, ...).
+    """
+    methods = _methods()
+    found = methods.get((class_qualname, method))
+    if found is not None:
+        return found
+    for other in _same_methods().get(class_qualname, ()):
+        found = methods.get((other, method))
+        if found is not None:
+            return found
+    return None
+
+
+def assignment_effect(qualname: str) -> CallEffect | None:
+    """The effect of assigning to an attribute of a module of torch, such as `torch.backends.cudnn.benchmark`."""
+    from nonstrict.knowledge.library_effects import SETTINGS_MODULES
+
+    if qualname.startswith(SETTINGS_MODULES):
+        return CallEffect("torch-state", "changes a setting of torch")
+    if qualname.startswith("os.environ"):
+        return CallEffect("environ-write", "changes the environment")
+    return None
+
+
+def call_result(qualname: str) -> str | None:
+    """The kind of value that a call of the standard library, a built-in or NumPy returns; None if unknown.
+
+    Containers are `list`, `dict`, `set`, `tuple`, `deque`, `defaultdict`, `OrderedDict`, `Counter`, `ChainMap`,
+    `array`, `bytearray`; others include `number`, `string`, `bool`, `bytes`, `none`, `file`, `path`, `lock`,
+    `iterator`, `random-generator`, `logger`, `numpy`, `module`, `thread`, `executor`, `object`.
+    """
+    found = _results().get(qualname)
+    if found is None and qualname.startswith("numpy.") and qualname not in _exceptions():
+        last = qualname.rpartition(".")[2]
+        return "numpy" if last.islower() else None
+    return found
+
+
+@cache
+def _less_direct(qualname: str) -> CallEffect | None:
+    owner, _, name = qualname.rpartition(".")
+    found = method_effect(owner, name) if owner else None
+    if found is not None:
+        return found
+    from nonstrict.knowledge.library_effects import NATIVE_PACKAGES
+
+    what = NATIVE_PACKAGES.get(qualname.partition(".")[0])
+    if what is None or not owner or qualname in _exceptions():
+        return None
+    return CallEffect("native", what)
+
+
+@cache
+def _exceptions() -> frozenset[str]:
+    from nonstrict.knowledge.library_effects import NATIVE_EXCEPTIONS
+
+    return NATIVE_EXCEPTIONS
+
+
+def _rows(*tables: Entries) -> list[tuple[str, str, CallEffect]]:
+    return [
+        (owner, name, CallEffect(kind, what))
+        for table in tables
+        for kind, what, owner, names in table
+        for name in names.split()
+    ]
+
+
+@cache
+def _calls() -> dict[str, CallEffect]:
+    from nonstrict.knowledge import library_effects as library
+    from nonstrict.knowledge import stdlib_effects as stdlib
+
+    rows = _rows(stdlib.CALLS, library.TORCH_CALLS, library.NUMPY_CALLS, library.LIBRARY_CALLS)
+    found = {f"{owner}.{name}": effect for owner, name, effect in rows}
+    for name, count in stdlib.PURE_WITH.items():
+        found[name] = found[name]._replace(pure_with=count)
+    return found
+
+
+@cache
+def _methods() -> dict[tuple[str, str], CallEffect]:
+    from nonstrict.knowledge import library_effects as library
+    from nonstrict.knowledge import stdlib_effects as stdlib
+
+    rows = _rows(stdlib.METHODS, library.TORCH_METHODS, library.NUMPY_METHODS, library.LIBRARY_METHODS)
+    return {(owner, name): effect for owner, name, effect in rows}
+
+
+@cache
+def _same_methods() -> dict[str, tuple[str, ...]]:
+    from nonstrict.knowledge.library_effects import SAME_LIBRARY_METHODS
+    from nonstrict.knowledge.stdlib_effects import SAME_METHODS
+
+    return SAME_METHODS | SAME_LIBRARY_METHODS
+
+
+@cache
+def _results() -> dict[str, str]:
+    from nonstrict.knowledge.call_results import MATH, NUMPY_RESULTS, RESULTS
+
+    found = {f"math.{name}": "number" for name in MATH.split()}
+    found |= {f"numpy.{name}": kind for kind, names in NUMPY_RESULTS.items() for name in names.split()}
+    found |= {name: kind for kind, names in RESULTS.items() for name in names.split()}
+    return found

@@ -1,0 +1,198 @@
+"""Finds the torch of the user's environment and its version, without importing or running anything.
+
+The places are those of the Python documentation (`sysconfig` install schemes, `site`, PEP 405 `pyvenv.cfg`), of conda
+environments, and of torch's wheels (`torch-VERSION.dist-info`, `torch/version.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import NamedTuple
+
+
+class TorchVersion(NamedTuple):
+    """A version of torch and where it was found.
+
+    `text` is as torch states it (`2.13.0+cpu`), `release` its numbers, `location` the directory that holds the package
+    (empty for one that was given by name).
+    """
+
+    text: str
+    release: tuple[int, ...]
+    location: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+    def at_least(self, version: str) -> bool:
+        """Whether this is `version` or newer; pre-releases and nightlies count as their release."""
+        return self.release >= release_numbers(version)
+
+
+def release_numbers(text: str) -> tuple[int, ...]:
+    """The leading numbers of a version: `2.14.0a0+git1234` gives (2, 14, 0); empty where it does not start with one."""
+    found = re.match(r"\d+(?:\.\d+)*", text.strip())
+    return tuple(int(part) for part in found.group().split(".")) if found else ()
+
+
+def torch_version(text: str) -> TorchVersion | None:
+    """A version that the user states in the settings; None where the text is no version."""
+    numbers = release_numbers(text)
+    return TorchVersion(text.strip(), numbers) if numbers else None
+
+
+def installed_torch(python: str | None, root: str) -> TorchVersion | None:
+    """The torch that the user's interpreter would import, or None where none is found.
+
+    `python` is an interpreter or an environment's directory (the setting), `root` the project's directory. Nothing is
+    executed, and unreadable files count as absent.
+    """
+    for directory in site_packages(python, root):
+        found = _in_directory(directory)
+        if found is not None:
+            return found
+    return None
+
+
+def site_packages(python: str | None, root: str) -> list[str]:
+    """Directories of installed packages of the user's environment, in the order of import.
+
+    The environment is the first of: `python`, the active virtual environment (`VIRTUAL_ENV`), `.venv` or `venv` in
+    `root` or its parents up to the repository's top, the active conda environment, the running interpreter.
+    """
+    for prefix in _prefixes(python, root):
+        directories = _packages_of(prefix)
+        if directories:
+            return directories
+    return [path for path in sys.path if os.path.basename(path) in _PACKAGE_DIRECTORIES and os.path.isdir(path)]
+
+
+_PACKAGE_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
+
+
+def _prefixes(python: str | None, root: str) -> list[str]:
+    """Prefixes of environments to look at; only the one that the user names, if any."""
+    if python:
+        return _prefixes_of(os.path.join(root, os.path.expanduser(python)) if os.sep in python else python)
+    found = [os.environ.get("VIRTUAL_ENV", "")]
+    found += [os.path.join(folder, name) for folder in _project_folders(root) for name in (".venv", "venv", "env")]
+    conda = os.environ.get("CONDA_PREFIX", "")
+    return [prefix for prefix in (*found, conda, sys.prefix) if prefix]
+
+
+def _project_folders(root: str) -> list[str]:
+    """`root` and its parents up to the top of the repository; only `root` where there is no repository."""
+    folder = os.path.abspath(root or os.curdir)
+    folders = [folder]
+    while not os.path.exists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return folders[:1]
+        folder = parent
+        folders.append(folder)
+    return folders
+
+
+def _prefixes_of(python: str) -> list[str]:
+    """The environments that an interpreter belongs to: by its own path, then by the file that it links to."""
+    if os.path.isdir(python):
+        return [python]
+    path = python
+    if os.sep not in python:
+        import shutil
+
+        path = shutil.which(python) or python
+    homes = [os.path.dirname(os.path.abspath(path)), os.path.dirname(os.path.realpath(path))]
+    # On Windows python.exe stands in the prefix itself, in a virtual environment in Scripts.
+    prefixes = [home if os.path.isdir(os.path.join(home, "Lib")) else os.path.dirname(home) for home in homes]
+    return list(dict.fromkeys(prefixes))
+
+
+def _packages_of(prefix: str) -> list[str]:
+    """Package directories below one prefix, those of the base interpreter added where the environment shares them."""
+    found = _direct_packages(prefix)
+    settings = _venv_settings(prefix)
+    if settings.get("include-system-site-packages", "").lower() == "true" and "home" in settings:
+        home = settings["home"]
+        base = home if os.path.isdir(os.path.join(home, "Lib")) else os.path.dirname(home)
+        found += [path for path in _direct_packages(base) if path not in found]
+    return found
+
+
+def _direct_packages(prefix: str) -> list[str]:
+    found: list[str] = []
+    for library in ("lib", "lib64", os.path.join("local", "lib")):
+        for version in _pythons(os.path.join(prefix, library)):
+            found += [
+                os.path.join(prefix, library, version, name) for name in sorted(_PACKAGE_DIRECTORIES, reverse=True)
+            ]
+    found.append(os.path.join(prefix, "Lib", "site-packages"))
+    existing = [path for path in found if os.path.isdir(path)]
+    return list({os.path.realpath(path): path for path in reversed(existing)}.values())[::-1]
+
+
+def _pythons(library: str) -> list[str]:
+    """`pythonX.Y` directories, the version of the running interpreter first, then the newest."""
+    names = [name for name in _listed(library) if re.fullmatch(r"(python|pypy)3(\.\d+t?)?", name)]
+    running = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    return sorted(names, key=lambda name: (name != running, [-number for number in release_numbers(name[6:])]))
+
+
+def _venv_settings(prefix: str) -> dict[str, str]:
+    lines = _read(os.path.join(prefix, "pyvenv.cfg")).splitlines()
+    pairs = (line.partition("=") for line in lines)
+    return {key.strip().lower(): value.strip() for key, _, value in pairs}
+
+
+def _in_directory(directory: str) -> TorchVersion | None:
+    """The torch in one package directory, also one that is linked there by an editable install's `.pth` file."""
+    text = _stated_version(directory)
+    if text is None and os.path.isdir(os.path.join(directory, "torch")):
+        text = _from_metadata(directory)
+    if text is not None:
+        return TorchVersion(text, release_numbers(text), directory)
+    for linked in _linked_directories(directory):
+        text = _stated_version(linked)
+        if text is not None:
+            return TorchVersion(text, release_numbers(text), linked)
+    return None
+
+
+def _stated_version(directory: str) -> str | None:
+    """`__version__` in `torch/version.py`, which torch's build writes."""
+    text = _read(os.path.join(directory, "torch", "version.py"))
+    found = re.search(r"^__version__\s*(?::[^=]*)?=\s*['\"]([^'\"]+)['\"]", text, re.MULTILINE)
+    return found.group(1) if found and release_numbers(found.group(1)) else None
+
+
+def _from_metadata(directory: str) -> str | None:
+    names = (re.fullmatch(r"torch-(.+?)\.(?:dist|egg)-info", name) for name in _listed(directory))
+    versions = [found.group(1) for found in names if found is not None and release_numbers(found.group(1))]
+    return max(versions, key=release_numbers, default=None)
+
+
+def _linked_directories(directory: str) -> list[str]:
+    """Directories that `.pth` files add; their lines that run code are not looked at."""
+    linked: list[str] = []
+    for name in _listed(directory):
+        if name.endswith(".pth"):
+            lines = (line.strip() for line in _read(os.path.join(directory, name)).splitlines())
+            linked += [os.path.join(directory, line) for line in lines if line and not line.startswith(("#", "import"))]
+    return [path for path in linked if os.path.isdir(path)]
+
+
+def _listed(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""

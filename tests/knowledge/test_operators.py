@@ -1,0 +1,221 @@
+"""Facts about torch's operators, as `nonstrict.knowledge.operators` answers them."""
+
+from __future__ import annotations
+
+import pytest
+
+from nonstrict.knowledge.operators import (
+    canonical_name,
+    is_array_member,
+    is_tensor_only_member,
+    nn_module,
+    tensor_attribute,
+    tensor_method,
+    torch_function,
+    torch_kind,
+)
+
+
+def method(name):
+    found = tensor_method(name)
+    assert found is not None, name
+    return found
+
+
+def function(name):
+    found = torch_function(name)
+    assert found is not None, name
+    return found
+
+
+IN_PLACE = "add_ mul_ copy_ zero_ fill_ masked_fill_ index_put_ clamp_ scatter_ resize_ set_ __iadd__ __imul__ __setitem__"
+
+
+@pytest.mark.parametrize("name", IN_PLACE.split())
+def test_in_place_methods_write_self(name):
+    assert 0 in method(name).mutates
+
+
+@pytest.mark.parametrize("name", "add mul clone sum view detach __add__ masked_fill item where size".split())
+def test_other_methods_write_nothing(name):
+    assert method(name).mutates == ()
+
+
+@pytest.mark.parametrize("name", "item tolist numpy equal allclose is_nonzero __bool__ __int__ __float__".split())
+def test_data_is_read_by_python(name):
+    assert method(name).data_dependent
+
+
+@pytest.mark.parametrize("name", "add sum max size shape_as clone view arange gather softmax".split())
+def test_data_stays_in_the_graph(name):
+    found = tensor_method(name)
+    assert found is None or not found.data_dependent
+
+
+def test_functions_of_numbers_read_no_data():
+    for name in ("arange", "zeros", "ones", "full", "linspace", "where", "tensor", "stack", "rand"):
+        assert not function(f"torch.{name}").data_dependent, name
+    for name in ("relu", "softmax", "layer_norm", "dropout", "linear", "cross_entropy", "conv2d", "max_pool2d"):
+        assert not function(f"torch.nn.functional.{name}").data_dependent, name
+
+
+@pytest.mark.parametrize("name", "nonzero unique masked_select unique_consecutive bincount argwhere".split())
+def test_dynamic_shapes(name):
+    assert method(name).dynamic_shape
+
+
+def test_where_is_dynamic_only_with_one_argument():
+    assert not function("torch.where").dynamic_shape
+    assert function("torch.where").dynamic_arity == 1
+    assert function("torch.where").returns == "tensor"
+
+
+@pytest.mark.parametrize("name", "numel size dim stride is_contiguous new_zeros new_empty element_size".split())
+def test_metadata_methods(name):
+    assert method(name).metadata
+
+
+@pytest.mark.parametrize("name", "zeros_like ones_like empty_like full_like rand_like numel".split())
+def test_metadata_functions(name):
+    assert function(f"torch.{name}").metadata
+
+
+@pytest.mark.parametrize("name", "add type clone sum to float view data_ptr __getitem__".split())
+def test_methods_that_use_data(name):
+    assert not method(name).metadata
+
+
+@pytest.mark.parametrize("name", "sum mean max min any all prod std var norm argmax".split())
+def test_reductions(name):
+    assert method(name).reduces
+
+
+@pytest.mark.parametrize("name", "add relu softmax det view cumsum".split())
+def test_no_reductions(name):
+    assert not method(name).reduces
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("add", "tensor"), ("split", "tensors"), ("topk", "tensors"), ("numel", "number"), ("size", "size")]
+    + [("is_contiguous", "bool"), ("backward", "none"), ("item", "number"), ("unbind", "tensors"), ("max", "tensor")]
+    + [("unique", "tensor"), ("__len__", "number"), ("stride", "size")],
+)
+def test_kinds_of_results(name, kind):
+    assert method(name).returns == kind
+
+
+def test_results_that_change_with_dim():
+    assert method("max").dim_returns == "tensors"
+    assert method("size").dim_returns == "number"
+    assert method("sum").dim_returns == ""
+
+
+@pytest.mark.parametrize("name", "view t transpose expand reshape detach split unbind add_ squeeze contiguous".split())
+def test_views(name):
+    assert method(name).views
+
+
+@pytest.mark.parametrize("name", "clone add sum softmax".split())
+def test_fresh_results(name):
+    assert not method(name).views
+
+
+def test_random_functions():
+    for name in ("torch.rand", "torch.randn_like", "torch.bernoulli", "torch.nn.functional.dropout", "torch.multinomial"):
+        assert function(name).random, name
+    assert not function("torch.zeros").random
+
+
+def test_arguments_of_functions():
+    assert function("torch.nn.functional.batch_norm").mutates == (1, 2)
+    assert function("torch.nn.functional.relu").inplace
+    assert function("torch.add").out
+    assert function("torch.nn.init.normal_").mutates == (0,)
+
+
+def test_spellings_of_one_operator():
+    assert function("torch.ops.aten.add_.Tensor").mutates == (0,)
+    assert function("torch.Tensor.add_").mutates == (0,)
+    assert function("torch._VF.dropout").random
+    assert function("torch.ops.aten.linalg_det").returns == "tensor"
+    assert torch_function("torch.nn.Linear") is None
+    assert torch_function("numpy.add") is None
+
+
+def test_attributes():
+    for name, kind in {"T": "tensor", "grad": "tensor", "shape": "size", "dtype": "dtype", "ndim": "number"}.items():
+        assert tensor_attribute(name) == kind
+    assert tensor_attribute("requires_grad") == "bool"
+    assert tensor_attribute("device") == "device"
+    assert tensor_attribute("add") is None
+
+
+def test_members_that_only_tensors_have():
+    for name in ("add_", "detach_", "unsqueeze", "requires_grad", "backward", "masked_fill"):
+        assert is_tensor_only_member(name), name
+    for name in ("append", "pop", "update", "count", "index", "to", "cuda", "split", "float", "copy", "name", "device", "dtype"):
+        assert not is_tensor_only_member(name), name
+    assert is_array_member("sum")
+    assert not is_array_member("unsqueeze")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("torch", "module"), ("torch.nn", "module"), ("torch.nn.Linear", "nn-module-class"), ("torch.float32", "dtype")]
+    + [("torch.Tensor", "tensor-class"), ("torch.nn.Parameter", "tensor-class"), ("torch.pi", "constant")]
+    + [("torch.no_grad", "context-manager"), ("torch.Generator", "generator-class"), ("torch.add", "function")]
+    + [("torch.optim.SGD", "optimizer-class"), ("torch.autograd.Function", "autograd-function")]
+    + [("torch.nothing_of_this_name", None), ("numpy.add", None)],
+)
+def test_kinds_of_names(name, kind):
+    assert torch_kind(name) == kind
+
+
+def test_canonical_names():
+    assert canonical_name("torch.nn.modules.linear.Linear") == "torch.nn.Linear"
+    assert canonical_name("torch.nn.parameter.Parameter") == "torch.nn.Parameter"
+    assert canonical_name("torch.nn.Linear") == "torch.nn.Linear"
+
+
+MODE_DEPENDENT = "Dropout Dropout2d AlphaDropout BatchNorm1d BatchNorm2d SyncBatchNorm RReLU TransformerEncoderLayer"
+NOT_MODE_DEPENDENT = "Linear Conv2d LayerNorm ReLU Embedding GroupNorm Identity MSELoss GRUCell Sequential"
+
+
+@pytest.mark.parametrize("name", MODE_DEPENDENT.split())
+def test_mode_dependent_modules(name):
+    found = nn_module(f"torch.nn.{name}")
+    assert found is not None
+    assert found.mode_dependent
+    assert found.mode_default
+
+
+@pytest.mark.parametrize("name", NOT_MODE_DEPENDENT.split())
+def test_modules_without_mode(name):
+    found = nn_module(f"torch.nn.{name}")
+    assert found is not None
+    assert not found.mode_dependent
+
+
+def test_mode_that_hangs_on_an_argument():
+    recurrent = nn_module("torch.nn.modules.rnn.LSTM")
+    assert recurrent is not None
+    assert (recurrent.mode_dependent, recurrent.mode_argument, recurrent.mode_default) == (True, "dropout", False)
+    dropout = nn_module("torch.nn.modules.dropout.Dropout")
+    assert dropout is not None
+    assert (dropout.name, dropout.mode_argument, dropout.mode_position) == ("torch.nn.Dropout", "p", 0)
+    norm = nn_module("torch.nn.InstanceNorm2d")
+    assert norm is not None
+    assert not norm.mode_default
+
+
+def test_parameters_and_containers():
+    for name in ("Linear", "BatchNorm2d", "LSTM", "SyncBatchNorm", "PReLU", "MultiheadAttention"):
+        found = nn_module(f"torch.nn.{name}")
+        assert found is not None
+        assert found.has_parameters, name
+    for name in ("Sequential", "ModuleList", "ModuleDict"):
+        found = nn_module(f"torch.nn.{name}")
+        assert found is not None
+        assert found.container
+    assert nn_module("torch.nn.functional.relu") is None
