@@ -287,7 +287,7 @@ def apply_stub(row: Row, overloads: list[tuple[str, bool, bool]]) -> None:
     if not kinds:
         return
     kinds = [kind for kind in kinds if kind != "none"] or kinds
-    row.returns = max(kinds, key=kinds.count)
+    row.returns = max(kinds, key=lambda kind: (kinds.count(kind), kind == "tensor"))
     with_dim = [kind for kind, dim, _ in overloads if dim and kind not in ("other", row.returns)]
     row.dim_returns = with_dim[0] if with_dim else ""
 
@@ -313,9 +313,11 @@ def measured(row: Row, function: Any, name: str, *, method: bool) -> None:
     schemas = [schema for schema in tensor_schemas(name) if not is_out_variant(schema)]
     seen = probes.probe(function, schemas, writes=bool(row.mutates) or name.endswith("_"), method=method)
     row.flags |= seen.flags
+    if "dynamic_shape" not in row.flags:
+        row.dynamic_arity = row.dynamic_arity or seen.dynamic_arity
     if row.dynamic_arity:
         row.flags.discard("dynamic_shape")
-    if row.returns not in ("other", seen.returns):
+    if row.returns in ("tensor", "tensors") and seen.returns != row.returns:
         # The bare call gives something else than the usual one: `x.type()` is a string.
         row.flags.discard("metadata")
     row.mutates |= seen.mutates

@@ -52,6 +52,8 @@ class Seen:
     returns: str = ""
     flags: set[str] = field(default_factory=set[str])
     mutates: set[int] = field(default_factory=set[int])
+    dynamic: set[int] = field(default_factory=set[int])
+    dynamic_arity: int = 0
 
 
 def samples(shape_only: bool = False) -> list[torch.Tensor]:
@@ -152,6 +154,10 @@ def probe(function: Any, schemas: list[Any], *, writes: bool, method: bool) -> S
                 run_real(function, sample, types, seen, reduced)
         if reduced and all(reduced):
             seen.flags.add("reduces")
+    if seen.dynamic and len(seen.dynamic) == len(ways):
+        seen.flags.add("dynamic_shape")
+    elif seen.dynamic:
+        seen.dynamic_arity = min(seen.dynamic)
     if name in RUNNING_STATISTICS and inspect.isfunction(function):
         seen.mutates |= writes_statistics(function, RUNNING_STATISTICS[name])
     if not writes and not seen.mutates and "data_dependent" not in seen.flags and is_metadata(function, ways):
@@ -193,7 +199,7 @@ def run_fake(function: Any, sample: torch.Tensor, types: list[str], seen: Seen) 
         except DataDependentOutputException:
             seen.flags.add("data_dependent")
         except DynamicOutputShapeException:
-            seen.flags.add("dynamic_shape")
+            seen.dynamic.add(1 + len(types))
         except REFUSALS:
             return
 
@@ -290,6 +296,13 @@ def common_members() -> set[str]:
     types += [logging.Logger, torch.nn.Module, torch.Size, torch.dtype, torch.device, torch.Generator]
     types += [torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.optim.Optimizer]
     types += [collections.UserDict, torch.nn.utils.rnn.PackedSequence, decimal.Decimal, fractions.Fraction]
-    types += [datetime.datetime, datetime.timedelta, array.array, threading.Thread, subprocess.Popen, argparse.Namespace]
+    types += [
+        datetime.datetime,
+        datetime.timedelta,
+        array.array,
+        threading.Thread,
+        subprocess.Popen,
+        argparse.Namespace,
+    ]
     types += [torch.cuda.Event, torch.cuda.Stream, torch.UntypedStorage, torch.TypedStorage, contextlib.ExitStack]
     return {member for kind in types for member in dir(kind)} | FIELD_NAMES

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
 def checked(text: str | None = None, options: RunOptions | None = None, **fields: Any) -> CheckResult:
     if text is not None:
         Path("a.py").write_text(text, encoding="utf-8")
-    return check(["."], replace(default_settings(os.getcwd()), **fields), options)
+    return check(["."], default_settings(os.getcwd())._replace(**fields), options)
 
 
 def codes(result: CheckResult) -> list[str]:

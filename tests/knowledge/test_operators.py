@@ -28,7 +28,9 @@ def function(name):
     return found
 
 
-IN_PLACE = "add_ mul_ copy_ zero_ fill_ masked_fill_ index_put_ clamp_ scatter_ resize_ set_ __iadd__ __imul__ __setitem__"
+IN_PLACE = (
+    "add_ mul_ copy_ zero_ fill_ masked_fill_ index_put_ clamp_ scatter_ resize_ set_ __iadd__ __imul__ __setitem__"
+)
 
 
 @pytest.mark.parametrize("name", IN_PLACE.split())
@@ -122,7 +124,13 @@ def test_fresh_results(name):
 
 
 def test_random_functions():
-    for name in ("torch.rand", "torch.randn_like", "torch.bernoulli", "torch.nn.functional.dropout", "torch.multinomial"):
+    for name in (
+        "torch.rand",
+        "torch.randn_like",
+        "torch.bernoulli",
+        "torch.nn.functional.dropout",
+        "torch.multinomial",
+    ):
         assert function(name).random, name
     assert not function("torch.zeros").random
 
@@ -154,7 +162,21 @@ def test_attributes():
 def test_members_that_only_tensors_have():
     for name in ("add_", "detach_", "unsqueeze", "requires_grad", "backward", "masked_fill"):
         assert is_tensor_only_member(name), name
-    for name in ("append", "pop", "update", "count", "index", "to", "cuda", "split", "float", "copy", "name", "device", "dtype"):
+    for name in (
+        "append",
+        "pop",
+        "update",
+        "count",
+        "index",
+        "to",
+        "cuda",
+        "split",
+        "float",
+        "copy",
+        "name",
+        "device",
+        "dtype",
+    ):
         assert not is_tensor_only_member(name), name
     assert is_array_member("sum")
     assert not is_array_member("unsqueeze")

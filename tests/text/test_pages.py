@@ -26,17 +26,7 @@ def rows(source: Source) -> dict[int, str]:
 
 @pytest.mark.parametrize(
     "info",
-    [
-        "python",
-        "py",
-        "Python",
-        "python3",
-        "{code-cell}",
-        "{code-cell} ipython3",
-        "{code-cell} python",
-        "{code-block} python",
-    ]
-    + ["python title='x'", "{.python}", "{python}", "{testcode}", " python", "pycon"],
+    ["python", "py", "Python", "python3", "{code-cell}", "{code-cell} ipython3", "{code-cell} python", "{code-block} python", "python title='x'", "{.python}", "{python}", "{testcode}", " python", "pycon"],
 )
 def test_python_fences_are_read(info: str) -> None:
     source = page(f"Text\n```{info}\nx = 1\n```\nmore x\n")

@@ -69,7 +69,9 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
     cache = open_cache(discovery, settings)
     hit = cache.load()
     if hit is not None:
-        return CheckResult(hit.diagnostics, len(discovery.files), (*failures, *hit.failures), {}, cached=True)
+        return CheckResult(
+            hit.diagnostics, len(discovery.files) - len(hit.failures), (*failures, *hit.failures), {}, cached=True
+        )
     result, dependencies = _analysed(discovery, settings, options, None)
     cache.store(result.diagnostics, result.failures[len(failures) :], dependencies)
     return result
@@ -110,7 +112,8 @@ def _analysed(
     diagnostics = presenter.diagnostics(analysis)
     failures = _sentences((*discovery.failures, *analysis.failures))
     read = {path: analysis.sources[path] for path in {d.location.path for d in diagnostics} if path in analysis.sources}
-    result = CheckResult(diagnostics, len(discovery.files), failures, read)
+    unread = {path for path, _ in analysis.failures}
+    result = CheckResult(diagnostics, len(discovery.files) - len(unread), failures, read)
     return result, _dependencies(analysis)
 
 

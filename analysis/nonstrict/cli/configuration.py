@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nonstrict.settings.errors import ConfigurationError
@@ -50,7 +49,7 @@ def main_settings(paths: Sequence[str], options: argparse.Namespace) -> Settings
     if files:
         from nonstrict.settings.load import settings_from_file
 
-        return replace(settings_from_file(files[0]), root=os.getcwd())
+        return settings_from_file(files[0])._replace(root=os.getcwd())
     from nonstrict.settings.load import nearest_settings
 
     return nearest_settings(common_directory(paths)) or default_settings(os.getcwd())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.cli.configuration import is_assignment
@@ -42,7 +41,7 @@ def overridden(settings: Settings, options: argparse.Namespace) -> Settings:
     output_format = options.output_format or _format_of_environment()
     if output_format:
         fields["output_format"] = output_format
-    return replace(settings, **fields) if fields else settings
+    return settings._replace(**fields) if fields else settings
 
 
 def _select_rules(fields: dict[str, Any], settings: Settings, options: argparse.Namespace) -> None:

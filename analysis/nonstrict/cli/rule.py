@@ -54,7 +54,8 @@ def _listed(rules: Sequence[Rule], output_format: str) -> str:
 
 
 def _explained(rule: Rule) -> str:
-    return f"# {rule.name} ({rule.code})\n\nDefault severity: {rule.severity.label}\n\n{rule.documentation.strip()}\n"
+    heading, _, text = rule.documentation.strip().partition("\n")
+    return f"{heading}\n\nDefault severity: {rule.severity.label}\n\n{text.strip()}\n\nPage: {rule.url}\n"
 
 
 def _record(rule: Rule) -> dict[str, str]:

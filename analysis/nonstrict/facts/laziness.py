@@ -11,11 +11,29 @@ if TYPE_CHECKING:
 
 def tests_before_use(function: FunctionNode, name: str) -> bool:
     """Whether a function asks if `name` is None, empty, or lacks a key: `if name is None`, `if key in name`."""
-    cached: set[str] | None = getattr(function, "_nonstrict_lazy", None)
+    return name in _sets(function)[0]
+
+
+def fills(function: FunctionNode, name: str) -> bool:
+    """Whether a function tests `name` before use and stores into it: a lazily filled cache."""
+    tested, stored = _sets(function)
+    return name in tested and name in stored
+
+
+def _sets(function: FunctionNode) -> tuple[set[str], set[str]]:
+    cached: tuple[set[str], set[str]] | None = getattr(function, "_nonstrict_lazy", None)
     if cached is None:
-        cached = _tested(function)
+        cached = (_tested(function), _stored(function))
         function._nonstrict_lazy = cached  # type: ignore[attr-defined]
-    return name in cached
+    return cached
+
+
+def _stored(function: FunctionNode) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Attribute, ast.Subscript, ast.Name)) and not isinstance(node.ctx, ast.Load):
+            found.add(_root(node))
+    return found
 
 
 def _tested(function: FunctionNode) -> set[str]:

@@ -129,6 +129,7 @@ MATH = (
 
 # NumPy names that give something other than an array.
 NUMPY_RESULTS: dict[str, str] = {
+    "numpy": "ndarray",
     "tuple": "meshgrid nonzero shape unravel_index",
     "bool": "allclose array_equal array_equiv can_cast isscalar issubdtype iterable may_share_memory shares_memory",
     "number": "bool_ complex128 complex64 float16 float32 float64 float_ int16 int32 int64 int8 int_ ndim size uint16 "

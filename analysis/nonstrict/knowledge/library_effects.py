@@ -309,8 +309,8 @@ NATIVE_PACKAGES: dict[str, str] = {
 
 # Names in those packages that take no data: types, settings, constants and helpers of shapes.
 _EXCEPTIONS = (
-    "numpy.dtype numpy.ndarray numpy.generic numpy.finfo numpy.iinfo numpy.errstate numpy.newaxis numpy.shape numpy.ndim",
-    "numpy.size numpy.broadcast_shapes numpy.result_type numpy.promote_types numpy.can_cast numpy.issubdtype",
+    "numpy.dtype numpy.ndarray numpy.generic numpy.finfo numpy.iinfo numpy.errstate numpy.newaxis numpy.shape",
+    "numpy.ndim numpy.size numpy.broadcast_shapes numpy.result_type numpy.promote_types numpy.can_cast numpy.issubdtype",
     "numpy.geterr numpy.printoptions numpy.random.default_rng numpy.random.Generator numpy.random.RandomState",
     "numpy.random.PCG64 numpy.random.SeedSequence numpy.random.MT19937 numpy.random.Philox numpy.vectorize numpy.ufunc",
     "numpy.s_ numpy.index_exp numpy.testing numpy.typing numba.jit numba.njit numba.prange jax.jit",

@@ -173,7 +173,7 @@ def _examine(
 ) -> Iterable[Finding]:
     """The findings of all rules in all marked functions; one that several reach is reported for the nearest."""
     found: dict[tuple[object, ...], Finding] = {}
-    marks = list(machine.marks.values())
+    marks = roots.settled_marks(machine)
     for index, mark in enumerate(marks):
         if progress is not None:
             progress(index, len(marks))

@@ -21,6 +21,7 @@ from nonstrict.program.values import (
     TENSORS,
     UNKNOWN,
     Flag,
+    Heap,
     Kind,
     Value,
     join,
@@ -274,16 +275,29 @@ def _element_at(frame: Frame, base: Value, index: Value) -> Value:
     if heap is None:
         return UNKNOWN
     if index.kind is Kind.SETTING and base.kind in (Kind.LIST, Kind.TUPLE):
-        return base
+        return copied(base)
     found = heap.load(index.const)
-    if found is None and base.place.origin is Origin.GLOBAL and not base.place.path:
-        found = frame.machine.stored_in(base.place, "")
+    if base.place.origin is Origin.GLOBAL and not base.place.path and (found is None or found.kind is Kind.MARKED):
+        stored = frame.machine.stored_in(base.place, "")
+        found = found if stored is None else join(found, stored)
     step = f"[{index.const!r}]" if index.const is not NO_CONSTANT else "[]"
     if found is None:
         return UNKNOWN.at(base.place.step(step))
     if base.place.origin in (Origin.FRESH, Origin.UNKNOWN):
         return found.with_pending(found.pending | base.pending)
     return relocated(found, base.place.step(step))
+
+
+def copied(base: Value) -> Value:
+    """A new container with the elements of another."""
+    made = Heap()
+    if base.heap is not None:
+        made.items, made.loose = dict(base.heap.items), base.heap.loose
+        made.element = base.heap.element
+        if made.element is not None and base.place.origin is not Origin.FRESH:
+            made.element = relocated(made.element, base.place.step("[]"))
+            made.items = {key: relocated(item, base.place.step(f"[{key!r}]")) for key, item in made.items.items()}
+    return Value(base.kind, FRESH, heap=made, pending=base.pending)
 
 
 def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:

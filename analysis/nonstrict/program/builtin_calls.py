@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program import conditions, expressions
+from nonstrict.program import attributes, conditions, expressions, stores
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
     BOOL,
+    CONTAINERS,
     NO_CONSTANT,
     NUMBER,
     STRING,
@@ -257,8 +258,6 @@ def _getattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
     made = ast.Attribute(value=ast.Name(id="_", ctx=ast.Load()), attr=positional[1].const, ctx=ast.Load())
     ast.copy_location(made, node)
     made.value = node.args[0] if isinstance(node, ast.Call) else made.value
-    from nonstrict.program import attributes
-
     found = attributes.load(frame, made, positional[0], positional[1].const)
     if len(positional) > 2 and positional[2].kind is not Kind.NONE:
         return join(found, positional[2])
@@ -277,8 +276,6 @@ def _hasattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
 
 
 def _setattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    from nonstrict.program import stores
-
     if len(positional) == 3:
         name = positional[1].const if isinstance(positional[1].const, str) else "..."
         stores.set_attribute(frame, node, positional[0], name, positional[2])
@@ -306,6 +303,12 @@ def _wraps(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
 
 
 def _same(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return positional[0] if positional else UNKNOWN
+
+
+def _copy(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if positional and positional[0].kind in CONTAINERS:
+        return attributes.copied(positional[0])
     return positional[0] if positional else UNKNOWN
 
 
@@ -367,7 +370,7 @@ SPECIAL: dict[str, Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Val
     "functools.update_wrapper": _same,
     "nonstrict.identity": _same,
     "functools.reduce": _reduce,
-    "copy.copy": _same,
+    "copy.copy": _copy,
     "typing.cast": lambda frame, node, positional, keywords: positional[-1] if positional else UNKNOWN,
     **dict.fromkeys(
         (

@@ -29,10 +29,26 @@ def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
         module = machine.project.module(path)
         if module is not None and names:
             roots.find_calls(machine, module, names)
+    for sibling in siblings(machine, mark):
+        for call in sibling.calls:
+            if not any(call.node is known.node for known in mark.calls):
+                mark.calls.append(call)
     for caller in {call.caller for call in mark.calls if call.caller is not None}:
         if caller.name != "<lambda>":
             roots.find_calls(machine, caller.module, _aliases(caller))
     return mark.calls
+
+
+def siblings(machine: Machine, mark: Mark) -> list[Mark]:
+    """The marks of the same function text: a factory makes one for each of its calls."""
+    function = mark.function
+    if function is None or function.closure is None:
+        return []
+    return [
+        other
+        for other in machine.marks.values()
+        if other is not mark and other.function is not None and other.function.node is function.node
+    ]
 
 
 def parameter_names(mark: Mark) -> list[str]:
@@ -150,13 +166,14 @@ def _reads_mode(call: SeenCall) -> bool:
 
 def _caught(machine: Machine, call: SeenCall) -> frozenset[str]:
     if call.caller is None:
-        return frozenset()
+        module = machine.project.module(call.path)
+        return frozenset(_handlers_around(module.outline.shell, call.node)) if module is not None else frozenset()
     names = _handlers_around(call.caller.node, call.node)
     if call.caller.name != "<lambda>":
         roots.find_calls(machine, call.caller.module, _aliases(call.caller))
     for frame, node, _, _ in machine.static_calls.get(call.caller.node, []):
-        if frame.function is not None:
-            names |= _handlers_around(frame.function.node, node)
+        around = frame.function.node if frame.function is not None else frame.module.outline.shell
+        names |= _handlers_around(around, node)
     return frozenset(names)
 
 
@@ -186,7 +203,7 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     calls = calls_of(machine, mark)
     found = [
         Related(span_of(path, offset, node), "this call may reach several marked functions")
-        for path, offset, node in machine.dispatches.get(id(mark), [])
+        for path, offset, node in (*machine.dispatches.get(id(mark), []), *_as_argument(machine, mark))
     ]
     function = mark.function
     if function is None or function.closure is None or not _captures(function):
@@ -198,8 +215,40 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     return tuple(found)
 
 
+def _as_argument(machine: Machine, mark: Mark) -> list[tuple[str, int, ast.AST]]:
+    """Calls of a parameter for which other calls of the same function pass another marked function."""
+    found: list[tuple[str, int, ast.AST]] = []
+    for node, calls in machine.static_calls.items():
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        passed: dict[str, set[int]] = {}
+        frames = [frame for frame, _, positional, keywords in calls if _passes(mark, positional, keywords)]
+        if not frames:
+            continue
+        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+        for _, _, positional, keywords in calls:
+            for name, value in (*zip(names, positional, strict=False), *keywords.items()):
+                if value.kind is Kind.MARKED:
+                    passed.setdefault(name, set()).add(id(value.ref))
+        varying = {name for name, marks in passed.items() if len(marks) > 1 and id(mark) in marks}
+        function = next((known for known in machine.functions.values() if known.node is node), None)
+        if varying and function is not None:
+            found.extend(
+                (function.module.path, function.offset, inner)
+                for inner in ast.walk(node)
+                if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in varying
+            )
+    return found
+
+
+def _passes(mark: Mark, positional: tuple[Value, ...], keywords: dict[str, Value]) -> bool:
+    return any(value.kind is Kind.MARKED and value.ref is mark for value in (*positional, *keywords.values()))
+
+
 def _same_factory(call: SeenCall, function: Function) -> bool:
-    return call.caller is not None and call.caller.closure is not None and call.caller.closure is function.closure
+    if call.caller is None or call.caller.closure is None or function.closure is None:
+        return False
+    return call.caller.closure.function is function.closure.function
 
 
 def _captures(function: Function) -> bool:

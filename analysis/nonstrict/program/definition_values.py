@@ -80,6 +80,8 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
             function.cached_at = decorator
         if name in _CONTEXT_MANAGERS:
             function.context_manager = True
+        if name.endswith("inference_mode") and name.startswith("torch."):
+            function.modes.append(decorator)
         if name in _TRITON:
             function.traits.add("triton")
     if name == "builtins.staticmethod" or name == "builtins.classmethod":

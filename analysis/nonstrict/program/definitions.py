@@ -26,6 +26,7 @@ class Function:
     binding: str = ""  # "static", "class" or "property"
     cached_at: ast.AST | None = None  # the `lru_cache` decorator
     context_manager: bool = False
+    modes: list[ast.AST] = field(default_factory=list[ast.AST])  # `inference_mode` decorators
     traits: set[str] = field(default_factory=set[str])  # "triton", "no_grad", ...
 
     @property

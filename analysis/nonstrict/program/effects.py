@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import enum
 from collections import deque
 from dataclasses import dataclass, field
@@ -85,6 +86,7 @@ class CallEdge(NamedTuple):
     callee: str
     summary: Summary
     deferred: str = ""
+    caught: tuple[str, ...] = ()
 
     @property
     def span(self) -> Span:
@@ -123,6 +125,17 @@ class Observed(NamedTuple):
     in_hook: bool
 
 
+def handles(caught: tuple[str, ...], raised: str) -> bool:
+    """Whether handlers for the named exceptions catch another, as far as builtin exceptions tell."""
+    if not caught:
+        return False
+    kinds = {raised, "Exception", "BaseException", ""}
+    known = getattr(builtins, raised, None)
+    if isinstance(known, type):
+        kinds |= {base.__name__ for base in known.__mro__}
+    return bool(kinds & set(caught))
+
+
 def reachable(root: Summary) -> Iterator[tuple[Summary, tuple[CallEdge, ...], bool]]:
     """The summaries reached from a root, nearest first, with a shortest chain and whether they run in a hook."""
     queue: deque[tuple[Summary, tuple[CallEdge, ...], bool]] = deque([(root, (), False)])
@@ -151,5 +164,7 @@ def observed(root: Summary, harmless: frozenset[tuple[object, ...]]) -> list[Obs
         effects += [effect for key, effect in summary.unbacked.items() if key not in returned and key not in harmless]
         effects += [effect for key, effect in summary.draws.items() if key in decided]
         for effect in effects:
+            if effect.event is Event.RAISE and any(handles(edge.caught, effect.what) for edge in chain):
+                continue
             found.setdefault((effect.key, in_hook), Observed(effect, chain, in_hook))
     return list(found.values())

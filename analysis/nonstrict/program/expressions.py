@@ -181,9 +181,12 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
         attributes.compared_types(frame, node)
         return BOOL
     attributes.compared_types(frame, node)
-    values = [use(frame, operand) for operand in operands]
-    pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
     membership = any(isinstance(operator, (ast.In, ast.NotIn)) for operator in node.ops)
+    values = [evaluate(frame, operand) for operand in operands]
+    for operand, value in zip(operands, values, strict=True):
+        if not (membership and frame.initialises(value)):
+            frame.consume(operand, value)
+    pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
     if membership:
         if any(value.kind is Kind.EXTERNAL and value.ref == "os.environ" for value in values):
             frame.emit(Event.AMBIENT, node, what="reads the environment")

@@ -36,7 +36,6 @@ _RESULTS = {
     "string": STRING,
     "bool": BOOL,
     "numpy": NUMPY,
-    "random-generator": Value(Kind.INSTANCE, FRESH, "random.Random"),
     "none": Value(Kind.NONE, const=None),
 }
 _CONTAINER_RESULTS = {
@@ -61,6 +60,7 @@ _TRACE_GUARDS = frozenset(
         "torch._dynamo.external_utils.is_compiling",
     }
 )
+_IN_MEMORY = frozenset({"io.StringIO", "io.BytesIO"})
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 _DLPACK = frozenset({"torch.from_dlpack", "torch.utils.dlpack.from_dlpack"})
 _NATIVE_LOADERS = frozenset(
@@ -82,6 +82,8 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return marking.apply(frame, node, name, positional, keywords)
     if name in _NATIVE_LOADERS:
         return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NATIVE)
+    if name in _IN_MEMORY:
+        return Value(Kind.INSTANCE, FRESH, name)
     if name in _DLPACK:
         return _pointer(frame, node, name, "shares memory through DLPack", [*positional, *keywords.values()])
     if name in _NAMESPACES:
@@ -183,10 +185,30 @@ def _seed(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]
 
 
 def _thread(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    work = any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in values)
-    if work or any(_holds_tensor(value) for value in values):
-        frame.emit(Event.THREAD, node, what=what)
-    return Value(Kind.INSTANCE, FRESH, name)
+    if call_result(name) is not None and name[name.rfind(".") + 1].isupper():
+        # A thread or executor is made here; work is handed over when it starts or is given a task.
+        made = Value(Kind.INSTANCE, FRESH, call_result(name), heap=Heap())
+        if made.heap is not None:
+            made.heap.open = any(_is_work(value) for value in values)
+        return made
+    if any(_is_work(value) for value in values):
+        frame.emit(Event.THREAD, node, what=_callee(node))
+    return UNKNOWN
+
+
+def start_thread(frame: Frame, node: ast.AST, thread: Value) -> Value:
+    """`thread.start()`: an effect if the thread was given work."""
+    if thread.heap is not None and thread.heap.open:
+        frame.emit(Event.THREAD, node, what=_callee(node))
+    return Value(Kind.NONE, const=None)
+
+
+def _is_work(value: Value) -> bool:
+    return value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) or _holds_tensor(value)
+
+
+def _callee(node: ast.AST) -> str:
+    return f"`{ast.unparse(node.func)}()`" if isinstance(node, ast.Call) else "this"
 
 
 def _pointer(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value:
@@ -221,6 +243,10 @@ def _torch_state(frame: Frame, node: ast.AST, name: str, what: str, values: list
         return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NONE)
     frame.emit(Event.TORCH_STATE, node, what=what)
     return Value(Kind.NONE, const=None)
+
+
+def _torch_guarded(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    return Value(Kind.INSTANCE, FRESH, name) if name.endswith("set_grad_enabled") else None
 
 
 def _torch_query(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
@@ -262,6 +288,7 @@ _EFFECTS = {
     "pointer": _pointer,
     "native": _native,
     "torch-state": _torch_state,
+    "torch-guarded": _torch_guarded,
     "torch-query": _torch_query,
     "escape": _escape,
     "hook": _hook,
@@ -303,7 +330,7 @@ def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
             frame.emit(Event.TORCH_STATE, node, what="`torch.inference_mode()`")
         if manager.ref == "contextlib" and manager.heap is not None:
             return manager.heap.element or UNKNOWN
-        return manager if manager.ref == "builtins.open" else UNKNOWN
+        return manager
     if manager.kind is Kind.OBJECT and hasattr(manager.ref, "bases"):
         return _enter_object(frame, node, manager)
     return UNKNOWN if manager.kind in TENSORS else manager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.laziness import tests_before_use
+from nonstrict.facts.laziness import fills, tests_before_use
 from nonstrict.program.effects import CallEdge, Effect, Event, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
 from nonstrict.program.values import CALLABLES, UNKNOWN, Flag, Heap, Kind, Value, join
@@ -88,7 +88,7 @@ class Frame:
 
     def followed(self, node: ast.AST, callee: str, summary: Summary, deferred: str = "") -> None:
         """Record a call whose body was interpreted."""
-        self.summary.add_call(CallEdge(self.module.path, self.offset, node, callee, summary, deferred))
+        self.summary.add_call(CallEdge(self.module.path, self.offset, node, callee, summary, deferred, self.caught))
 
     def consume(self, node: ast.AST, value: Value, *, metadata: bool = False) -> Value:
         """Note that a value is really used at an expression: reads of captured state are effects."""
@@ -111,11 +111,10 @@ class Frame:
 
     def initialises(self, value: Value) -> bool:
         """Whether the function itself sets the captured name that a value was read through."""
-        places = [alternative.place for alternative in value.alternatives()]
-        scope = self.scope
-        return scope is not None and any(
-            not place.path and place.name in scope.global_names and place.name in scope.assigned for place in places
-        )
+        function = self.function
+        if function is None:
+            return False
+        return any(fills(function.node, alternative.place.name) for alternative in value.alternatives())
 
     def sized(self, value: Value) -> None:
         """A value decides a size or a split, and nothing else of what is returned: torch supports that."""
@@ -156,7 +155,7 @@ class Frame:
         if self.scope is None and name in self.env:
             return self.env[name]
         declared_global = self.scope is not None and name in self.scope.global_names
-        if declared_global and name in self.env:
+        if name in self.env and (declared_global or self.scope is not None and name in self.scope.nonlocal_names):
             return self.env[name]
         if not declared_global:
             captured = self._closure_value(name)
@@ -192,6 +191,8 @@ class Frame:
                 return
             owner = frame.function.qualname if frame and frame.function else ""
             self._write_outer(Place(Origin.CELL, f"{self.module.path}:{owner}", name), value, node)
+            if traced(value):
+                self.env[name] = value
             return
         self.env[name] = value
 
@@ -251,6 +252,6 @@ def traced(value: Value) -> bool:
             return True
         if alternative.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT) and alternative.heap is not None:
             element = alternative.heap.element
-            if alternative.place.origin is Origin.FRESH and element is not None and element.kind is Kind.TENSOR:
-                return not element.place.captured
+            if alternative.place.origin is Origin.FRESH and element is not None and traced(element):
+                return True
     return False

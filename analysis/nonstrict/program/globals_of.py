@@ -45,7 +45,7 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
         machine.globals[module.path, name] = relocated(found, place) if _owned(bindings) else found
     if found is None:
         return UNKNOWN
-    if name in module.declared_global and not _settled(found):
+    if name in module.declared_global and (not _settled(found) or found.kind is Kind.MARKED):
         for written in writes.rebindings(machine, module, name):
             found = join(found, written)
     return relocated(found, place) if _owned(bindings) else found

@@ -172,7 +172,11 @@ def follow(
     summary = _summary(frame, node, function, bound)
     if not frame.static:
         frame.followed(node, function.qualname, summary, deferred)
-        if function.cached_at is not None and not deferred:
+        for decorator in function.modes:
+            inside = Frame(machine, function.module, function.offset, summary)
+            inside.emit(Event.TORCH_STATE, decorator, what="torch.inference_mode")
+        local = function.closure is not None and not function.closure.static
+        if function.cached_at is not None and not deferred and not local:
             leak_from_cache(frame, function, summary)
     result = summary.returns if summary.returns is not None else UNKNOWN
     if isinstance(function.node, ast.AsyncFunctionDef):

@@ -117,6 +117,10 @@ class Machine:
                 self._stored[key] = writes.stored_values(self, module, place.name, attribute)
         return self._stored[key]
 
+    def is_written(self, place: Place, how: str) -> bool:
+        """Whether code of the project was seen to rebind or change a global."""
+        return any(related.message == how for related in writes.writers(self, place))
+
     def installed(self, dotted: str) -> Value | None:
         """The definition of something in an installed package, from its source."""
         if dotted not in self._installed:

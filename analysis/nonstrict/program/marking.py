@@ -149,8 +149,23 @@ def ambiguous(frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> Non
     """A call that may reach one of several marked functions: Dynamo cannot tell them apart (NST107)."""
     marks = [value.ref for value in alternatives if value.kind is Kind.MARKED and value.ref.kind == "nonstrict"]
     distinct = {id(mark.function.node) if mark.function else id(mark) for mark in marks}
-    if len(distinct) > 1 and frame.static and frame.function is not None:
+    if len(distinct) < 2 or not frame.static or frame.function is None or not isinstance(node, ast.Call):
+        return
+    if _replaced(frame, node.func):
         frame.machine.dispatches.setdefault(id(marks[0]), []).append((frame.module.path, frame.offset, node))
+
+
+def _replaced(frame: Frame, callee: ast.expr) -> bool:
+    """Whether a name, entry or attribute is bound anew after import: a choice by key or flag is guarded by Dynamo."""
+    if isinstance(callee, ast.Name):
+        place = Place(Origin.GLOBAL, frame.module.path, callee.id)
+        return callee.id in frame.module.declared_global or frame.machine.is_written(place, "rebound here")
+    root = callee
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return False
+    return frame.machine.is_written(Place(Origin.GLOBAL, frame.module.path, root.id), "changed here")
 
 
 def receiver_of(machine: Machine, mark: Mark) -> Value | None:

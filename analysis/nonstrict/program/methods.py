@@ -363,6 +363,8 @@ def _external(
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
     dotted = f"{receiver.ref}.{name}"
     effect = method_effect(receiver.ref, name)
+    if name == "start" and receiver.ref == "thread":
+        return externals.start_thread(frame, node, receiver)
     if effect is not None:
         return externals.effect(frame, node, dotted, effect, values)
     if (receiver.ref, name) in _AMBIENT:

@@ -45,15 +45,15 @@ def exported(machine: Machine, module: Module) -> set[str]:
     found: set[str] = set()
     for name in _aliases(machine, module, WORDS):
         found.add(name)
-    pattern = _pattern(WORDS)
-    for chunk in module.chunks_with(pattern):
+    words = WORDS | found
+    for chunk in module.chunks_with(_pattern(words)):
         node = module.outline.node(chunk)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _is_wrapper(node):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _is_wrapper(node, words):
             found.add(node.name)
     return found - WORDS
 
 
-def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: Iterable[str] = WORDS) -> bool:
     """Whether a function hands a parameter, or a function it defines, to a marker."""
     parameters = {argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     inner = {item.name for item in ast.walk(node) if isinstance(item, ast.FunctionDef) and item is not node}
@@ -64,14 +64,14 @@ def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         for argument in item.args.args
     }
     for call in ast.walk(node):
-        if isinstance(call, ast.Call) and _last_name(call.func) in WORDS:
+        if isinstance(call, ast.Call) and _last_name(call.func) in words:
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
             if any(isinstance(value, ast.Name) and value.id in parameters | inner | decorated for value in given):
                 return True
         if isinstance(call, (ast.FunctionDef,)) and call is not node:
-            if any(_last_name(decorator) in WORDS for decorator in call.decorator_list):
+            if any(_last_name(decorator) in words for decorator in call.decorator_list):
                 return bool(parameters)
-        if isinstance(call, ast.Return) and call.value is not None and _last_name(call.value) in WORDS:
+        if isinstance(call, ast.Return) and call.value is not None and _last_name(call.value) in words:
             return True
     return False
 
@@ -98,9 +98,9 @@ def _aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]
                 value = machine.global_value(module, name)
                 if any(_is_marker(alternative) for alternative in value.alternatives()):
                     found.add(name)
-            elif binding.kind == "def" and binding.chunk is not None and _pattern(wanted).search(binding.chunk.text):
+            elif binding.kind == "def" and binding.chunk is not None and _pattern(wanted | found).search(binding.chunk.text):
                 node = module.definition(binding)
-                if isinstance(node, ast.FunctionDef) and _is_wrapper(node):
+                if isinstance(node, ast.FunctionDef) and _is_wrapper(node, wanted | found):
                     found.add(name)
     return found
 
@@ -254,3 +254,23 @@ def _around(module: Module, line: int) -> Iterator[tuple[ast.AST, int]]:
             node = module.outline.node(chunk)
             if node is not None:
                 yield node, chunk.offset
+
+
+def settled_marks(machine: Machine) -> list[Mark]:
+    """The marks to look at: one made by a factory counts as its real calls made it, if any were seen."""
+    for mark in list(machine.marks.values()):
+        closure = mark.function.closure if mark.function is not None else None
+        if closure is not None and closure.function is not None and closure.caller is None:
+            find_calls(machine, closure.module, {closure.function.name})
+    called: set[tuple[int, str]] = set()
+    for mark in machine.marks.values():
+        closure = mark.function.closure if mark.function is not None else None
+        if mark.function is not None and closure is not None and closure.caller is not None:
+            called.add((id(mark.function.node), mark.kind))
+    kept: list[Mark] = []
+    for mark in machine.marks.values():
+        closure = mark.function.closure if mark.function is not None else None
+        alone = mark.function is not None and closure is not None and closure.caller is None
+        if not alone or mark.function is None or (id(mark.function.node), mark.kind) not in called:
+            kept.append(mark)
+    return kept

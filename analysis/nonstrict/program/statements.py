@@ -6,11 +6,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.program import conditions, definition_values, stores
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import Event, handles
 from nonstrict.program.expressions import elements_of, evaluate, use
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import NONE, NUMBER, UNKNOWN, Flag, Kind, Value, join
+from nonstrict.program.values import BOOL, NONE, NUMBER, UNKNOWN, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +37,9 @@ def _expression(frame: Frame, statement: ast.Expr) -> None:
     if isinstance(value, (ast.Yield, ast.Await, ast.YieldFrom)):
         evaluate(frame, value)
         return
-    evaluate(frame, value)
+    result = evaluate(frame, value)
+    if result.kind is Kind.INSTANCE and str(result.ref).endswith("set_grad_enabled"):
+        frame.emit(Event.TORCH_STATE, value, value=BOOL, what="torch.set_grad_enabled")
 
 
 def _assign(frame: Frame, statement: ast.Assign) -> None:
@@ -79,7 +81,7 @@ def _raise(frame: Frame, statement: ast.Raise) -> None:
         if isinstance(statement.exc, ast.Call):
             for argument in statement.exc.args:
                 evaluate(frame, argument)
-    if name not in frame.caught and not {"Exception", "BaseException", ""} & set(frame.caught):
+    if not handles(frame.caught, name):
         frame.emit(Event.RAISE, statement, what=name)
     frame.done = True
 

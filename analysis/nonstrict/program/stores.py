@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.effects import assignment_effect
 from nonstrict.program import expressions
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import (
@@ -70,7 +70,7 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
     if base.kind in TENSORS:
         _tensor_attribute(frame, node, base, name)
         return
-    if base.kind is Kind.PYTHON_MODULE or base.kind is Kind.EXTERNAL:
+    if base.kind in (Kind.PYTHON_MODULE, Kind.EXTERNAL) or base.kind is Kind.SETTING and isinstance(base.ref, str):
         _module_attribute(frame, node, base, name, value)
         return
     if base.kind is Kind.CLASS or base.kind is Kind.FUNCTION:
@@ -174,8 +174,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
 def augment(frame: Frame, statement: ast.AugAssign) -> None:
     """`target op= value`: in place for tensors and lists, a rebinding for the rest."""
     target = statement.target
-    loaded = _as_load(target)
-    before = expressions.evaluate(frame, loaded)
+    before = _quietly(frame, target)
     value = expressions.use(frame, statement.value)
     if before.kind in TENSORS:
         frame.settle(value)
@@ -198,9 +197,13 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     store(frame, target, result, statement)
 
 
-def _as_load(target: ast.expr) -> ast.expr:
-    """The target as an expression: the node's own context is not looked at when evaluating."""
-    return target
+def _quietly(frame: Frame, target: ast.expr) -> Value:
+    """What an augmented target holds: that it is read is part of the write."""
+    summary = frame.summary
+    frame.summary = Summary(summary.function)
+    before = expressions.evaluate(frame, target)
+    frame.summary = summary
+    return before
 
 
 def delete(frame: Frame, target: ast.expr) -> None:

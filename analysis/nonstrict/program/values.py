@@ -73,11 +73,12 @@ class Heap:
     Weakly updated: values are joined, never removed.
     """
 
-    __slots__ = ("attributes", "element", "hooks", "items", "open")
+    __slots__ = ("attributes", "element", "hooks", "items", "loose", "open")
 
     def __init__(self) -> None:
         self.element: Value | None = None
         self.items: dict[Any, Value] = {}
+        self.loose: Value | None = None
         self.attributes: dict[str, Value] = {}
         self.hooks: list[Value] = []
         self.open = False  # content was stored that is not known
@@ -86,13 +87,17 @@ class Heap:
         """Put `value` under a constant key, or under any key if `key` is `NO_CONSTANT`."""
         if key is not NO_CONSTANT:
             self.items[key] = join(self.items.get(key), value)
+        else:
+            self.loose = join(self.loose, value)
         self.element = join(self.element, value)
 
     def load(self, key: object) -> Value | None:
         """What lies under a key; None if nothing is known."""
-        if key is not NO_CONSTANT and key in self.items:
-            return self.items[key]
-        return self.element
+        if key is NO_CONSTANT:
+            return self.element
+        if key in self.items:
+            return self.items[key] if self.loose is None else join(self.items[key], self.loose)
+        return self.loose if isinstance(key, str) and self.items else self.element
 
 
 class _NoConstant(enum.Enum):

@@ -106,17 +106,24 @@ def writes_of(machine: Machine, module: Module, name: str) -> list[Write]:
 
 def _search(module: Module, name: str) -> Iterator[Write]:
     word = re.compile(rf"\b{re.escape(name)}\b")
-    first = True
+    running = False
+    bound = False
     for node, offset, top_level in _functions(module, word):
         if top_level:
-            for statement in node.body:
+            for statement in getattr(node, "body", []):
                 for write in _in_statement(module.path, offset, statement, name, module_level=True):
-                    if write.how == "rebound here" and first:
-                        first = False
+                    # While a module is executed its names are being set up, until it calls something for effect.
+                    if write.how == "rebound here" and not (running and bound):
+                        bound = True
                         continue
                     yield write
+                running = running or bound and _runs(statement)
             continue
         yield from _in_function(module.path, offset, node, name)
+
+
+def _runs(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
 
 
 def _functions(module: Module, word: re.Pattern[str]) -> Iterator[tuple[ast.AST, int, bool]]:

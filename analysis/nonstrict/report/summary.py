@@ -19,7 +19,7 @@ def summary(diagnostics: Sequence[Diagnostic], context: Context) -> str:
         return ""
     checked = plural(context.files, "file")
     if not diagnostics:
-        return f"No findings in {checked}.\n" if context.files else "No files to check.\n"
+        return f"No findings in {checked}.\n" if context.files else "No files were checked.\n"
     counts = ", ".join(
         plural(count, severity.label)
         for severity in sorted(Severity, reverse=True)

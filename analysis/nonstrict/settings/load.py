@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from nonstrict.settings.document import Document
@@ -138,7 +137,7 @@ def _settings_of(path: str, text: str, seen: tuple[str, ...]) -> Settings | None
     if isinstance(extended, str):
         target = os.path.normpath(os.path.join(root, os.path.expanduser(extended)))
         base = _extended(document, target, (*seen, path))
-    return replace(_applied(base, document, root), root=root, source=path)
+    return _applied(base, document, root)._replace(root=root, source=path)
 
 
 def _extended(document: Document, target: str, seen: tuple[str, ...]) -> Settings:
@@ -179,7 +178,7 @@ def _applied(base: Settings, document: Document, root: str) -> Settings:
     for name in ("extend_select", "extend_exclude", "per_file_ignores"):
         if name in fields:
             fields[name] = getattr(base, name) + fields[name]
-    return replace(base, **fields)
+    return base._replace(**fields)
 
 
 def configuration_error(mistakes: Sequence[Diagnostic]) -> ConfigurationError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nonstrict.findings import Severity
 
@@ -53,16 +53,14 @@ FORMATS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(NamedTuple):
     """A glob and the absolute directory that it is relative to."""
 
     glob: str
     base: str
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What one configuration file, or the command line over it, decides.
 
     `root` is the absolute directory of the configuration file (the working directory where there is none) and

@@ -12,8 +12,9 @@ from nonstrict.text.decode import without_surrogates
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MAX_ROUNDS = 40
-_MAX_REFINED_LINES = 4000
+_MAX_ROUNDS = 100
+_MAX_REFINEMENTS = 12
+_MAX_REFINED_LINES = 1500
 _TOO_DEEP = "nested too deeply to be read; split the expression"
 
 
@@ -109,33 +110,84 @@ def _moved(cut: Cut, by: int) -> Cut:
 
 
 def _repair_piece(lines: list[str]) -> tuple[list[str], list[Cut]]:
-    """Repair one piece: find the top-level block around each error, and cut within it."""
+    """Repair one piece: find the definition around each error, and cut within it.
+
+    What parsed once is not parsed again while there are errors below it, so that the time is that of a few parses.
+    """
     cuts: list[Cut] = []
     current = list(lines)
+    base = 0
     for _ in range(_MAX_ROUNDS):
-        outcome = _attempt("\n".join(current))
+        outcome = _attempt("\n".join(current[base:]))
         if isinstance(outcome, ast.Module):
-            return current, cuts
+            if base == 0:
+                return current, cuts
+            base = 0
+            continue
         if outcome.line == 0:
             break
-        if not cuts or outcome.line > cuts[-1].line:
-            cuts.append(outcome.cut)
-        start, end = _block(current, outcome.line - 1)
-        fixed = _refine(current[start:end])
-        if fixed == current[start:end] and start > 0:
-            # The block parses by itself: what stands above it may lack its end, as a `try` or a header alone.
-            earlier, _ = _block(current, start - 1)
-            above = _refine(current[earlier:start])
-            if above != current[earlier:start]:
-                current[earlier:start] = above
-                continue
-        if fixed == current[start:end]:
-            fixed = list(fixed)
-            fixed[outcome.line - 1 - start] = ""
-            if fixed == current[start:end]:
-                break
-        current[start:end] = fixed
+        at = base + outcome.line - 1
+        if not cuts or at + 1 > cuts[-1].line:
+            cuts.append(_moved(outcome.cut, base))
+        if not _cut_around(current, at):
+            break
+        base = _block(current, at)[0]
     return _block_by_block(current, cuts)
+
+
+def _cut_around(lines: list[str], at: int) -> bool:
+    """Cut something out around an error, in place: the smallest region that is broken by itself. False if nothing."""
+    for start, end in _regions(lines, at):
+        fixed = _refined_region(lines[start:end])
+        if fixed != lines[start:end]:
+            lines[start:end] = fixed
+            return True
+    start, _ = _block(lines, at)
+    if start > 0:
+        # The block parses by itself: what stands above it may lack its end, as a `try` or a header alone.
+        earlier, _ = _block(lines, start - 1)
+        above = _refine(lines[earlier:start])
+        if above != lines[earlier:start]:
+            lines[earlier:start] = above
+            return True
+    had = bool(lines[at].strip())
+    lines[at] = ""
+    return had
+
+
+def _regions(lines: Sequence[str], at: int) -> list[tuple[int, int]]:
+    """The line ranges [start, end) around a line that may be broken by themselves: definitions, innermost first."""
+    top, bottom = _block(lines, at)
+    found: list[tuple[int, int]] = []
+    width = _indent(lines[at]) + 1
+    for start in range(at, top, -1):
+        text = lines[start].lstrip()
+        indent = _indent(lines[start])
+        if 0 < indent < width and text.startswith(("def ", "async def ", "class ")):
+            end = _deeper_end(lines, start, bottom)
+            if end > at:
+                found.append((start, end))
+                width = indent
+    return [*found, (top, bottom)]
+
+
+def _deeper_end(lines: Sequence[str], start: int, bottom: int) -> int:
+    """The end of the lines that are indented deeper than the one at `start`."""
+    width = _indent(lines[start])
+    end = start + 1
+    while end < bottom and (not lines[end].strip() or _indent(lines[end]) > width or lines[end].lstrip()[0] in ")]}"):
+        end += 1
+    return end
+
+
+def _refined_region(lines: list[str]) -> list[str]:
+    """As `_refine`, for lines that may be indented; unchanged when they parse."""
+    if not lines[0][:1].isspace():
+        return _refine(lines)
+    refined = _refine(["if 1:", *lines])[1:]
+    if not any(line.strip() for line in refined):
+        refined[0] = lines[0][: len(lines[0]) - len(lines[0].lstrip())] + "pass"
+    return refined
 
 
 def _block_by_block(lines: list[str], cuts: list[Cut]) -> tuple[list[str], list[Cut]]:
@@ -190,11 +242,9 @@ def _decorated(lines: Sequence[str], at: int) -> bool:
 
 
 def _refine(block: list[str]) -> list[str]:
-    """Cut the broken statements out of a block; the result parses or is blank."""
-    if len(block) > _MAX_REFINED_LINES:
-        return [""] * len(block)
+    """Cut the broken statements out of a block; the result parses or is blank, or, of a long block, has a line less."""
     current = list(block)
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(_MAX_REFINEMENTS):
         outcome = _attempt("\n".join(current))
         if isinstance(outcome, ast.Module):
             return current
@@ -204,6 +254,8 @@ def _refine(block: list[str]) -> list[str]:
         _blank(one_less, outcome.line - 1, outcome.line)
         if parse("\n".join(one_less)) is not None:
             return one_less
+        if len(block) > _MAX_REFINED_LINES:
+            return one_less if one_less != block else [""] * len(block)
         attempt = _cut_errors(current, outcome.line)
         if attempt == current:
             break
