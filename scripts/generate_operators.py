@@ -263,7 +263,9 @@ def operator_row(function: Any, name: str, stubs: dict[str, list[tuple[str, bool
     row = None if in_python else schema_row(builtin)
     if row is None:
         row = python_row(targets[0] if targets else function, SCHEMA_ROWS) if in_python else Row()
-        by_name = schema_row(name) if in_python else None
+        # A window function and a distribution may share a name.
+        is_window = str(getattr(function, "__module__", "")).startswith("torch.signal")
+        by_name = schema_row(name) if in_python and not is_window else None
         if by_name is not None:
             row.flags |= by_name.flags - {"out"}
             row.returns = by_name.returns if row.returns == "other" else row.returns

@@ -178,9 +178,9 @@ def rank(name: str) -> tuple[bool, int, int, str]:
     return ("._" in name, name.count("."), len(name), name)
 
 
-def nn_classes(aliases: dict[str, str]) -> dict[str, list[str]]:
+def nn_classes(aliases: dict[str, str]) -> dict[str, list[Any]]:
     """Encoded facts of every module class of `torch.nn`, by documented name."""
-    rows: dict[str, list[str]] = {}
+    rows: dict[str, list[Any]] = {}
     facts: dict[type, ModuleFacts] = {}
     for package in ("torch.nn", "torch.nn.modules", "torch.nn.utils", "torch.nn.parallel"):
         home: Any = importlib.import_module(package)

@@ -17,7 +17,6 @@ CONTAINERS = (
     torch.nn.ModuleDict,
     torch.nn.ParameterList,
     torch.nn.ParameterDict,
-    torch.nn.Container,
 )
 # A constructor argument with one of these names switches off what depends on the mode when it is falsy.
 MODE_ARGUMENTS = ("dropout", "p", "track_running_stats")

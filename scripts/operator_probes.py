@@ -6,7 +6,7 @@ import argparse
 import array
 import collections
 import contextlib
-import datetime
+import datetime as dt
 import decimal
 import fractions
 import functools
@@ -90,8 +90,9 @@ def calls(function: Any, schemas: list[Any], *, method: bool) -> list[list[str]]
         # Some methods in C are wrapped in Python and still have no signature.
         with contextlib.suppress(ValueError):
             types = signature_types(function)
-            if types[:1] == ["Tensor"]:
-                shapes.append(types[1:])
+            if types and types[0] != "Tensor":
+                return []
+            shapes.append(types[1:])
     for schema in schemas:
         types = [str(a.type) for a in schema.arguments if not a.has_default_value()]
         if method and types[:1] != ["Tensor"]:
@@ -104,11 +105,15 @@ def calls(function: Any, schemas: list[Any], *, method: bool) -> list[list[str]]
 
 
 # Required arguments of special methods that have no schema.
-SPECIAL_ARGUMENTS = {"__setitem__": ["int", "float"], "__getitem__": ["int"], "__contains__": ["float"]}
 _WITH_NUMBER = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "idiv")
 _WITH_TENSOR = ("iand", "ior", "ixor", "ilshift", "irshift")
-SPECIAL_ARGUMENTS |= {f"__{name}__": ["float"] for name in _WITH_NUMBER}
-SPECIAL_ARGUMENTS |= {f"__{name}__": ["Tensor"] for name in _WITH_TENSOR}
+SPECIAL_ARGUMENTS: dict[str, list[str]] = {
+    "__setitem__": ["int", "float"],
+    "__getitem__": ["int"],
+    "__contains__": ["float"],
+    **{f"__{name}__": ["float"] for name in _WITH_NUMBER},
+    **{f"__{name}__": ["Tensor"] for name in _WITH_TENSOR},
+}
 
 
 def signature_types(function: Any) -> list[str]:
@@ -160,7 +165,9 @@ def probe(function: Any, schemas: list[Any], *, writes: bool, method: bool) -> S
         seen.dynamic_arity = min(seen.dynamic)
     if name in RUNNING_STATISTICS and inspect.isfunction(function):
         seen.mutates |= writes_statistics(function, RUNNING_STATISTICS[name])
-    if not writes and not seen.mutates and "data_dependent" not in seen.flags and is_metadata(function, ways):
+    # A pointer is no metadata, although no operator reads the data for it.
+    writes = writes or bool(seen.mutates) or name.endswith("data_ptr")
+    if not writes and "data_dependent" not in seen.flags and is_metadata(function, ways):
         seen.flags.add("metadata")
     return seen
 
@@ -205,13 +212,14 @@ def run_fake(function: Any, sample: torch.Tensor, types: list[str], seen: Seen) 
 
 
 def run_real(function: Any, sample: torch.Tensor, types: list[str], seen: Seen, reduced: list[bool]) -> None:
-    """One run on a real copy of `sample`: the kind of the result, whether it has no dimensions, what was written.
+    """One run on a real copy of `sample`: the kind of the result, what was written, whether it drew random numbers.
 
     `reduced` collects, for samples with more than one dimension, whether the result is a tensor without any.
     """
     arguments = [sample.clone(), *(filler(kind, sample) for kind in types)]
     tensors = {at: value for at, value in enumerate(arguments) if isinstance(value, torch.Tensor)}
     before = {at: value._version for at, value in tensors.items()}
+    random_state = torch.get_rng_state()
     with warnings.catch_warnings(), torch.no_grad(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         try:
@@ -219,6 +227,8 @@ def run_real(function: Any, sample: torch.Tensor, types: list[str], seen: Seen, 
         except REFUSALS:
             return
     seen.returns = seen.returns or result_kind(result)
+    if not torch.equal(random_state, torch.get_rng_state()):
+        seen.flags.add("random")
     seen.mutates |= {at for at, value in tensors.items() if value._version != before[at]}
     if sample.dim() > 1 and isinstance(result, torch.Tensor):
         reduced.append(result.dim() == 0)
@@ -297,8 +307,8 @@ def common_members() -> set[str]:
     types += [torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.optim.Optimizer]
     types += [collections.UserDict, torch.nn.utils.rnn.PackedSequence, decimal.Decimal, fractions.Fraction]
     types += [
-        datetime.datetime,
-        datetime.timedelta,
+        dt.datetime,
+        dt.timedelta,
         array.array,
         threading.Thread,
         subprocess.Popen,

@@ -17,10 +17,24 @@ from nonstrict.knowledge.effects import (
     method_effect,
 )
 
-KINDS = set(
-    "io environ-read environ-write random seed clock identity thread process pointer native escape hook torch-state "
-    "torch-query torch-guarded".split()
-)
+KINDS = {
+    "io",
+    "environ-read",
+    "environ-write",
+    "random",
+    "seed",
+    "clock",
+    "identity",
+    "thread",
+    "process",
+    "pointer",
+    "native",
+    "escape",
+    "hook",
+    "torch-state",
+    "torch-query",
+    "torch-guarded",
+}
 
 # Names of other versions of Python or of other systems than the one that runs the tests.
 ELSEWHERE = re.compile(
@@ -206,11 +220,21 @@ def test_assignments():
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("builtins.sorted", "list"), ("builtins.dict", "dict"), ("collections.deque", "deque"), ("time.time", "number")]
-    + [("builtins.open", "file"), ("logging.getLogger", "logger"), ("threading.Lock", "lock"), ("math.sqrt", "number")]
-    + [("numpy.zeros", "numpy"), ("numpy.float32", "number"), ("numpy.random.default_rng", "random-generator")]
-    + [("importlib.import_module", "module"), ("itertools.count", "iterator"), ("my.module.function", None)]
-    + [
+    [
+        ("builtins.sorted", "list"),
+        ("builtins.dict", "dict"),
+        ("collections.deque", "deque"),
+        ("time.time", "number"),
+        ("builtins.open", "file"),
+        ("logging.getLogger", "logger"),
+        ("threading.Lock", "lock"),
+        ("math.sqrt", "number"),
+        ("numpy.zeros", "numpy"),
+        ("numpy.float32", "number"),
+        ("numpy.random.default_rng", "random-generator"),
+        ("importlib.import_module", "module"),
+        ("itertools.count", "iterator"),
+        ("my.module.function", None),
         ("builtins.str", "string"),
         ("builtins.isinstance", "bool"),
         ("numpy.random.rand", "numpy"),

@@ -38,17 +38,23 @@ def test_in_place_methods_write_self(name):
     assert 0 in method(name).mutates
 
 
-@pytest.mark.parametrize("name", "add mul clone sum view detach __add__ masked_fill item where size".split())
+@pytest.mark.parametrize(
+    "name", ["add", "mul", "clone", "sum", "view", "detach", "__add__", "masked_fill", "item", "where", "size"]
+)
 def test_other_methods_write_nothing(name):
     assert method(name).mutates == ()
 
 
-@pytest.mark.parametrize("name", "item tolist numpy equal allclose is_nonzero __bool__ __int__ __float__".split())
+@pytest.mark.parametrize(
+    "name", ["item", "tolist", "numpy", "equal", "allclose", "is_nonzero", "__bool__", "__int__", "__float__"]
+)
 def test_data_is_read_by_python(name):
     assert method(name).data_dependent
 
 
-@pytest.mark.parametrize("name", "add sum max size shape_as clone view arange gather softmax".split())
+@pytest.mark.parametrize(
+    "name", ["add", "sum", "max", "size", "shape_as", "clone", "view", "arange", "gather", "softmax"]
+)
 def test_data_stays_in_the_graph(name):
     found = tensor_method(name)
     assert found is None or not found.data_dependent
@@ -61,7 +67,7 @@ def test_functions_of_numbers_read_no_data():
         assert not function(f"torch.nn.functional.{name}").data_dependent, name
 
 
-@pytest.mark.parametrize("name", "nonzero unique masked_select unique_consecutive bincount argwhere".split())
+@pytest.mark.parametrize("name", ["nonzero", "unique", "masked_select", "unique_consecutive", "bincount", "argwhere"])
 def test_dynamic_shapes(name):
     assert method(name).dynamic_shape
 
@@ -72,36 +78,50 @@ def test_where_is_dynamic_only_with_one_argument():
     assert function("torch.where").returns == "tensor"
 
 
-@pytest.mark.parametrize("name", "numel size dim stride is_contiguous new_zeros new_empty element_size".split())
+@pytest.mark.parametrize(
+    "name", ["numel", "size", "dim", "stride", "is_contiguous", "new_zeros", "new_empty", "element_size"]
+)
 def test_metadata_methods(name):
     assert method(name).metadata
 
 
-@pytest.mark.parametrize("name", "zeros_like ones_like empty_like full_like rand_like numel".split())
+@pytest.mark.parametrize("name", ["zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "numel"])
 def test_metadata_functions(name):
     assert function(f"torch.{name}").metadata
 
 
-@pytest.mark.parametrize("name", "add type clone sum to float view data_ptr __getitem__".split())
+@pytest.mark.parametrize("name", ["add", "type", "clone", "sum", "to", "float", "view", "data_ptr", "__getitem__"])
 def test_methods_that_use_data(name):
     assert not method(name).metadata
 
 
-@pytest.mark.parametrize("name", "sum mean max min any all prod std var norm argmax".split())
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "any", "all", "prod", "std", "var", "norm", "argmax"])
 def test_reductions(name):
     assert method(name).reduces
 
 
-@pytest.mark.parametrize("name", "add relu softmax det view cumsum".split())
+@pytest.mark.parametrize("name", ["add", "relu", "softmax", "det", "view", "cumsum"])
 def test_no_reductions(name):
     assert not method(name).reduces
 
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("add", "tensor"), ("split", "tensors"), ("topk", "tensors"), ("numel", "number"), ("size", "size")]
-    + [("is_contiguous", "bool"), ("backward", "none"), ("item", "number"), ("unbind", "tensors"), ("max", "tensor")]
-    + [("unique", "tensor"), ("__len__", "number"), ("stride", "size")],
+    [
+        ("add", "tensor"),
+        ("split", "tensors"),
+        ("topk", "tensors"),
+        ("numel", "number"),
+        ("size", "size"),
+        ("is_contiguous", "bool"),
+        ("backward", "none"),
+        ("item", "number"),
+        ("unbind", "tensors"),
+        ("max", "tensor"),
+        ("unique", "tensor"),
+        ("__len__", "number"),
+        ("stride", "size"),
+    ],
 )
 def test_kinds_of_results(name, kind):
     assert method(name).returns == kind
@@ -113,12 +133,15 @@ def test_results_that_change_with_dim():
     assert method("sum").dim_returns == ""
 
 
-@pytest.mark.parametrize("name", "view t transpose expand reshape detach split unbind add_ squeeze contiguous".split())
+@pytest.mark.parametrize(
+    "name",
+    ["view", "t", "transpose", "expand", "reshape", "detach", "split", "unbind", "add_", "squeeze", "contiguous"],
+)
 def test_views(name):
     assert method(name).views
 
 
-@pytest.mark.parametrize("name", "clone add sum softmax".split())
+@pytest.mark.parametrize("name", ["clone", "add", "sum", "softmax"])
 def test_fresh_results(name):
     assert not method(name).views
 
@@ -184,11 +207,22 @@ def test_members_that_only_tensors_have():
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("torch", "module"), ("torch.nn", "module"), ("torch.nn.Linear", "nn-module-class"), ("torch.float32", "dtype")]
-    + [("torch.Tensor", "tensor-class"), ("torch.nn.Parameter", "tensor-class"), ("torch.pi", "constant")]
-    + [("torch.no_grad", "context-manager"), ("torch.Generator", "generator-class"), ("torch.add", "function")]
-    + [("torch.optim.SGD", "optimizer-class"), ("torch.autograd.Function", "autograd-function")]
-    + [("torch.nothing_of_this_name", None), ("numpy.add", None)],
+    [
+        ("torch", "module"),
+        ("torch.nn", "module"),
+        ("torch.nn.Linear", "nn-module-class"),
+        ("torch.float32", "dtype"),
+        ("torch.Tensor", "tensor-class"),
+        ("torch.nn.Parameter", "tensor-class"),
+        ("torch.pi", "constant"),
+        ("torch.no_grad", "context-manager"),
+        ("torch.Generator", "generator-class"),
+        ("torch.add", "function"),
+        ("torch.optim.SGD", "optimizer-class"),
+        ("torch.autograd.Function", "autograd-function"),
+        ("torch.nothing_of_this_name", None),
+        ("numpy.add", None),
+    ],
 )
 def test_kinds_of_names(name, kind):
     assert torch_kind(name) == kind

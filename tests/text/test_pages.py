@@ -26,7 +26,22 @@ def rows(source: Source) -> dict[int, str]:
 
 @pytest.mark.parametrize(
     "info",
-    ["python", "py", "Python", "python3", "{code-cell}", "{code-cell} ipython3", "{code-cell} python", "{code-block} python", "python title='x'", "{.python}", "{python}", "{testcode}", " python", "pycon"],
+    [
+        "python",
+        "py",
+        "Python",
+        "python3",
+        "{code-cell}",
+        "{code-cell} ipython3",
+        "{code-cell} python",
+        "{code-block} python",
+        "python title='x'",
+        "{.python}",
+        "{python}",
+        "{testcode}",
+        " python",
+        "pycon",
+    ],
 )
 def test_python_fences_are_read(info: str) -> None:
     source = page(f"Text\n```{info}\nx = 1\n```\nmore x\n")
@@ -66,7 +81,10 @@ def test_an_open_fence_lasts_to_the_end() -> None:
 
 
 def test_prompts_are_stripped_within_and_without_fences() -> None:
-    text = "```pycon\n>>> def f(x):\n...     return x\n...\n>>> f(1)\n1\n```\n\nText\n  >>> y = f(2)\n  >>> y\n  2\n\nEnd\n"
+    text = (
+        "```pycon\n>>> def f(x):\n...     return x\n...\n>>> f(1)\n"
+        "1\n```\n\nText\n  >>> y = f(2)\n  >>> y\n  2\n\nEnd\n"
+    )
     source = page(text)
     assert repaired(source) is source
     assert rows(source) == {2: "def f(x):", 3: "    return x", 5: "f(1)", 10: "y = f(2)", 11: "y"}
@@ -75,7 +93,10 @@ def test_prompts_are_stripped_within_and_without_fences() -> None:
 
 
 def test_restructuredtext_directives_are_read() -> None:
-    text = "Text::\n\n    no = 1\n\n.. code-block:: python\n   :linenos:\n\n   x = 1\n   if x:\n       y = 1\n\nEnd\n\n.. code:: bash\n\n   ls\n"
+    text = (
+        "Text::\n\n    no = 1\n\n.. code-block:: python\n   :linenos:\n\n   x = 1\n"
+        "   if x:\n       y = 1\n\nEnd\n\n.. code:: bash\n\n   ls\n"
+    )
     source = page(text, "a.rst")
     assert repaired(source) is source
     assert rows(source) == {8: "x = 1", 9: "if x:", 10: "    y = 1"}
@@ -107,10 +128,16 @@ def restore(text: str) -> str | None:
         "def f(x):\n    y = x if x else 1\n    return y\nx = f(1)\nprint(x)",
         "@torch.compile(fullgraph=True)\ndef f(x):\n    return x\n@a\n@b.c\ndef g(x):\n    return x\ng(f(1))",
         "try:\n    f(x)\nexcept Exception as e:\n    print(e)\n@torch.compile\ndef g(x):\n    return x",
-        "class A(B):\n    def __init__(self):\n        super().__init__()\n        self.x = 1\n    def f(self):\n        return self.x\na = A()",
+        (
+            "class A(B):\n    def __init__(self):\n        super().__init__()\n        self.x = 1\n"
+            "    def f(self):\n        return self.x\na = A()"
+        ),
         "def outer(x):\n    k = 1\n    def inner(y):\n        return y + k\n    return inner\nf = outer(1)",
         "def f(x):\n    if x > 1:\n        return x\n    return -x\nf(1)",
-        "def f(x):\n    if x.shape[0] > 2:\n        return x ** 2 / 6\n    else:\n        return x * 3\nx = torch.randn(3)\nf(x)",
+        (
+            "def f(x):\n    if x.shape[0] > 2:\n        return x ** 2 / 6\n"
+            "    else:\n        return x * 3\nx = torch.randn(3)\nf(x)"
+        ),
         "def f(x):\n    for i in range(3):\n        x = x + i\n    return x",
         "def show(y):\n    print(y)\n_ = show(1)",
         "with torch.no_grad():\n    y = f(x)",

@@ -71,7 +71,8 @@ def test_a_comment_on_the_last_line_of_a_finding_counts() -> None:
 
 def test_unused_ones_are_told_with_their_place() -> None:
     found = read(
-        "x = 'é'  # nonstrict: ignore[NST201, NST102]\ny = 2  # noqa: NST999\nz = 3  # noqa\nw = 4  # nonstrict: ignore\n"
+        "x = 'é'  # nonstrict: ignore[NST201, NST102]\ny = 2  # noqa: NST999\n"
+        "z = 3  # noqa\nw = 4  # nonstrict: ignore\n"
     )
     assert found.covers("NST201", 1)
     assert not found.covers("NST902", 4)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.findings import Span
-    from nonstrict.program.analysis import Analysis
+    from nonstrict.check.analysis import Analysis
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
     from nonstrict.text.suppressions import Suppressions

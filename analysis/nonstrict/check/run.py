@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from nonstrict.check.files import NestedSettings
     from nonstrict.findings import Diagnostic
-    from nonstrict.program.analysis import Analysis
+    from nonstrict.check.analysis import Analysis
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
@@ -119,13 +119,13 @@ def _analysed(
 
 def _dependencies(analysis: Analysis) -> tuple[str, ...]:
     """The files that the analysis read, checked or not."""
-    return tuple(analysis.sources)
+    return tuple(analysis.read)
 
 
 def _analysis(discovery: Discovery, settings: Settings, options: RunOptions, standard_input: Source | None) -> Analysis:
     """Run the analysis for the torch of the user's environment."""
     from nonstrict.check.environment import environment_of
-    from nonstrict.program.analysis import AnalysisOptions, analyse
+    from nonstrict.check.analysis import AnalysisOptions, analyse
 
     environment = environment_of(settings)
     return analyse(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import walk
+
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
 
@@ -30,7 +32,7 @@ def _sets(function: FunctionNode) -> tuple[set[str], set[str]]:
 
 def _stored(function: FunctionNode) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, (ast.Attribute, ast.Subscript, ast.Name)) and not isinstance(node.ctx, ast.Load):
             found.add(_root(node))
     return found
@@ -38,7 +40,7 @@ def _stored(function: FunctionNode) -> set[str]:
 
 def _tested(function: FunctionNode) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             operator, right = node.ops[0], node.comparators[0]
             if isinstance(operator, (ast.Is, ast.IsNot)) and isinstance(right, ast.Constant) and right.value is None:

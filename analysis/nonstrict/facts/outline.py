@@ -98,7 +98,7 @@ class Outline:
             if isinstance(statement, Definition):
                 first = min([statement.lineno, *(d.lineno for d in statement.decorator_list)])
                 last = statement.end_lineno or statement.lineno
-                text = "".join(self.code.splitlines(keepends=True)[first - 1 : last])
+                text = "\n".join(self.code.split("\n")[first - 1 : last])
                 is_class = isinstance(statement, ast.ClassDef)
                 self.chunks.append(Chunk(statement.name, first, last, 0, text, is_class, 0, statement))
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.knowledge.operators import is_tensor_only_member
 
@@ -27,7 +28,7 @@ def _collect(function: FunctionNode) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     body = function.body if isinstance(function.body, list) else [function.body]
     for statement in body:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             kind = ""
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 kind, name = _member_kind(node.attr), node.value.id

@@ -145,8 +145,9 @@ TORCH_METHODS: Entries = (
 )
 
 _NUMPY_DRAWS = (
-    "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric integers laplace "
-    "logistic lognormal logseries multinomial multivariate_hypergeometric multivariate_normal negative_binomial "
+    "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric integers "
+    "laplace logistic lognormal logseries multinomial multivariate_hypergeometric multivariate_normal "
+    "negative_binomial "
     "noncentral_chisquare noncentral_f normal pareto permutation permuted poisson power rand randint randn random "
     "random_integers random_sample ranf rayleigh sample shuffle standard_cauchy standard_exponential standard_gamma "
     "standard_normal standard_t triangular uniform vonmises wald weibull zipf tomaxint"
@@ -310,8 +311,9 @@ NATIVE_PACKAGES: dict[str, str] = {
 # Names in those packages that take no data: types, settings, constants and helpers of shapes.
 _EXCEPTIONS = (
     "numpy.dtype numpy.ndarray numpy.generic numpy.finfo numpy.iinfo numpy.errstate numpy.newaxis numpy.shape",
-    "numpy.ndim numpy.size numpy.broadcast_shapes numpy.result_type numpy.promote_types numpy.can_cast numpy.issubdtype",
-    "numpy.geterr numpy.printoptions numpy.random.default_rng numpy.random.Generator numpy.random.RandomState",
+    "numpy.ndim numpy.size numpy.broadcast_shapes numpy.result_type numpy.promote_types numpy.can_cast",
+    "numpy.issubdtype numpy.geterr numpy.printoptions numpy.random.default_rng numpy.random.Generator",
+    "numpy.random.RandomState",
     "numpy.random.PCG64 numpy.random.SeedSequence numpy.random.MT19937 numpy.random.Philox numpy.vectorize numpy.ufunc",
     "numpy.s_ numpy.index_exp numpy.testing numpy.typing numba.jit numba.njit numba.prange jax.jit",
 )

@@ -370,7 +370,7 @@ SAME_METHODS: dict[str, tuple[str, ...]] = {
     "ssl.SSLSocket": ("socket.socket",),
     "thread": ("threading.Thread",),
     "http.client.HTTPSConnection": ("http.client.HTTPConnection",),
-    "executor": ("concurrent.futures.Executor",),
+    "executor": ("concurrent.futures.Executor", "multiprocessing.pool.ThreadPool"),
     "concurrent.futures.InterpreterPoolExecutor": ("concurrent.futures.Executor",),
     "concurrent.futures.thread.ThreadPoolExecutor": ("concurrent.futures.ThreadPoolExecutor",),
     "concurrent.futures.process.ProcessPoolExecutor": ("concurrent.futures.ProcessPoolExecutor",),
@@ -391,12 +391,13 @@ MUTATING: dict[str, str] = {
     "dict": "clear pop popitem setdefault update __setitem__ __delitem__ __ior__",
     "set": "add clear discard pop remove update difference_update intersection_update symmetric_difference_update "
     "__iand__ __ior__ __isub__ __ixor__",
-    "deque": "append appendleft clear extend extendleft insert pop popleft remove reverse rotate __setitem__ __delitem__ "
-    "__iadd__ __imul__",
+    "deque": "append appendleft clear extend extendleft insert pop popleft remove reverse rotate __setitem__ "
+    "__delitem__ __iadd__ __imul__",
     "bytearray": "append clear extend insert pop remove reverse resize __setitem__ __delitem__ __iadd__ __imul__",
     "defaultdict": "clear pop popitem setdefault update __setitem__ __delitem__ __ior__ __missing__",
     "OrderedDict": "clear move_to_end pop popitem setdefault update __setitem__ __delitem__ __ior__",
-    "Counter": "clear pop popitem setdefault subtract update __setitem__ __delitem__ __iadd__ __isub__ __iand__ __ior__",
+    "Counter": "clear pop popitem setdefault subtract update __setitem__ __delitem__ __iadd__ __isub__ __iand__ "
+    "__ior__",
     "ChainMap": "clear pop popitem setdefault update __setitem__ __delitem__ __ior__",
     "array": "append byteswap clear extend frombytes fromfile fromlist fromunicode insert pop remove reverse "
     "__setitem__ __delitem__ __iadd__ __imul__",

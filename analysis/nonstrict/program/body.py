@@ -13,7 +13,7 @@ from nonstrict.program.effects import Event, Observed, Summary, observed, span_o
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import Kind, Value
-from nonstrict.rules.base import CallSite, Parameter
+from nonstrict.program.sites import CallSite, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

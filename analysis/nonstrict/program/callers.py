@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import walk
 from nonstrict.findings import Related, Span
 from nonstrict.program import roots
 from nonstrict.program.effects import span_of
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value, join
-from nonstrict.rules.base import CallSite
+from nonstrict.program.sites import CallSite
 
 if TYPE_CHECKING:
     from nonstrict.program.definitions import Function, Mark, SeenCall
@@ -112,7 +113,7 @@ def _aliases(function: Function) -> set[str]:
         for name, bindings in function.module.bindings.items():
             for binding in bindings:
                 if binding.kind == "assign" and binding.node is not None and name not in found:
-                    if any(isinstance(inner, ast.Name) and inner.id in found for inner in ast.walk(binding.node)):
+                    if any(isinstance(inner, ast.Name) and inner.id in found for inner in walk(binding.node)):
                         found.add(name)
         if len(found) == before:
             break
@@ -128,7 +129,7 @@ def reads(call: SeenCall, place: Place) -> bool:
     """Whether the caller itself reads a captured place."""
     if call.caller is None or place.origin is not Origin.GLOBAL:
         return False
-    for node in ast.walk(call.caller.node):
+    for node in walk(call.caller.node):
         if place.path:
             if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
                 if ast.unparse(node) == place.text:
@@ -161,7 +162,7 @@ def site(machine: Machine, mark: Mark, call: SeenCall) -> CallSite:
 
 def _reads_mode(call: SeenCall) -> bool:
     scope = call.caller.node if call.caller is not None else call.node
-    return any(isinstance(node, ast.Attribute) and node.attr == "training" for node in ast.walk(scope))
+    return any(isinstance(node, ast.Attribute) and node.attr == "training" for node in walk(scope))
 
 
 def _caught(machine: Machine, call: SeenCall) -> frozenset[str]:
@@ -179,8 +180,8 @@ def _caught(machine: Machine, call: SeenCall) -> frozenset[str]:
 
 def _handlers_around(function: ast.AST, node: ast.AST) -> set[str]:
     names: set[str] = set()
-    for outer in ast.walk(function):
-        if isinstance(outer, ast.Try) and any(inner is node for part in outer.body for inner in ast.walk(part)):
+    for outer in walk(function):
+        if isinstance(outer, ast.Try) and any(inner is node for part in outer.body for inner in walk(part)):
             for handler in outer.handlers:
                 names |= _exception_names(handler.type)
     return names
@@ -235,7 +236,7 @@ def _as_argument(machine: Machine, mark: Mark) -> list[tuple[str, int, ast.AST]]
         if varying and function is not None:
             found.extend(
                 (function.module.path, function.offset, inner)
-                for inner in ast.walk(node)
+                for inner in walk(node)
                 if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in varying
             )
     return found
@@ -262,7 +263,7 @@ def _captures(function: Function) -> bool:
     inside = scope_of(function.node).local
     node = function.node
     body = node.body if isinstance(node.body, list) else [node.body]
-    names = {inner.id for part in body for inner in ast.walk(part) if isinstance(inner, ast.Name)}
+    names = {inner.id for part in body for inner in walk(part) if isinstance(inner, ast.Name)}
     return bool((names - inside) & outside)
 
 

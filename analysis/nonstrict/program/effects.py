@@ -42,6 +42,8 @@ class Event(enum.Enum):
     ATTRIBUTE = "attribute"  # plain attribute of a module argument is read; place; value; what: the attribute
     HOOK = "hook"  # registers a hook from inside the body; what: the method
 
+    __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
+
 
 class Effect(NamedTuple):
     """One event. `node` is the expression it is reported on, in the file `path`, `offset` lines further down."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import walk
 from nonstrict.program import attributes, conditions, definition_values
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, VIEW
@@ -103,7 +104,8 @@ def _binary(frame: Frame, node: ast.BinOp) -> Value:
 
 def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
     """The result of a binary operator."""
-    if left.kind in TENSORS or right.kind in TENSORS:
+    formats = left.kind is Kind.STRING and isinstance(operator, ast.Mod)
+    if (left.kind in TENSORS or right.kind in TENSORS) and not formats:
         return _tensor_arithmetic(frame, left, right)
     pending = left.pending | right.pending
     if left.kind is Kind.STRING and isinstance(operator, (ast.Mod, ast.Add, ast.Mult)):
@@ -135,7 +137,13 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value) -> Value:
             pending |= operand.pending
             flags |= operand.flags & Flag.ATTACHED
     boolean = left.flags & right.flags & Flag.BOOLEAN
-    return Value(Kind.TENSOR, FRESH, flags=flags | boolean, pending=pending)
+    return Value(Kind.TENSOR, FRESH, flags=flags | boolean | _literals(left, right), pending=pending)
+
+
+def _literals(*operands: Value) -> Flag:
+    """Whether torch knows a result while tracing: it computes with literals at once."""
+    known = all(value.flags & Flag.LITERAL if value.kind in TENSORS else value.const is not NO_CONSTANT for value in operands)
+    return Flag.LITERAL if known else Flag.NONE
 
 
 def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
@@ -198,7 +206,7 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
             frame.emit(Event.ESCAPE, node, FRESH, values[0], "a chained comparison of tensors")
             return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
         kept = _NO_PENDING.union(*(value.pending for value in values if value.kind in TENSORS))
-        return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN, pending=kept)
+        return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN | _literals(*values), pending=kept)
     return BOOL.with_pending(pending)
 
 
@@ -294,7 +302,7 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
     scope = frame.scope
     pending: frozenset[object] = _NO_PENDING
     if scope is not None:
-        targets = {name.id for gen in node.generators for name in ast.walk(gen.target) if isinstance(name, ast.Name)}
+        targets = {name.id for gen in node.generators for name in walk(gen.target) if isinstance(name, ast.Name)}
         frame.scope = scope._replace(assigned=scope.assigned | targets)
     for generator in node.generators:
         iterable = use(frame, generator.iter)

@@ -184,6 +184,14 @@ def _seed(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]
     return Value(Kind.NONE, const=None)
 
 
+def _process(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    """Functions that run as processes of their own are work handed over; programs that are run are effects."""
+    if what == "ends the process":
+        return None
+    program = name.startswith(("subprocess.", "os.", "pty.", "asyncio.")) and not any(_is_work(value) for value in values)
+    return _io(frame, node, name, what, values) if program else _thread(frame, node, name, what, values)
+
+
 def _thread(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
     if call_result(name) is not None and name[name.rfind(".") + 1].isupper():
         # A thread or executor is made here; work is handed over when it starts or is given a task.
@@ -216,7 +224,7 @@ def _pointer(frame: Frame, node: ast.AST, name: str, what: str, values: list[Val
     if tensor is None:
         return UNKNOWN
     frame.emit(Event.POINTER, node, tensor.place, tensor, what)
-    return Value(Kind.TENSOR) if "dlpack" in name.lower() else UNKNOWN
+    return Value(Kind.TENSOR) if name in _DLPACK else UNKNOWN
 
 
 def native(frame: Frame, node: ast.AST, name: str, values: Sequence[Value]) -> Value:
@@ -284,7 +292,7 @@ _EFFECTS = {
     "identity": _random,
     "seed": _seed,
     "thread": _thread,
-    "process": _thread,
+    "process": _process,
     "pointer": _pointer,
     "native": _native,
     "torch-state": _torch_state,

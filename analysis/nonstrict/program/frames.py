@@ -28,6 +28,7 @@ class Frame:
 
     __slots__ = (
         "application",
+        "at_module_level",
         "caller",
         "caught",
         "depth",
@@ -71,6 +72,8 @@ class Frame:
         self.yields: Heap | None = None
         self.messages: set[ast.AST] = set()
         self.depth: int = caller.depth + 1 if caller else 0
+        #: static code that runs to give a global its value
+        self.at_module_level: bool = caller.at_module_level if caller else function is None
         self.caught: tuple[str, ...] = ()
         #: where a marker is being applied from the user's point of view: (path, offset, node)
         self.application: tuple[str, int, ast.AST] | None = caller.application if caller else None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
 
 _MAX_CONTEXTS = 12
-_MAX_DEPTH = 60
+_MAX_DEPTH = 30
 _MAX_ROUNDS = 3
 
 
@@ -166,7 +166,7 @@ def follow(
         frame.settle(value)
     if frame.static:
         machine.static_calls.setdefault(function.node, []).append((frame, node, tuple(positional), dict(keywords)))
-    if frame.static and frame.depth >= machine.static_depth or frame.depth >= _MAX_DEPTH or machine.budget <= 0:
+    if frame.static and not _worth_following(frame, function) or frame.depth >= _MAX_DEPTH or machine.budget <= 0:
         return _returned_without_looking(frame, function)
     bound = parameters.bind(frame, function, positional, keywords)
     summary = _summary(frame, node, function, bound)
@@ -182,6 +182,19 @@ def follow(
     if isinstance(function.node, ast.AsyncFunctionDef):
         return result
     return Value(Kind.INSTANCE, FRESH, "contextlib", heap=result.heap) if function.context_manager else result
+
+
+def _worth_following(frame: Frame, function: Function) -> bool:
+    """Whether static code has to know what a callee does: constructors, what may mark, and values of globals."""
+    if frame.depth >= frame.machine.static_depth:
+        return False
+    if frame.at_module_level or function.name == "__init__":
+        return True
+    applies: bool | None = getattr(function.node, "_nonstrict_applies", None)
+    if applies is None:
+        applies = frame.machine.may_mark(function.node)
+        function.node._nonstrict_applies = applies  # type: ignore[union-attr]
+    return applies
 
 
 def _pass_on(frame: Frame, node: ast.AST, value: Value) -> None:

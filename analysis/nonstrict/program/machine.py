@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.scopes import scope_of
 from nonstrict.program import annotations, classes, definition_values, externals, globals_of, invoke, parameters, stores, writes
 from nonstrict.program import expressions as _expressions
+from nonstrict.program import roots
 from nonstrict.program import statements as _statements
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from nonstrict.program.writes import Write
 
 #: How many functions one marked function may reach before what lies further is taken as unknown.
-BUDGET = 4_000
+BUDGET = 400
 #: How deep calls are followed from code outside traced bodies, where only values matter.
 STATIC_DEPTH = 3
 
@@ -33,8 +34,10 @@ class Machine:
 
     static_depth = STATIC_DEPTH
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, files: Sequence[str] = ()) -> None:
         self.project = project
+        #: the files of the run, which may hold writers of captured state
+        self.files = files
         self.marks: dict[tuple[object, ...], Mark] = {}
         self.globals: dict[tuple[str, str], Value | None] = {}
         self.functions: dict[tuple[int, int], Function] = {}
@@ -53,6 +56,8 @@ class Machine:
         self.resolved: set[tuple[object, ...]] = set()
         #: writes of attributes by name, in the modules loaded so far
         self.attribute_writes: dict[str, list[Write]] = {}
+        #: names by which markers are applied
+        self.words: set[str] = set(roots.ALL_WORDS)
         self.budget = BUDGET
         self._stored: dict[tuple[str, str, str], Value | None] = {}
         self._installed: dict[str, Value | None] = {}
@@ -147,6 +152,10 @@ class Machine:
                 frame.env[name] = frame.env[name].with_pending(frame.env[name].pending | drawn.pending)
                 return
         frame.settle(drawn)
+
+    def may_mark(self, node: ast.AST) -> bool:
+        """Whether a function applies a marker, or compiles, by one of the names known for that."""
+        return roots.applies(node, self.words)
 
     def begin(self) -> None:
         """A new marked function is interpreted: it gets a budget of its own."""

@@ -74,6 +74,22 @@ class Module:
         names = _GLOBAL_STATEMENT.findall(self.source.code) if "global" in self.source.code else []
         return frozenset(name.strip() for group in names for name in group.split(","))
 
+    @cached_property
+    def handed_on(self) -> dict[str, set[str]]:
+        """For each top-level name, the names that assignments at the top level bind to an expression that holds it.
+
+        A name that is only called hands on its result, not itself.
+        """
+        found: dict[str, set[str]] = {}
+        for target, bindings in self.bindings.items():
+            for binding in bindings:
+                if binding.kind == "assign" and binding.node is not None:
+                    called = {id(node.func) for node in ast.walk(binding.node) if isinstance(node, ast.Call)}
+                    for node in ast.walk(binding.node):
+                        if isinstance(node, ast.Name) and id(node) not in called and node.id != target:
+                            found.setdefault(node.id, set()).add(target)
+        return found
+
     def chunks_with(self, word: re.Pattern[str]) -> list[Chunk]:
         """The top-level definitions whose text matches."""
         return [chunk for chunk in self.outline.chunks if word.search(chunk.text)]

@@ -17,6 +17,8 @@ class Origin(enum.Enum):
     FRESH = "fresh"
     UNKNOWN = "unknown"
 
+    __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
+
 
 #: Origins that lie outside the parameters of a marked function.
 CAPTURED = frozenset({Origin.GLOBAL, Origin.CELL, Origin.DEFAULT, Origin.RECEIVER})

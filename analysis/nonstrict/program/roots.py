@@ -6,13 +6,14 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Set
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.program.definitions import Function, Mark
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
 TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})
 #: The last part of every spelling of these markers.
 _SELF = Place(Origin.ARGUMENT, "", "self")
+#: Of these, the ones that projects wrap: the others trace what they are given at once.
+WRAPPABLE = frozenset(
+    name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS - {"make-fx"}
+)
+_WRAPPED = re.compile(r"\b(?:" + "|".join(sorted(WRAPPABLE)) + r")\b")
+#: Words that mean a marker only in modules which import them from torch.
+_COMMON_WORDS = frozenset({"export", "draft_export"})
+_EXPORT = re.compile(r"torch\.export|from torch import [^\n]*\bexport\b")
+ALL_WORDS = frozenset(name.rpartition(".")[2] for name in MARKERS)
 #: Statements outside functions that register these decide what a module does when called.
 _HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
 WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS)
@@ -31,54 +41,70 @@ WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if
 
 def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> None:
     """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`."""
+    if not _EXPORT.search(module.source.code):
+        words = set(words) - _COMMON_WORDS
     names = set(words) | _aliases(machine, module, words)
+    machine.words |= names - _COMMON_WORDS
     pattern = _pattern(names)
     _evaluate_shell(machine, module, names | _HOOKS)
     for chunk in module.chunks_with(pattern):
         node = module.outline.node(chunk)
-        if node is not None and _mentions(node, names):
+        if node is not None and applies(node, names):
             evaluate_chunk(machine, module, chunk, node, names)
+
+
+def may_export(code: str) -> bool:
+    """Whether a module's text holds a marker that projects wrap."""
+    return _WRAPPED.search(code) is not None
 
 
 def exported(machine: Machine, module: Module) -> set[str]:
     """Names by which other modules may apply a marker: aliases and wrappers that this module defines."""
-    found: set[str] = set()
-    for name in _aliases(machine, module, WORDS):
-        found.add(name)
-    words = WORDS | found
-    for chunk in module.chunks_with(_pattern(words)):
-        node = module.outline.node(chunk)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _is_wrapper(node, words):
-            found.add(node.name)
-    return found - WORDS
+    return _aliases(machine, module, WRAPPABLE) - WORDS
 
 
-def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: Iterable[str] = WORDS) -> bool:
-    """Whether a function hands a parameter, or a function it defines, to a marker."""
-    parameters = {argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-    inner = {item.name for item in ast.walk(node) if isinstance(item, ast.FunctionDef) and item is not node}
-    decorated = {
-        argument.arg
-        for item in ast.walk(node)
-        if isinstance(item, ast.FunctionDef) and item is not node
-        for argument in item.args.args
+def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: Set[str]) -> bool:
+    """Whether a function returns what a marker makes of a parameter or of a function defined in it."""
+    marked = {
+        inner.name
+        for inner in walk(node)
+        if isinstance(inner, ast.FunctionDef) and inner is not node and _decorated(inner, words)
     }
-    for call in ast.walk(node):
-        if isinstance(call, ast.Call) and _last_name(call.func) in words:
-            given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            if any(isinstance(value, ast.Name) and value.id in parameters | inner | decorated for value in given):
+    for inner in walk(node):
+        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call) and _last_name(inner.value) in words:
+            marked |= {_last_name(target) for target in inner.targets}
+    inner_functions = {inner.name for inner in walk(node) if isinstance(inner, ast.FunctionDef)} - {node.name}
+    for inner in walk(node):
+        if isinstance(inner, ast.Return) and inner.value is not None:
+            value = inner.value
+            if _last_name(value) in words or isinstance(value, ast.Name) and value.id in marked:
                 return True
-        if isinstance(call, (ast.FunctionDef,)) and call is not node:
-            if any(_last_name(decorator) in words for decorator in call.decorator_list):
-                return bool(parameters)
-        if isinstance(call, ast.Return) and call.value is not None and _last_name(call.value) in words:
-            return True
+            if isinstance(value, ast.Call) and any(_last_name(argument) in words for argument in value.args):
+                return True
+            if isinstance(value, ast.Name) and value.id in inner_functions and _returns_marked(node, value.id, words):
+                return True
+            if isinstance(value, ast.Lambda) and _last_name(value.body) in words:
+                return True
+    return False
+
+
+def _decorated(node: ast.FunctionDef, words: Set[str]) -> bool:
+    return any(_last_name(decorator) in words for decorator in node.decorator_list)
+
+
+def _returns_marked(outer: ast.AST, name: str, words: Set[str]) -> bool:
+    """Whether a function nested in a decorator factory returns what a marker makes."""
+    for inner in walk(outer):
+        if isinstance(inner, ast.FunctionDef) and inner.name == name and inner is not outer:
+            return _is_wrapper(inner, words)
     return False
 
 
 def _last_name(node: ast.AST) -> str:
     if isinstance(node, ast.Call):
         node = node.func
+    while isinstance(node, ast.Subscript):
+        node = node.value
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
@@ -86,22 +112,31 @@ def _pattern(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, names))) + r")\b")
 
 
+#: Longer functions do more than hand a function to a marker.
+_WRAPPER_LENGTH = 2_500
+
+
 def _aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
     """Top-level names that a marker word was used to bind: imports under another name, assignments, wrappers."""
     wanted = set(words)
     found: set[str] = set()
+    pattern = _pattern(wanted)
     for name, bindings in module.bindings.items():
         for binding in bindings:
             if binding.kind == "import" and binding.attribute in wanted and name != binding.attribute:
                 found.add(name)
-            elif binding.kind == "assign" and binding.node is not None and _mentions(binding.node, wanted):
+            elif binding.kind == "assign" and binding.node is not None and _mentions(binding.node, wanted | found):
                 value = machine.global_value(module, name)
                 if any(_is_marker(alternative) for alternative in value.alternatives()):
                     found.add(name)
-            elif binding.kind == "def" and binding.chunk is not None and _pattern(wanted | found).search(binding.chunk.text):
-                node = module.definition(binding)
-                if isinstance(node, ast.FunctionDef) and _is_wrapper(node, wanted | found):
-                    found.add(name)
+    if found:
+        pattern = _pattern(wanted | found)
+    for chunk in module.outline.chunks:
+        short = not chunk.is_class and len(chunk.text) < _WRAPPER_LENGTH
+        if short and "return" in chunk.text and pattern.search(chunk.text):
+            node = module.outline.node(chunk)
+            if isinstance(node, ast.FunctionDef) and _is_wrapper(node, wanted | found):
+                found.add(chunk.name)
     return found
 
 
@@ -111,12 +146,26 @@ def _is_marker(value: Value) -> bool:
     return value.kind is Kind.EXTERNAL and value.ref in MARKERS
 
 
-def _mentions(node: ast.AST, names: set[str]) -> bool:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name) and inner.id in names or isinstance(inner, ast.Attribute) and inner.attr in names:
+def _mentions(node: ast.AST, names: Set[str]) -> bool:
+    """Whether a name is read, or is an attribute, or stands as a string."""
+    for inner in walk(node):
+        kind = type(inner)
+        if kind is ast.Name and inner.id in names or kind is ast.Attribute and inner.attr in names:  # type: ignore[attr-defined]
             return True
-        if isinstance(inner, ast.Constant) and inner.value in names:
+        if kind is ast.Constant and inner.value in names:  # type: ignore[attr-defined]
             return True
+    return False
+
+
+def applies(node: ast.AST, names: Set[str]) -> bool:
+    """Whether a name is called, decorates something, or is handed on as an argument."""
+    for inner in walk(node):
+        if isinstance(inner, ast.Call):
+            if _last_name(inner.func) in names or any(_last_name(value) in names for value in inner.args):
+                return True
+        elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if any(_last_name(decorator) in names for decorator in inner.decorator_list):
+                return True
     return False
 
 
@@ -163,7 +212,7 @@ def _evaluate_class(machine: Machine, frame: Frame, node: ast.ClassDef, offset: 
 
     cls = definition_values.class_of(frame, node, offset)
     for statement in node.body:
-        if not _mentions(statement, names):
+        if not applies(statement, names):
             continue
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
             classes.own_member(machine, cls, statement.name)
@@ -185,16 +234,16 @@ def _evaluate_function(
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return
     body = ast.Module(node.body, [])
-    if not _mentions(body, names):
+    if not applies(body, names):
         return
     cls, receiver = owner if isinstance(owner, tuple) else (None, None)
     function = definition_values.function_of(frame, node, offset, cls)
     run = machine.static_frame(function, receiver if not function.binding else None)
     for inner in _nested(node):
         if isinstance(inner, ast.ClassDef):
-            if _mentions(inner, names):
+            if applies(inner, names):
                 _evaluate_class(machine, run, inner, offset, names)
-        elif _mentions(ast.Module(inner.body, []), names):
+        elif applies(ast.Module(inner.body, []), names):
             _evaluate_function(machine, run, inner, offset, names, None)
 
 
@@ -221,7 +270,7 @@ def find_calls(machine: Machine, module: Module, names: set[str]) -> None:
     _evaluate_shell(machine, module, wanted)
     for chunk in module.chunks_with(_pattern(wanted)):
         node = module.outline.node(chunk)
-        if node is not None and _mentions(node, wanted):
+        if node is not None and applies(node, wanted):
             evaluate_chunk(machine, module, chunk, node, wanted)
 
 
@@ -235,13 +284,24 @@ def names_of(machine: Machine, mark: Mark) -> set[str]:
         return names
     line = getattr(mark.node, "lineno", 0) + mark.offset
     for statement, offset in _around(module, line):
-        for inner in ast.walk(statement):
+        for inner in walk(statement):
             if isinstance(inner, (ast.Assign, ast.AnnAssign)) and inner.value is not None:
                 end = (inner.end_lineno or 0) + offset
                 if inner.lineno + offset <= line <= end:
                     targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
                     names |= {_last_name(target) for target in targets} - {""}
-    return names
+    return names | _handed_on(module, names)
+
+
+def _handed_on(module: Module, names: set[str]) -> set[str]:
+    """Top-level names that hold one of the given ones: `quantise = coarse`, `kernels = {"sum": total}`."""
+    found: set[str] = set()
+    pending = list(names)
+    while pending:
+        new = module.handed_on.get(pending.pop(), set()) - found - names
+        found |= new
+        pending.extend(new)
+    return found
 
 
 def _around(module: Module, line: int) -> Iterator[tuple[ast.AST, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import walk
 from nonstrict.program import conditions, definition_values, stores
 from nonstrict.program.effects import Event, handles
 from nonstrict.program.expressions import elements_of, evaluate, use
@@ -191,7 +192,7 @@ def _match(frame: Frame, statement: ast.Match) -> None:
     branches: list[tuple[dict[str, Value], bool]] = [(before, False)]
     for case in statement.cases:
         frame.env, frame.done = dict(before), False
-        for part in ast.walk(case.pattern):
+        for part in walk(case.pattern):
             name = getattr(part, "name", None)
             if isinstance(name, str):
                 frame.env[name] = UNKNOWN

@@ -43,6 +43,8 @@ class Kind(enum.Enum):
     MARKED = "marked function"
     SUPER = "super"
 
+    __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
+
 
 TENSORS = frozenset({Kind.TENSOR, Kind.PARAMETER})
 CONTAINERS = frozenset({Kind.LIST, Kind.DICT, Kind.SET, Kind.DEQUE})
@@ -52,8 +54,8 @@ CALLABLES = frozenset(
 )
 
 
-class Flag(enum.IntFlag):
-    """Facts about a value beside its kind."""
+class Flag:
+    """Facts about a value beside its kind: bits of a plain integer, which Python combines far faster than an enum."""
 
     NONE = 0
     REGISTERED = 1  # buffer of a module: tracked by torch, unlike a plain attribute
@@ -121,7 +123,7 @@ class Value(NamedTuple):
     ref: Any = None
     const: Any = NO_CONSTANT
     heap: Heap | None = None
-    flags: Flag = Flag.NONE
+    flags: int = Flag.NONE
     pending: frozenset[Any] = frozenset()
 
     def at(self, place: Place) -> Value:

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.walk import children, walk
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Related
 from nonstrict.knowledge.effects import MUTATING_METHODS
@@ -81,7 +82,7 @@ def mode_writers(machine: Machine, path: str) -> tuple[Related, ...]:
         return ()
     found: list[Related] = []
     for node, offset, _ in _functions(module, _MODE):
-        for inner in ast.walk(node):
+        for inner in walk(node):
             if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
                 if inner.func.attr in ("eval", "train") and not _is_super(inner.func.value):
                     found.append(Related(span_of(module.path, offset, inner), f"switches the mode: `{ast.unparse(inner)}`"))
@@ -157,7 +158,7 @@ def _in_statement(path: str, offset: int, statement: ast.AST, name: str, *, modu
             yield from _in_function(path, offset, node, name)
             continue
         yield from _write_at(path, offset, node, name, rebinds=module_level)
-        pending.extend(ast.iter_child_nodes(node))
+        pending.extend(children(node))
 
 
 def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool) -> Iterator[Write]:
@@ -241,7 +242,7 @@ def _cell_writes(machine: Machine, place: Place) -> list[Write]:
 
 def _in_closure(path: str, offset: int, node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Iterator[Write]:
     assigned = 0
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner is not node:
             if name in scope_of(inner).nonlocal_names:
                 for statement in inner.body:

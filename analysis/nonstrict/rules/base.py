@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from nonstrict.findings import Finding, Related, Severity, Span
+from nonstrict.program.sites import CallSite, Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from nonstrict.program.effects import Event, Observed
     from nonstrict.program.places import Place
@@ -64,32 +65,6 @@ class Body(Protocol):
     """What a marked bound method or module is bound to; None for a plain function."""
     dispatches: tuple[Related, ...]
     """Calls in regions that may reach one of several marked functions, each with how (NST107)."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallSite:
-    """A call of a marked function.
-
-    `arguments` maps parameter names to values; `caught` names the exceptions that the caller, or the caller's
-    caller, handles around the call; `passes_mode` says that the caller reads a `training` flag itself.
-    """
-
-    span: Span
-    compiled: bool
-    arguments: Mapping[str, Value]
-    argument_spans: Mapping[str, Span]
-    caught: frozenset[str] = frozenset()
-    passes_mode: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of a marked function; `annotation` is the canonical dotted name, or ""."""
-
-    name: str
-    annotation: str
-    has_default: bool
-    span: Span
 
 
 @dataclass(frozen=True, slots=True)

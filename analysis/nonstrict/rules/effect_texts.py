@@ -26,6 +26,18 @@ def code(text: str) -> str:
     return text if not text or "`" in text or " " in text.removesuffix(" =") else f"`{text}`"
 
 
+def clause(what: str, verb: str) -> str:
+    """A subject and its verb: "this seeds ..." for what reads as a verb, else "`data_ptr()` takes ...".
+
+    The engine names an operation either by itself (`data_ptr()`, "the truth value of a tensor") or by what it does, in
+    the words of the tables of effects ("seeds torch's random generator").
+    """
+    first = what.partition(" ")[0]
+    if first.isalpha() and first.endswith("s"):
+        return f"this {what}"
+    return f"{code(what) if what else 'this'} {verb}"
+
+
 def deed(effect: Effect) -> str:
     """How a write happens, as a user would say it: "`append`", "item assignment"."""
     return _DEEDS.get(effect.what) or code(effect.what)

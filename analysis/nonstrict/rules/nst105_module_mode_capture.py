@@ -121,10 +121,10 @@ if TYPE_CHECKING:
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield what depends on the mode or the plain attributes of module arguments."""
-    if not _every_region_passes_mode(body):
-        for read in body.observed(Event.MODE):
-            if not read.effect.place.captured:
-                yield _mode(body, read)
+    modes = [read for read in body.observed(Event.MODE) if not read.effect.place.captured]
+    if modes and not _every_region_passes_mode(body):
+        for read in modes:
+            yield _mode(body, read)
     for read in body.observed(Event.ATTRIBUTE):
         place = read.effect.place
         if not place.captured and not body.guarded_by_region(place):

@@ -94,13 +94,15 @@ from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import FROZEN, Rule, report
-from nonstrict.rules.effect_texts import code, effect_severity, trace_time_only
+from nonstrict.rules.effect_texts import clause, code, effect_severity, trace_time_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
     from nonstrict.rules.base import Body
+
+_VERB = "changes torch's global state"
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -112,7 +114,7 @@ def examine(body: Body) -> Iterator[Finding]:
             advice = "use `with torch.no_grad():` or `with torch.enable_grad():`"
             yield report(RULE, body, seen, message, help=advice, severity=Severity.NOTE)
             continue
-        message = f"{code(effect.what)} changes torch's global state {trace_time_only(body)}"
+        message = f"{clause(effect.what, _VERB)} {trace_time_only(body)}"
         advice = "set it before the compiled region is called"
         yield report(RULE, body, seen, message, help=advice, severity=effect_severity(RULE, body))
 

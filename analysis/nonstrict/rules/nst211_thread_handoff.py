@@ -93,7 +93,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import Rule, report
-from nonstrict.rules.effect_texts import code
+from nonstrict.rules.effect_texts import clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,9 +105,9 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the work that is handed to another thread or process."""
     for seen in body.observed(Event.THREAD):
-        what = code(seen.effect.what) if seen.effect.what else "this call"
+        subject = clause(seen.effect.what, "hands work to another thread or process")
         message = (
-            f"{what} hands work to another thread or process while `{body.api}` traces `{body.function}`: tensor work "
+            f"{subject} while `{body.api}` traces `{body.function}`: tensor work "
             "there is not traced, and torch.compile fails or loses it"
         )
         advice = "do the work in the function itself, or in the caller of the compiled region"

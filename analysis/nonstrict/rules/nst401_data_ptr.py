@@ -94,7 +94,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import Rule, report
-from nonstrict.rules.effect_texts import code
+from nonstrict.rules.effect_texts import clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,16 +107,14 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the places where the address of a tensor is taken."""
     for seen in body.observed(Event.POINTER):
         effect = seen.effect
-        what = code(effect.what) if effect.what else "this"
+        subject = clause(effect.what, "takes the address of a tensor")
+        severity = RULE.severity
         if effect.place.captured:
-            message = (
-                f"{what} takes the address of a captured tensor while `{body.api}` traces `{body.function}`: the "
-                "address is frozen, and a write through it happens while tracing only"
-            )
+            traced = f"`{body.api}` freezes the address while tracing `{body.function}`"
+            message = f"{subject}, here a captured one: {traced}, and a write through it happens while tracing only"
             severity = Severity.NOTE
         else:
-            message = f"{what} needs the memory of a tensor, but has none {_fate(body)}"
-            severity = RULE.severity
+            message = f"{subject}, but tensors have no memory {_fate(body)}"
         advice = "wrap the code that needs the address in a `torch.library.custom_op` with `register_fake`"
         yield report(RULE, body, seen, message, help=advice, severity=severity)
 

@@ -94,7 +94,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import Rule, report
-from nonstrict.rules.effect_texts import code
+from nonstrict.rules.effect_texts import clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,17 +119,18 @@ def examine(body: Body) -> Iterator[Finding]:
             if "make_fx" not in body.api:
                 continue
             severity = Severity.WARNING
-        needs = code(what) if what else "this"
         message = (
-            f"{needs} needs the data of a tensor, which does not exist while `{body.api}` traces `{body.function}`: "
-            f"{_fate(body)}"
+            f"{clause(what, 'needs the data of a tensor')}, but tensors have no data while `{body.api}` traces "
+            f"`{body.function}`: {_fate(body, what)}"
         )
         yield report(RULE, body, seen, message, help=_ADVICE, severity=severity)
 
 
-def _fate(body: Body) -> str:
+def _fate(body: Body, what: str) -> str:
     if body.marker == "make-fx":
         return "tracing fails, or bakes in the value of the example input"
+    if what.startswith("format"):
+        return "torch.compile fails, or the text of a stand-in is baked in"
     return "torch.compile fails with every backend"
 
 

@@ -1,0 +1,189 @@
+"""Analyses files: which of them a marker reaches, what the marked functions do, and what the rules say of that.
+
+Only files that hold a marker's name are looked at to begin with; what their marked functions call is read on demand.
+"""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.findings import Finding, Severity
+from nonstrict.knowledge.markers import NEEDLES
+from nonstrict.text.source import UnreadableSource, repaired, source_from_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from nonstrict.program.machine import Machine
+    from nonstrict.text.source import Source
+
+_DEFAULT_TORCH = (2, 13)
+#: Marked files are parsed whole, so that a syntax error anywhere in them is told, up to this many bytes in a run;
+#: beyond that, as in files without markers, only the statements that are reached are parsed.
+_SYNTAX_CHECK_BYTES = 600_000
+#: Marked files of fewer bytes than this are not worth a second process.
+_PARALLEL_BYTES = 400_000
+
+
+class AnalysisOptions(NamedTuple):
+    """What the analysis depends on beside the files.
+
+    `explicit` are files that the user named: they are parsed even if no marker reaches them, so that a syntax error
+    is reported. `site_packages` are folders of installed packages. `overlays` are sources by path that stand for
+    files (standard input, unsaved buffers). `jobs` is the number of processes that may be used.
+    """
+
+    torch_version: str | None = None
+    site_packages: tuple[str, ...] = ()
+    explicit: frozenset[str] = frozenset()
+    jobs: int = 1
+    progress: Callable[[int, int], None] | None = None
+    overlays: Mapping[str, Source] = {}
+
+
+class Analysis(NamedTuple):
+    """The findings, the sources that are needed to show them, the files that could not be analysed, and all read."""
+
+    findings: list[Finding]
+    sources: dict[str, Source]
+    failures: list[tuple[str, str]]
+    read: frozenset[str]
+
+
+class Share(NamedTuple):
+    """What one process finds; `read` are the files it read beside the marked ones."""
+
+    findings: list[Finding]
+    failures: list[tuple[str, str]]
+    read: frozenset[str]
+
+
+def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
+    """Analyse files and whatever their marked functions call."""
+    failures: list[tuple[str, str]] = []
+    marked, named = marked_sources(files, options, failures)
+    findings = [_syntax_error(problem) for source in (*marked, *named) for problem in source.problems]
+    read: frozenset[str] = frozenset()
+    if marked:
+        collecting = gc.isenabled()
+        # Syntax trees are large, long-lived and hold no cycles: collecting garbage more than doubles the parsing time.
+        gc.disable()
+        try:
+            share = _in_shares(files, marked, options)
+        finally:
+            if collecting:
+                gc.enable()
+        findings += share.findings
+        failures += share.failures
+        read = share.read
+    sources = {source.path: source for source in (*marked, *named)}
+    return Analysis(findings, _shown(findings, sources, options), failures, read | frozenset(sources))
+
+
+def marked_sources(
+    files: Sequence[str], options: AnalysisOptions, failures: list[tuple[str, str]]
+) -> tuple[list[Source], list[Source]]:
+    """The files that hold a marker's name, and the other files that the user named."""
+    marked: list[Source] = []
+    named: list[Source] = []
+    checked = 0
+    for path in files:
+        overlay = options.overlays.get(path)
+        try:
+            data = overlay.code.encode("utf-8", "surrogatepass") if overlay is not None else _bytes(path)
+            hit = any(needle in data for needle in NEEDLES)
+            if not hit and path not in options.explicit:
+                continue
+            source = overlay if overlay is not None else source_from_bytes(path, data)
+        except UnreadableSource as error:
+            failures.append((path, error.reason))
+            continue
+        checked += len(data)
+        if path in options.explicit or checked <= _SYNTAX_CHECK_BYTES:
+            source = repaired(source)
+        (marked if hit else named).append(source)
+    return marked, named
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        with open(path, "rb") as handle:
+            return handle.read()
+    except OSError as error:
+        raise UnreadableSource(path, error.strerror or str(error)) from error
+
+
+def _syntax_error(problem: object) -> Finding:
+    span, message = problem.span, problem.message  # type: ignore[attr-defined]
+    return Finding("NST901", Severity.ERROR, span, message)
+
+
+def _in_shares(files: Sequence[str], marked: list[Source], options: AnalysisOptions) -> Share:
+    """Examine the marked files, in several processes where there is enough to do."""
+    from nonstrict.check.workers import can_fork, in_processes
+
+    size = sum(len(source.code) for source in marked)
+    jobs = min(options.jobs, 1 + size // _PARALLEL_BYTES)
+    if jobs < 2 or not can_fork():
+        return examine(files, marked, marked, options)
+    # Machine and rules are imported before the fork, so that the processes share them.
+    from nonstrict.check import examination
+
+    del examination
+    parts = _parts(marked, jobs)
+    shares = in_processes([lambda part=part: examine(files, marked, part, options) for part in parts])
+    return _merged(shares)
+
+
+def _parts(marked: list[Source], jobs: int) -> list[list[Source]]:
+    """Neighbouring files stay together: what they call overlaps."""
+    total = sum(len(source.code) for source in marked)
+    parts: list[list[Source]] = [[] for _ in range(jobs)]
+    seen = 0
+    for source in marked:
+        parts[min(jobs - 1, seen * jobs // max(total, 1))].append(source)
+        seen += len(source.code)
+    return [part for part in parts if part]
+
+
+def examine(files: Sequence[str], marked: list[Source], part: list[Source], options: AnalysisOptions) -> Share:
+    """Discover and examine the marked functions of some of the marked files."""
+    from nonstrict.check import examination
+
+    return examination.examine(files, marked, part, options, torch_of(options.torch_version))
+
+
+def _merged(shares: Sequence[Share]) -> Share:
+    """One finding for each place, told for the nearest marked function."""
+    found: dict[tuple[object, ...], Finding] = {}
+    for share in shares:
+        for finding in share.findings:
+            known = found.get((finding.code, finding.span))
+            if known is None or len(finding.related) < len(known.related):
+                found[finding.code, finding.span] = finding
+    failures = [failure for share in shares for failure in share.failures]
+    return Share(list(found.values()), failures, frozenset[str]().union(*(share.read for share in shares)))
+
+
+def _shown(findings: list[Finding], known: dict[str, Source], options: AnalysisOptions) -> dict[str, Source]:
+    """The sources that findings and their evidence lie in, and those that may hold suppressions."""
+    shown = dict(known)
+    paths = {finding.span.path for finding in findings}
+    paths |= {related.span.path for finding in findings for related in finding.related}
+    for path in sorted(paths - set(shown)):
+        overlay = options.overlays.get(path)
+        try:
+            shown[path] = overlay if overlay is not None else source_from_bytes(path, _bytes(path))
+        except UnreadableSource:
+            continue
+    return shown
+
+
+def torch_of(version: str | None) -> tuple[int, int]:
+    """The release of torch that findings hold for, as (major, minor)."""
+    parts = (version or "").split(".")
+    try:
+        return int(parts[0]), int(parts[1])
+    except (ValueError, IndexError):
+        return _DEFAULT_TORCH

@@ -1,0 +1,35 @@
+"""How a marked function is called, and what it takes, as rules ask for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nonstrict.findings import Span
+    from nonstrict.program.values import Value
+
+
+class CallSite(NamedTuple):
+    """A call of a marked function.
+
+    `arguments` maps parameter names to values; `caught` names the exceptions that the caller, or the caller's
+    caller, handles around the call; `passes_mode` says that the caller reads a `training` flag itself.
+    """
+
+    span: Span
+    compiled: bool
+    arguments: Mapping[str, Value]
+    argument_spans: Mapping[str, Span]
+    caught: frozenset[str] = frozenset()
+    passes_mode: bool = False
+
+
+class Parameter(NamedTuple):
+    """A parameter of a marked function; `annotation` is the canonical dotted name, or ""."""
+
+    name: str
+    annotation: str
+    has_default: bool
+    span: Span
