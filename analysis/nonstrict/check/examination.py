@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.check.analysis import AnalysisOptions, Share
 from nonstrict.findings import Finding, Severity
-from nonstrict.program import roots
+from nonstrict.program import callers, roots
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.machine import Machine
 from nonstrict.program.project import Project
@@ -114,17 +114,25 @@ def _told(
     found: dict[tuple[object, ...], Finding] = {}
     failures: list[tuple[str, str]] = []
     marks = [mark for mark in roots.settled_marks(machine) if mark.kind in roots.TRACED_KINDS and mark.path in own]
-    for index, mark in enumerate(marks):
+    callers.expect_calls(machine, marks)
+    bodies: list[MarkedBody | None] = [MarkedBody(machine, mark, torch) for mark in marks]
+    for index, body in enumerate(bodies):
+        if body is None:
+            continue
         if options.progress is not None:
             options.progress(index, len(marks))
-        body = MarkedBody(machine, mark, torch)
         try:
-            for finding in _of_body(body):
-                known = found.get((finding.code, finding.span))
-                if known is None or len(finding.related) < len(known.related):
-                    found[finding.code, finding.span] = finding
+            body.announce()
         except RecursionError:
-            failures.append((mark.path, f"`{body.function}` is nested too deeply to be analysed"))
+            failures.append((body.mark.path, f"`{body.function}` is nested too deeply to be analysed"))
+            bodies[index] = None
+    for body in bodies:
+        if body is None:
+            continue
+        for finding in _of_body(body):
+            known = found.get((finding.code, finding.span))
+            if known is None or len(finding.related) < len(known.related):
+                found[finding.code, finding.span] = finding
     return list(found.values()), failures
 
 

@@ -18,11 +18,8 @@ class Scope(NamedTuple):
     global_names: frozenset[str]
     nonlocal_names: frozenset[str]
     is_generator: bool
-
-    @property
-    def local(self) -> frozenset[str]:
-        """The names that live in the function's own frame."""
-        return (self.assigned | frozenset(self.parameters)) - self.global_names - self.nonlocal_names
+    #: the names that live in the function's own frame
+    local: frozenset[str]
 
 
 def scope_of(node: FunctionNode) -> Scope:
@@ -54,6 +51,7 @@ def _scan(node: FunctionNode) -> Scope:
         frozenset(found.global_names),
         frozenset(found.nonlocal_names),
         found.generator,
+        frozenset((found.assigned | set(parameter_names(node.args))) - found.global_names - found.nonlocal_names),
     )
 
 
@@ -134,7 +132,7 @@ class _Names:
         """The value of a statement: names are bound in it by `:=` in rare places, yields stand at its top or in calls."""
         if isinstance(node, (ast.Yield, ast.YieldFrom)):
             self.generator = True
-        elif isinstance(node, (ast.NamedExpr, ast.IfExp, ast.BoolOp, ast.Await, ast.Call, ast.ListComp, ast.GeneratorExp)):
+        elif isinstance(node, (ast.NamedExpr, ast.IfExp, ast.BoolOp, ast.Await, ast.ListComp, ast.GeneratorExp)):
             self.expression(node)
 
     def expression(self, node: ast.expr) -> None:

@@ -89,6 +89,13 @@ class MarkedBody:
             return {}
         return callers.joined_arguments(self.machine, self.mark)
 
+    def announce(self) -> None:
+        """Interpret the function and tell what will be asked of other files, so that they are searched once for all."""
+        for seen in self.observed(Event.READ):
+            effect = seen.effect
+            if any(alternative.kind not in _NO_STATE for alternative in effect.value.alternatives()):
+                writes.expect_writers(self.machine, effect.place)
+
     # -- the view of rules ----------------------------------------------------------------------------------------
 
     @cached_property
@@ -156,6 +163,10 @@ class MarkedBody:
         return callers.dispatches(self.machine, self.mark)
 
 
+#: Captured values that are told of whoever writes them.
+_NO_STATE = frozenset(
+    {Kind.TENSOR, Kind.PARAMETER, Kind.MODULE, Kind.GENERATOR, Kind.ITERATOR, Kind.MARKED, Kind.NONE}
+)
 _CONSTANT = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING, Kind.FUNCTION, Kind.CLASS})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
@@ -14,6 +15,8 @@ from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value, join
 from nonstrict.program.sites import CallSite
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nonstrict.program.definitions import Function, Mark, SeenCall
     from nonstrict.program.machine import Machine
 
@@ -30,6 +33,7 @@ def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
         module = machine.project.module(path)
         if module is not None and names:
             roots.find_calls(machine, module, names)
+    _calls_elsewhere(machine, mark)
     for sibling in siblings(machine, mark):
         for call in sibling.calls:
             if not any(call.node is known.node for known in mark.calls):
@@ -38,6 +42,39 @@ def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
         if caller.name != "<lambda>":
             roots.find_calls(machine, caller.module, _aliases(caller))
     return mark.calls
+
+
+def expect_calls(machine: Machine, marks: Iterable[Mark]) -> None:
+    """Tell ahead that the calls of marked functions will be looked for in other files."""
+    for mark in marks:
+        for module, names in _exported(machine, mark):
+            machine.elsewhere.expect(module, names)
+
+
+def _exported(machine: Machine, mark: Mark) -> list[tuple[Module, set[str]]]:
+    """The modules from which others import a marked function, or its class, and the names they import.
+
+    `make_fx` and its like trace at once: who calls what they return does not matter.
+    """
+    if mark.kind == "make-fx":
+        return []
+    paths = {mark.path}
+    if mark.function is not None:
+        paths.add(mark.function.module.path)
+    names = roots.names_of(machine, mark)
+    if mark.function is not None and mark.function.owner is not None:
+        names.add(mark.function.owner.name)
+    modules = [module for path in sorted(paths) if (module := machine.project.module(path)) is not None]
+    return [(module, shared) for module in modules if (shared := {name for name in names if name in module.bindings})]
+
+
+def _calls_elsewhere(machine: Machine, mark: Mark) -> None:
+    """Interpret what in other files calls a marked function that they import."""
+    method = {mark.function.name} if mark.function is not None and mark.function.owner is not None else set[str]()
+    for module, names in _exported(machine, mark):
+        for name in sorted(names):
+            for use in machine.elsewhere.users(module, name):
+                roots.find_calls(machine, use.module, {use.name} | method)
 
 
 def siblings(machine: Machine, mark: Mark) -> list[Mark]:
@@ -201,6 +238,9 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     """Calls that Dynamo answers with the graph of another marked function."""
     if mark.kind != "nonstrict":
         return ()
+    closure = mark.function.closure if mark.function is not None else None
+    if closure is None and not _handed_on(machine, mark):
+        return ()
     calls = calls_of(machine, mark)
     found = [
         Related(span_of(path, offset, node), "this call may reach several marked functions")
@@ -214,6 +254,22 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
             how = "every instance" if call.through == "attribute" else "every call of the factory"
             found.append(Related(span_of(call.path, call.offset, call.node), f"{how} has a marked function of its own"))
     return tuple(found)
+
+
+def _handed_on(machine: Machine, mark: Mark) -> bool:
+    """Whether a marked function's name is used other than by calling it: only then may a call reach another one."""
+    module = machine.project.module(mark.path)
+    if module is None:
+        return False
+    code = module.source.code
+    line = getattr(mark.node, "lineno", 0) + mark.offset
+    for name in roots.names_of(machine, mark):
+        if name in module.declared_global or len(module.bindings.get(name, ())) > 1:
+            return True
+        for use in re.finditer(rf"\b{name}\b(?!\s*[(=:])", code):
+            if code.count("\n", 0, use.start()) + 1 != line:
+                return True
+    return False
 
 
 def _as_argument(machine: Machine, mark: Mark) -> list[tuple[str, int, ast.AST]]:

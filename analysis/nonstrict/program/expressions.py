@@ -303,7 +303,7 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
     pending: frozenset[object] = _NO_PENDING
     if scope is not None:
         targets = {name.id for gen in node.generators for name in walk(gen.target) if isinstance(name, ast.Name)}
-        frame.scope = scope._replace(assigned=scope.assigned | targets)
+        frame.scope = scope._replace(local=scope.local | targets)
     for generator in node.generators:
         iterable = use(frame, generator.iter)
         pending |= iterable.pending

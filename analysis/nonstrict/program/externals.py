@@ -78,6 +78,8 @@ _NATIVE_LOADERS = frozenset(
 
 def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """The result of calling `name`, and what that does."""
+    if name in _OPERATORS or _is_operator(name):
+        return torch_calls.call(frame, node, name, positional, keywords)
     if name in MARKERS:
         return marking.apply(frame, node, name, positional, keywords)
     if name in _NATIVE_LOADERS:
@@ -101,6 +103,20 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     if name.startswith("torch.") and torch_calls.knows(name):
         return torch_calls.call(frame, node, name, positional, keywords)
     return _other(frame, node, name, values)
+
+
+_OPERATORS: set[str] = set()
+_OTHERS: set[str] = set()
+
+
+def _is_operator(name: str) -> bool:
+    """Whether a name is an operator of torch and nothing else; remembered."""
+    if name in _OTHERS or not name.startswith("torch."):
+        return False
+    special = name in MARKERS or name in builtin_calls.SPECIAL or name in _DLPACK or name in _NATIVE_LOADERS
+    plain = not special and call_effect(name) is None and torch_function(name) is not None
+    (_OPERATORS if plain else _OTHERS).add(name)
+    return plain
 
 
 def _namespace(name: str, keywords: dict[str, Value]) -> Value:

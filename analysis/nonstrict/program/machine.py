@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.scopes import scope_of
 from nonstrict.program import annotations, classes, definition_values, externals, globals_of, invoke, parameters, stores, writes
 from nonstrict.program import expressions as _expressions
-from nonstrict.program import roots
+from nonstrict.program import foreign_writes, roots
 from nonstrict.program import statements as _statements
 from nonstrict.program.effects import Summary
+from nonstrict.program.elsewhere import Elsewhere
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.values import UNKNOWN, Value
+from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,8 +60,11 @@ class Machine:
         #: names by which markers are applied
         self.words: set[str] = set(roots.ALL_WORDS)
         self.budget = BUDGET
+        self.elsewhere = Elsewhere(project, files)
+        self._foreign: dict[tuple[str, str], list[Write]] = {}
         self._stored: dict[tuple[str, str, str], Value | None] = {}
         self._installed: dict[str, Value | None] = {}
+        self._members: dict[tuple[str, str, str], Value] = {}
         self._frames: dict[str, Frame] = {}
         self._static: dict[tuple[object, ...], Frame] = {}
 
@@ -110,7 +114,13 @@ class Machine:
 
     def module_attribute(self, importer: Module, dotted: str, attribute: str) -> Value:
         """What `dotted.attribute` is, for a Python module of the project or an external one."""
-        return globals_of.member(self, importer, dotted, attribute)
+        key = (self.project.root_of(importer), dotted, attribute)
+        found = self._members.get(key)
+        if found is None:
+            found = globals_of.member(self, importer, dotted, attribute)
+            if found.kind is not Kind.UNKNOWN:
+                self._members[key] = found
+        return found
 
     def stored_in(self, place: Place, attribute: str) -> Value | None:
         """What the module of a global object or container stores in it: under an attribute, or as items ("")."""
@@ -121,6 +131,14 @@ class Machine:
             if module is not None:
                 self._stored[key] = writes.stored_values(self, module, place.name, attribute)
         return self._stored[key]
+
+    def foreign_writes(self, module: Module, name: str) -> list[Write]:
+        """The writes of a top-level name in other files of the run; searched for once."""
+        key = (module.path, name)
+        if key not in self._foreign:
+            self._foreign[key] = []
+            self._foreign[key] = foreign_writes.foreign_writes(self, module, name)
+        return self._foreign[key]
 
     def is_written(self, place: Place, how: str) -> bool:
         """Whether code of the project was seen to rebind or change a global."""

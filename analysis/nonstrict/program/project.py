@@ -94,6 +94,10 @@ class Project:
                 return None
         return self.add(path, source)
 
+    def root_of(self, module: Module) -> str:
+        """The folder from which a module's absolute imports are looked up."""
+        return self._root_of(module)[0]
+
     def _root_of(self, module: Module) -> tuple[str, str]:
         if module.path not in self._names:
             self._names[module.path] = self.name_of(module.path)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
+from nonstrict.facts import targets
+from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
@@ -37,19 +40,22 @@ ALL_WORDS = frozenset(name.rpartition(".")[2] for name in MARKERS)
 #: Statements outside functions that register these decide what a module does when called.
 _HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
 WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS)
+#: Words of markers that trace at once what they are given.
+_TRACING_WORDS = WORDS - WRAPPABLE
 
 
 def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> None:
     """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`."""
     if not _EXPORT.search(module.source.code):
         words = set(words) - _COMMON_WORDS
+    if not _application(frozenset(words)).search(module.source.code):
+        return
     names = set(words) | _aliases(machine, module, words)
     machine.words |= names - _COMMON_WORDS
-    pattern = _pattern(names)
     _evaluate_shell(machine, module, names | _HOOKS)
-    for chunk in module.chunks_with(pattern):
+    for chunk in module.chunks_with(_application(frozenset(names))):
         node = module.outline.node(chunk)
-        if node is not None and applies(node, names):
+        if node is not None and applies(node, names) and targets.promising(node, names, names - _TRACING_WORDS):
             evaluate_chunk(machine, module, chunk, node, names)
 
 
@@ -71,25 +77,25 @@ def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: Set[str]) -
         if isinstance(inner, ast.FunctionDef) and inner is not node and _decorated(inner, words)
     }
     for inner in walk(node):
-        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call) and _last_name(inner.value) in words:
-            marked |= {_last_name(target) for target in inner.targets}
+        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call) and last_name(inner.value) in words:
+            marked |= {last_name(target) for target in inner.targets}
     inner_functions = {inner.name for inner in walk(node) if isinstance(inner, ast.FunctionDef)} - {node.name}
     for inner in walk(node):
         if isinstance(inner, ast.Return) and inner.value is not None:
             value = inner.value
-            if _last_name(value) in words or isinstance(value, ast.Name) and value.id in marked:
+            if last_name(value) in words or isinstance(value, ast.Name) and value.id in marked:
                 return True
-            if isinstance(value, ast.Call) and any(_last_name(argument) in words for argument in value.args):
+            if isinstance(value, ast.Call) and any(last_name(argument) in words for argument in value.args):
                 return True
             if isinstance(value, ast.Name) and value.id in inner_functions and _returns_marked(node, value.id, words):
                 return True
-            if isinstance(value, ast.Lambda) and _last_name(value.body) in words:
+            if isinstance(value, ast.Lambda) and last_name(value.body) in words:
                 return True
     return False
 
 
 def _decorated(node: ast.FunctionDef, words: Set[str]) -> bool:
-    return any(_last_name(decorator) in words for decorator in node.decorator_list)
+    return any(last_name(decorator) in words for decorator in node.decorator_list)
 
 
 def _returns_marked(outer: ast.AST, name: str, words: Set[str]) -> bool:
@@ -100,12 +106,12 @@ def _returns_marked(outer: ast.AST, name: str, words: Set[str]) -> bool:
     return False
 
 
-def _last_name(node: ast.AST) -> str:
-    if isinstance(node, ast.Call):
-        node = node.func
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return getattr(node, "attr", getattr(node, "id", ""))
+@cache
+def _application(names: frozenset[str]) -> re.Pattern[str]:
+    """Text in which one of the names is called, decorates, or is handed on."""
+    words = "|".join(sorted(map(re.escape, names)))
+    handed = "|".join(sorted(map(re.escape, names - _TRACING_WORDS))) or "(?!)"
+    return re.compile(rf"\b(?:{words})\s*\(|@[\w.]*\b(?:{words})\b|\b(?:{handed})\s*(?:[,)\]\n]|as\b|or\b|if\b)")
 
 
 def _pattern(names: Iterable[str]) -> re.Pattern[str]:
@@ -161,10 +167,12 @@ def applies(node: ast.AST, names: Set[str]) -> bool:
     """Whether a name is called, decorates something, or is handed on as an argument."""
     for inner in walk(node):
         if isinstance(inner, ast.Call):
-            if _last_name(inner.func) in names or any(_last_name(value) in names for value in inner.args):
+            if last_name(inner.func) in names:
+                return True
+            if any(last_name(value) in names and last_name(value) not in _TRACING_WORDS for value in inner.args):
                 return True
         elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            if any(_last_name(decorator) in names for decorator in inner.decorator_list):
+            if any(last_name(decorator) in names for decorator in inner.decorator_list):
                 return True
     return False
 
@@ -289,7 +297,7 @@ def names_of(machine: Machine, mark: Mark) -> set[str]:
                 end = (inner.end_lineno or 0) + offset
                 if inner.lineno + offset <= line <= end:
                     targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
-                    names |= {_last_name(target) for target in targets} - {""}
+                    names |= {last_name(target) for target in targets} - {""}
     return names | _handed_on(module, names)
 
 

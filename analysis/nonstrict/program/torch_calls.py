@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
 from nonstrict.program.effects import Event
-from nonstrict.program.places import FRESH, VIEW
+from nonstrict.program.places import CAPTURED, FRESH, VIEW
 from nonstrict.program.values import (
     BOOL,
     CALLABLES,
@@ -33,6 +33,9 @@ _BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
 _BOOLEAN_RESULTS = frozenset(
     "eq ne lt le gt ge logical_not logical_and logical_or logical_xor isnan isinf isfinite isclose isin "
     "isneginf isposinf signbit isreal".split()
+)
+_SPECIAL_NAMES = frozenset(
+    "where one_hot tensor as_tensor asarray from_numpy scalar_tensor to clone contiguous detach bool bitwise_not".split()
 )
 _SIZE_ARGUMENT = frozenset(
     "zeros ones full empty arange rand randn randint linspace eye narrow split chunk tensor_split reshape view expand "
@@ -117,6 +120,11 @@ def apply(
     keywords: dict[str, Value],
 ) -> Value:
     """The result of an operator, and its effects: in-place writes, data that escapes, sizes that depend on data."""
+    plan = _PLAIN.get(name)
+    if plan is None:
+        plan = _PLAIN[name] = _is_plain(name, operator)
+    if plan:
+        return _plain(frame, node, name, positional, keywords)
     last = name.rpartition(".")[2]
     values = [*positional, *keywords.values()]
     for value in values:
@@ -132,6 +140,43 @@ def apply(
     if operator.data_dependent and operator.returns not in ("tensor", "tensors"):
         return _forced(frame, node, last, operator, first)
     return _result(frame, node, last, operator, first, values, keywords)
+
+
+#: Operators that compute a new tensor from their arguments and do nothing else, by name.
+_PLAIN: dict[str, bool] = {}
+_PLAIN_RESULTS = {flags: Value(Kind.TENSOR, FRESH, flags=flags) for flags in (Flag.NONE, Flag.ATTACHED)}
+
+
+def _is_plain(name: str, operator: Operator) -> bool:
+    last = name.rpartition(".")[2]
+    special = last in _BOOLEAN_RESULTS or last in _SPECIAL_NAMES or last in _SIZE_ARGUMENT or last.endswith("_")
+    acts = operator.mutates or operator.views or operator.data_dependent or operator.dynamic_shape or operator.metadata
+    return operator.returns == "tensor" and not operator.dim_returns and not (special or acts or operator.reduces)
+
+
+def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if "out" in keywords or "inplace" in keywords or "dtype" in keywords:
+        _writes(frame, node, _INPLACE, positional, keywords, name.rpartition(".")[2])
+    flags = Flag.NONE
+    pending: frozenset[object] = frozenset()
+    for value in (*positional, *keywords.values()) if keywords else positional:
+        if value.kind is Kind.TENSOR and value.place.origin not in CAPTURED:
+            flags |= value.flags & Flag.ATTACHED
+            if value.pending:
+                frame.settle(value)
+                pending |= value.pending
+        else:
+            _consume_argument(frame, node, value, "", metadata=False)
+            if value.kind in TENSORS:
+                flags |= value.flags & Flag.ATTACHED
+                pending |= value.pending
+    if keywords and keywords.get("dtype", UNKNOWN).ref == "torch.bool":
+        flags |= Flag.BOOLEAN
+    known = _PLAIN_RESULTS.get(flags)
+    return known if known is not None and not pending else Value(Kind.TENSOR, FRESH, flags=flags, pending=pending)
+
+
+_INPLACE = Operator(out=True, inplace=True)
 
 
 def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, metadata: bool) -> None:

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
-_MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values())
 _MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_parameter", "train", "eval"})
+#: Methods that change what they are called on.
+MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS
+#: Names of tensor methods that work in place.
+IN_PLACE = re.compile(r"\w*[^_]_")
 _MODE = re.compile(r"\.(?:eval|train)\(")
 
 
@@ -67,12 +70,27 @@ def writers(machine: Machine, place: Place) -> tuple[Related, ...]:
     if place.origin is Origin.GLOBAL or place.origin is Origin.RECEIVER and place.owner:
         module = machine.project.module(place.owner.partition(":")[0])
         writes = writes_of(machine, module, place.name) if module is not None else []
+        if module is not None and not any(_concerns(write, attribute) for write in writes):
+            writes = machine.foreign_writes(module, place.name)
     elif place.origin is Origin.CELL:
         writes = _cell_writes(machine, place)
     else:
         writes = _attribute_writes(machine, attribute) if attribute else []
-    chosen = [write for write in writes if not attribute or not write.attribute or write.attribute == attribute]
-    return tuple(_related(write) for write in chosen)
+    return tuple(_related(write) for write in writes if _concerns(write, attribute))
+
+
+def expect_writers(machine: Machine, place: Place) -> None:
+    """Tell ahead that the writers of a captured place will be asked for, where its own module has none."""
+    if place.origin is not Origin.GLOBAL and not (place.origin is Origin.RECEIVER and place.owner):
+        return
+    module = machine.project.module(place.owner.partition(":")[0])
+    attribute = next((step[1:] for step in place.path if step.startswith(".")), "")
+    if module is not None and not any(_concerns(write, attribute) for write in writes_of(machine, module, place.name)):
+        machine.elsewhere.expect(module, [place.name])
+
+
+def _concerns(write: Write, attribute: str) -> bool:
+    return not attribute or not write.attribute or write.attribute == attribute
 
 
 def mode_writers(machine: Machine, path: str) -> tuple[Related, ...]:
@@ -101,30 +119,53 @@ def writes_of(machine: Machine, module: Module, name: str) -> list[Write]:
     """All writes of a top-level name, or of what it leads to, in its module."""
     cache: dict[str, list[Write]] = module.__dict__.setdefault("_writes", {})
     if name not in cache:
-        cache[name] = list(_search(module, name))
+        cache[name] = list(_search(machine, module, name))
     return cache[name]
 
 
-def _search(module: Module, name: str) -> Iterator[Write]:
+def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
     word = re.compile(rf"\b{re.escape(name)}\b")
     running = False
     bound = False
     for node, offset, top_level in _functions(module, word):
         if top_level:
-            for statement in getattr(node, "body", []):
+            for statement in simple_statements(getattr(node, "body", [])):
                 for write in _in_statement(module.path, offset, statement, name, module_level=True):
                     # While a module is executed its names are being set up, until it calls something for effect.
                     if write.how == "rebound here" and not (running and bound):
                         bound = True
                         continue
                     yield write
-                running = running or bound and _runs(statement)
+                running = running or bound and runs(machine, module, statement)
             continue
         yield from _in_function(module.path, offset, node, name)
 
 
-def _runs(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+def runs(machine: Machine, module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement outside functions calls something for effect, or a compiled or marked function."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Call)
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+        return False
+    for node in walk(statement.value):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in module.bindings:
+            callee = machine.global_value(module, node.func.id)
+            if callee.kind is Kind.MARKED or callee.kind is Kind.FUNCTION and callee.ref.node in machine.regions:
+                return True
+    return False
+
+
+def simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements outside functions in the order of the text, those in branches and loops too."""
+    for statement in body:
+        if isinstance(statement, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
+            yield from simple_statements(statement.body)
+            for handler in getattr(statement, "handlers", []):
+                yield from simple_statements(handler.body)
+            yield from simple_statements(getattr(statement, "orelse", []))
+            yield from simple_statements(getattr(statement, "finalbody", []))
+        else:
+            yield statement
 
 
 def _functions(module: Module, word: re.Pattern[str]) -> Iterator[tuple[ast.AST, int, bool]]:
@@ -195,8 +236,8 @@ def _mutating_call(path: str, offset: int, node: ast.Call, name: str) -> Iterato
     function = node.func
     if isinstance(function, ast.Attribute) and _root(function.value) == name:
         method = function.attr
-        in_place = method.endswith("_") and not method.endswith("__")
-        if method in _MUTATORS or method in _MODULE_WRITERS or in_place:
+        in_place = IN_PLACE.fullmatch(method) is not None
+        if method in MUTATORS or in_place:
             attribute = _first_attribute(function.value) or ("training" if method in ("train", "eval") else "")
             yield Write(path, offset, node, "changed in place here" if in_place else "changed here", attribute)
     elif isinstance(function, ast.Name) and function.id in ("setattr", "delattr") and len(node.args) >= 2:

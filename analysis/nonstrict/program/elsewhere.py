@@ -1,0 +1,157 @@
+"""Which other files of a run use the names of a module: one pass of byte searches, so that only hits are parsed."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from nonstrict.program.modules import Module
+    from nonstrict.program.project import Project
+
+#: A name that more files use is too common to be followed.
+_MAX_USERS = 60
+#: How many modules may hand a name on until it reaches the file that uses it.
+_HOPS = 2
+
+
+class Use(NamedTuple):
+    """A file that imports a name of another module, and the name by which it uses it."""
+
+    module: Module
+    name: str
+
+
+class Elsewhere:
+    """Answers which files mention a module and one of its names; questions that are told ahead share one pass."""
+
+    def __init__(self, project: Project, files: Sequence[str]) -> None:
+        self._project = project
+        self._files = files
+        self._expected: dict[bytes, set[bytes]] = {}
+        self._hits: dict[tuple[bytes, bytes], list[str]] = {}
+
+    def expect(self, module: Module, names: Iterable[str]) -> None:
+        """These names of a module will be asked for."""
+        stem = _stem(module)
+        for name in names:
+            if (stem, name.encode()) not in self._hits:
+                self._expected.setdefault(stem, set()).add(name.encode())
+
+    def mentions(self, module: Module, text: str) -> list[Module]:
+        """The other files that name a module and contain a text."""
+        if len(self._files) < 2:
+            return []
+        key = (_stem(module), text.encode())
+        if key not in self._hits:
+            self._expected.setdefault(key[0], set()).add(key[1])
+            self._search()
+        paths = [path for path in self._hits[key] if path != module.path]
+        if len(paths) > _MAX_USERS:
+            return []
+        found = (self._project.module(path) for path in paths)
+        return [user for user in found if user is not None]
+
+    def users(self, module: Module, name: str) -> list[Use]:
+        """The files that import a top-level name of a module, also from modules that hand it on, or the module."""
+        found: dict[tuple[str, str], Use] = {}
+        pending = [(module, name, 0)]
+        while pending:
+            source, exported, hops = pending.pop(0)
+            for user in self.mentions(source, exported):
+                for spelled in sorted(spellings(self._project, user, _imports(user, exported), source, exported)):
+                    alias = spelled[-1]
+                    if (user.path, alias) in found:
+                        continue
+                    found[user.path, alias] = Use(user, alias)
+                    if len(spelled) == 1 and hops < _HOPS:
+                        pending.append((user, alias, hops + 1))
+        return list(found.values())
+
+    def _search(self) -> None:
+        expected, self._expected = self._expected, {}
+        for stem, names in expected.items():
+            for name in names:
+                self._hits[stem, name] = []
+        for path in self._files:
+            data = self._data(path)
+            for stem, names in expected.items():
+                if stem in data:
+                    for name in names:
+                        if name in data:
+                            self._hits[stem, name].append(path)
+
+    def _data(self, path: str) -> bytes:
+        overlay = self._project.overlays.get(path)
+        if overlay is not None:
+            return overlay.code.encode("utf-8", "surrogatepass")
+        try:
+            with open(path, "rb") as handle:
+                return handle.read()
+        except OSError:
+            return b""
+
+
+def _stem(module: Module) -> bytes:
+    return (module.name.rpartition(".")[2] or module.name or "\0").encode()
+
+
+def imports_in(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The import statements in a part of a module."""
+    for inner in walk(node):
+        if isinstance(inner, (ast.Import, ast.ImportFrom)):
+            yield inner
+
+
+def _imports(user: Module, word: str) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports of a file: those outside functions, and those in functions whose text holds a word."""
+    yield from imports_in(user.outline.shell)
+    for chunk in user.outline.chunks:
+        if "import" in chunk.text and word in chunk.text:
+            node = user.outline.node(chunk)
+            if node is not None:
+                yield from imports_in(node)
+
+
+def modules_named(
+    project: Project, user: Module, statement: ast.Import | ast.ImportFrom
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The modules of the project that an import makes reachable: the expression as written, and the file.
+
+    `import a.b` reaches `a` and `a.b`, `from . import b as c` reaches `c`.
+    """
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            parts = alias.name.split(".")
+            for count in range(1, len(parts) + 1):
+                if alias.asname and count < len(parts):
+                    continue
+                path = project.find(".".join(parts[:count]), user)
+                if path is not None:
+                    yield (alias.asname,) if alias.asname else tuple(parts[:count]), path
+        return
+    dotted = project.absolute(statement.module or "", statement.level, user)
+    for alias in statement.names:
+        path = project.find(f"{dotted}.{alias.name}" if dotted else alias.name, user)
+        if path is not None:
+            yield (alias.asname or alias.name,), path
+
+
+def spellings(
+    project: Project, user: Module, imports: Iterable[ast.Import | ast.ImportFrom], source: Module, name: str
+) -> set[tuple[str, ...]]:
+    """How code behind some imports may write a top-level name of a module: `("settings", "mode")`, `("CACHE",)`."""
+    found: set[tuple[str, ...]] = set()
+    for statement in imports:
+        for prefix, path in modules_named(project, user, statement):
+            if path == source.path:
+                found.add((*prefix, name))
+        if isinstance(statement, ast.ImportFrom):
+            dotted = project.absolute(statement.module or "", statement.level, user)
+            if project.find(dotted, user) == source.path:
+                found |= {(alias.asname or name,) for alias in statement.names if alias.name in (name, "*")}
+    return found
