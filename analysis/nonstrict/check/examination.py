@@ -115,25 +115,30 @@ def _told(
     failures: list[tuple[str, str]] = []
     marks = [mark for mark in roots.settled_marks(machine) if mark.kind in roots.TRACED_KINDS and mark.path in own]
     callers.expect_calls(machine, marks)
-    bodies: list[MarkedBody | None] = [MarkedBody(machine, mark, torch) for mark in marks]
-    for index, body in enumerate(bodies):
-        if body is None:
-            continue
+    bodies: list[MarkedBody] = []
+    for index, mark in enumerate(marks):
         if options.progress is not None:
             options.progress(index, len(marks))
+        body = MarkedBody(machine, mark, torch)
         try:
             body.announce()
         except RecursionError:
-            failures.append((body.mark.path, f"`{body.function}` is nested too deeply to be analysed"))
-            bodies[index] = None
+            failures.append(_too_deep(body))
+        else:
+            bodies.append(body)
     for body in bodies:
-        if body is None:
-            continue
-        for finding in _of_body(body):
-            known = found.get((finding.code, finding.span))
-            if known is None or len(finding.related) < len(known.related):
-                found[finding.code, finding.span] = finding
+        try:
+            for finding in _of_body(body):
+                known = found.get((finding.code, finding.span))
+                if known is None or len(finding.related) < len(known.related):
+                    found[finding.code, finding.span] = finding
+        except RecursionError:
+            failures.append(_too_deep(body))
     return list(found.values()), failures
+
+
+def _too_deep(body: MarkedBody) -> tuple[str, str]:
+    return body.mark.path, f"`{body.function}` is nested too deeply to be analysed"
 
 
 def _of_body(body: MarkedBody) -> Iterator[Finding]:

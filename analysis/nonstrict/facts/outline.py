@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -28,6 +29,7 @@ _START = re.compile(
     r"|(?!(?:else|elif|except|finally)\b)[^\s#)\]}])",
     re.MULTILINE,
 )
+_NOWHERE = (sys.maxsize, sys.maxsize)
 #: Text inside a triple-quoted string that could be mistaken for the start of a statement.
 _SUSPECT = re.compile(r"\n[^\s#)\]}]")
 
@@ -111,9 +113,13 @@ class Outline:
         hidden = _hidden_lines(code)
         starts: list[tuple[int, str, bool]] = []  # offset, name ("" for other statements), is class
         decorated = -1
+        inside = iter(hidden)
+        low, high = next(inside, _NOWHERE)
         for match in _START.finditer(code):
             position = match.start()
-            if hidden and any(low < position < high for low, high in hidden):
+            while position >= high:
+                low, high = next(inside, _NOWHERE)
+            if low < position:
                 continue
             if match["at"]:
                 decorated = position if decorated < 0 else decorated

@@ -43,3 +43,20 @@ def children(node: ast.AST) -> list[ast.AST]:
             if isinstance(value, _AST):
                 found.append(value)
     return found
+
+
+def statements_in(node: ast.AST) -> Iterator[ast.stmt]:
+    """Every statement below a node, nested ones too; expressions are not looked into."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        for field in _BLOCKS:
+            for inner in getattr(current, field, ()):
+                if isinstance(inner, ast.stmt):
+                    yield inner
+                    pending.append(inner)
+                elif isinstance(inner, (ast.ExceptHandler, ast.match_case)):
+                    pending.append(inner)
+
+
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from nonstrict.program.definitions import Function, Mark, SeenCall
     from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
 
 _HOPS = 3
 
@@ -70,6 +71,9 @@ def _exported(machine: Machine, mark: Mark) -> list[tuple[Module, set[str]]]:
 
 def _calls_elsewhere(machine: Machine, mark: Mark) -> None:
     """Interpret what in other files calls a marked function that they import."""
+    if mark in machine.sought:
+        return
+    machine.sought.add(mark)
     method = {mark.function.name} if mark.function is not None and mark.function.owner is not None else set[str]()
     for module, names in _exported(machine, mark):
         for name in sorted(names):

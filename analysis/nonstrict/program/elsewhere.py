@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.walk import walk
+from nonstrict.facts.walk import statements_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,21 +32,22 @@ class Elsewhere:
     def __init__(self, project: Project, files: Sequence[str]) -> None:
         self._project = project
         self._files = files
+        self._own = frozenset(files)
         self._expected: dict[bytes, set[bytes]] = {}
         self._hits: dict[tuple[bytes, bytes], list[str]] = {}
 
     def expect(self, module: Module, names: Iterable[str]) -> None:
         """These names of a module will be asked for."""
         stem = _stem(module)
-        for name in names:
-            if (stem, name.encode()) not in self._hits:
-                self._expected.setdefault(stem, set()).add(name.encode())
+        for name in names if module.path in self._own else ():
+            if (stem, name.encode("utf-8", "surrogateescape")) not in self._hits:
+                self._expected.setdefault(stem, set()).add(name.encode("utf-8", "surrogateescape"))
 
     def mentions(self, module: Module, text: str) -> list[Module]:
-        """The other files that name a module and contain a text."""
-        if len(self._files) < 2:
+        """The other files that name a module and contain a text; none if that is too many to tell anything."""
+        if len(self._files) < 2 or module.path not in self._own:
             return []
-        key = (_stem(module), text.encode())
+        key = (_stem(module), text.encode("utf-8", "surrogateescape"))
         if key not in self._hits:
             self._expected.setdefault(key[0], set()).add(key[1])
             self._search()
@@ -56,20 +57,24 @@ class Elsewhere:
         found = (self._project.module(path) for path in paths)
         return [user for user in found if user is not None]
 
-    def users(self, module: Module, name: str) -> list[Use]:
-        """The files that import a top-level name of a module, also from modules that hand it on, or the module."""
+    def users(self, module: Module, name: str, *, hand_on: bool = True) -> list[Use]:
+        """The files that import a top-level name of a module, or the module.
+
+        With `hand_on` also those that import the name from a module which imports it.
+        """
         found: dict[tuple[str, str], Use] = {}
-        pending = [(module, name, 0)]
-        while pending:
-            source, exported, hops = pending.pop(0)
-            for user in self.mentions(source, exported):
-                for spelled in sorted(spellings(self._project, user, _imports(user, exported), source, exported)):
-                    alias = spelled[-1]
-                    if (user.path, alias) in found:
-                        continue
-                    found[user.path, alias] = Use(user, alias)
-                    if len(spelled) == 1 and hops < _HOPS:
-                        pending.append((user, alias, hops + 1))
+        level = [(module, name)]
+        for _ in range(_HOPS + 1):
+            for source, exported in level:
+                self.expect(source, [exported])
+            following: list[tuple[Module, str]] = []
+            for source, exported in level:
+                for user in self.mentions(source, exported):
+                    for spelled in sorted(spellings(self._project, user, _imports(user, exported), source, exported)):
+                        if (user.path, spelled[-1]) not in found:
+                            found[user.path, spelled[-1]] = Use(user, spelled[-1])
+                            following += [(user, spelled[-1])] if len(spelled) == 1 and hand_on else []
+            level = following
         return list(found.values())
 
     def _search(self) -> None:
@@ -97,12 +102,12 @@ class Elsewhere:
 
 
 def _stem(module: Module) -> bytes:
-    return (module.name.rpartition(".")[2] or module.name or "\0").encode()
+    return (module.name.rpartition(".")[2] or module.name or "\0").encode("utf-8", "surrogateescape")
 
 
 def imports_in(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
     """The import statements in a part of a module."""
-    for inner in walk(node):
+    for inner in statements_in(node):
         if isinstance(inner, (ast.Import, ast.ImportFrom)):
             yield inner
 

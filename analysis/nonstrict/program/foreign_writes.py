@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.elsewhere import imports_in, spellings
+from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
 from nonstrict.program.writes import IN_PLACE, MUTATORS, Write, runs, simple_statements
 
 if TYPE_CHECKING:
@@ -17,13 +18,17 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
+_FIXED = PRIMITIVES | CALLABLES | {Kind.TUPLE}
 _Spelled = frozenset[tuple[str, ...]]
 
 
 def foreign_writes(machine: Machine, module: Module, name: str) -> list[Write]:
     """The writes of a top-level name of a module, or of what it leads to, in other files of the run."""
     found: list[Write] = []
-    for use in machine.elsewhere.users(module, name):
+    held = machine.global_value(module, name)
+    # What cannot be changed in place is only written through the module itself, never through an imported name.
+    changeable = any(alternative.kind not in _FIXED for alternative in held.alternatives())
+    for use in machine.elsewhere.users(module, name, hand_on=changeable):
         found.extend(_in_module(machine, use.module, module, name if use.name == name else use.name, name))
     return list({(write.path, id(write.node)): write for write in found}.values())
 

@@ -60,6 +60,8 @@ class Machine:
         #: names by which markers are applied
         self.words: set[str] = set(roots.ALL_WORDS)
         self.budget = BUDGET
+        #: marked functions whose calls in other files were looked for
+        self.sought: set[Mark] = set()
         self.elsewhere = Elsewhere(project, files)
         self._foreign: dict[tuple[str, str], list[Write]] = {}
         self._stored: dict[tuple[str, str, str], Value | None] = {}

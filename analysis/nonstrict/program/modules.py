@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -91,8 +92,23 @@ class Module:
         return found
 
     def chunks_with(self, word: re.Pattern[str]) -> list[Chunk]:
-        """The top-level definitions whose text matches."""
-        return [chunk for chunk in self.outline.chunks if word.search(chunk.text)]
+        """The top-level definitions whose text matches; one pass over the module finds them all."""
+        chunks = self.outline.chunks
+        starts = self._starts
+        found: dict[int, Chunk] = {}
+        for match in word.finditer(self.source.code):
+            index = bisect_right(starts, match.start()) - 1
+            if index >= 0 and match.start() < starts[index] + len(chunks[index].text):
+                found[index] = chunks[index]
+        return [found[index] for index in sorted(found)]
+
+    @property
+    def _starts(self) -> list[int]:
+        """Where the top-level definitions start in the text."""
+        outline = self.outline
+        if outline.exact:
+            return _exact_starts(outline)
+        return [chunk.start for chunk in outline.chunks]
 
     def rebound(self, name: str) -> bool:
         """Whether a name is bound again after its first binding, here or by a function that declares it global."""
@@ -103,6 +119,14 @@ class Module:
     def definition(self, binding: Binding) -> ast.AST | None:
         """The parsed definition of a `def` binding."""
         return self.outline.node(binding.chunk) if binding.chunk else binding.node
+
+
+def _exact_starts(outline: Outline) -> list[int]:
+    """Offsets of the lines on which the definitions of an exactly parsed module start."""
+    offsets = [0]
+    for line in outline.code.split("\n"):
+        offsets.append(offsets[-1] + len(line) + 1)
+    return [offsets[chunk.first - 1] for chunk in outline.chunks]
 
 
 def _collect(body: list[ast.stmt], out: list[tuple[int, str, Binding]], *, conditional: bool) -> None:

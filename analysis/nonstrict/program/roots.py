@@ -137,9 +137,9 @@ def _aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]
                     found.add(name)
     if found:
         pattern = _pattern(wanted | found)
-    for chunk in module.outline.chunks:
+    for chunk in module.chunks_with(pattern):
         short = not chunk.is_class and len(chunk.text) < _WRAPPER_LENGTH
-        if short and "return" in chunk.text and pattern.search(chunk.text):
+        if short and "return" in chunk.text:
             node = module.outline.node(chunk)
             if isinstance(node, ast.FunctionDef) and _is_wrapper(node, wanted | found):
                 found.add(chunk.name)

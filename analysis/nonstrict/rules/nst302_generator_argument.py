@@ -98,11 +98,15 @@ if TYPE_CHECKING:
     from nonstrict.findings import Finding, Span
     from nonstrict.rules.base import Body
 
+#: Annotations that leave a generator possible; "" is none, or a union.
+_OPEN = frozenset({"", "torch.Generator", "torch._C.Generator", "typing.Optional", "typing.Union", "typing.Any"})
 _ADVICE = "draw in the caller and pass the tensor, or let the function read a global generator"
 
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the generators passed at compiled call sites, or the parameters that ask for one if no call is known."""
+    if body.parameters and all(parameter.annotation not in _OPEN for parameter in body.parameters):
+        return
     for span, name in _passed(body) if body.sites else _asked_for(body):
         message = f"`{name}` of `{called(body)}` is a torch.Generator: torch.compile refuses it as an argument"
         yield report_at(RULE, body, span, message, help=_ADVICE)
