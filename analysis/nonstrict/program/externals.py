@@ -146,6 +146,9 @@ def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value
         defined = frame.machine.installed(name)
         if defined is not None and defined.kind is Kind.CLASS:
             return frame.machine.instance_at(defined.ref, FRESH)
+        held = frame.machine.outside(Value(Kind.EXTERNAL, FRESH, name), ask=False)
+        if held.kind in (Kind.MODULE, Kind.OBJECT) and not frame.static:
+            return frame.machine.call(frame, node, held, values, {})
         for value in values:
             frame.settle(value)
         return UNKNOWN

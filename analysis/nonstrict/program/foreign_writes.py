@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import scope_of
@@ -42,7 +41,7 @@ def _in_module(machine: Machine, user: Module, source: Module, word: str, name: 
         if running:
             yield from _writes_in(user.path, 0, [statement], outside)
         running = running or runs(machine, user, statement)
-    for chunk in user.chunks_with(re.compile(rf"\b{re.escape(word)}\b")):
+    for chunk in user.chunks_with({word}):
         node = user.outline.node(chunk)
         if node is not None:
             own = _spelled(machine, user, imports_in(node), source, name)

@@ -100,6 +100,8 @@ class Frame:
                 if alternative.kind is not Kind.NONE:
                     self.consume(node, alternative, metadata=metadata)
             return value
+        if value.kind is Kind.EXTERNAL and not self.static:
+            value = self.machine.outside(value)
         if value.place.origin in CAPTURED and value.kind not in _NEVER_STATE:
             if value.kind in CALLABLES and not self._rebound_callable(value):
                 return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Binding, Module
 
+#: Packages that knowledge answers for.
+_ANSWERED = frozenset({"torch", "numpy", "builtins", "functorch", "torchvision", "triton", "nonstrict"})
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -152,6 +155,35 @@ def installed(machine: Machine, dotted: str) -> Value | None:
         return None
     found = value(machine, module, name)
     return found if found.kind in (Kind.CLASS, Kind.FUNCTION) else None
+
+
+def held_outside(machine: Machine, external: Value, *, ask: bool = True) -> Value:
+    """What a name of an installed package holds: from the package's source, else as jedi tells; else as it was.
+
+    What is only called is not worth a question to jedi (`ask`).
+    """
+    package, _, name = external.ref.rpartition(".")
+    root = package.partition(".")[0]
+    if not package or root in _ANSWERED or root in sys.stdlib_module_names or not machine.project.find_installed(root):
+        return external
+    path = machine.project.find_installed(package)
+    module = machine.project.module(path) if path is not None and path.endswith(".py") else None
+    if module is not None and name in module.bindings:
+        found = value(machine, module, name)
+        if found.kind is not Kind.UNKNOWN:
+            return found
+    return _described(machine, external, package, name) if ask else external
+
+
+def _described(machine: Machine, external: Value, package: str, name: str) -> Value:
+    described = machine.jedi.describe(package, name)
+    if described is None or described.kind != "instance":
+        return external
+    place = Place(Origin.GLOBAL, package, name)
+    if torch_kind(described.name) == "tensor-class":
+        return Value(Kind.TENSOR, place)
+    defined = machine.installed(described.name)
+    return machine.instance_at(defined.ref, place) if defined is not None and defined.kind is Kind.CLASS else external
 
 
 def _submodule(machine: Machine, importer: Module, dotted: str) -> Value | None:

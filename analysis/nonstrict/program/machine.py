@@ -12,6 +12,7 @@ from nonstrict.program import foreign_writes, roots
 from nonstrict.program import statements as _statements
 from nonstrict.program.effects import Summary
 from nonstrict.program.elsewhere import Elsewhere
+from nonstrict.program.installed import Installed
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import UNKNOWN, Kind, Value
@@ -66,6 +67,8 @@ class Machine:
         self._foreign: dict[tuple[str, str], list[Write]] = {}
         self._stored: dict[tuple[str, str, str], Value | None] = {}
         self._installed: dict[str, Value | None] = {}
+        self._outside: dict[tuple[str, bool], Value] = {}
+        self.jedi = Installed(project.site_packages)
         self._members: dict[tuple[str, str, str], Value] = {}
         self._frames: dict[str, Frame] = {}
         self._static: dict[tuple[object, ...], Frame] = {}
@@ -152,6 +155,14 @@ class Machine:
             self._installed[dotted] = None
             self._installed[dotted] = globals_of.installed(self, dotted)
         return self._installed[dotted]
+
+    def outside(self, external: Value, *, ask: bool = True) -> Value:
+        """An external name that is used as a value: what an installed package binds it to, if that is to be had."""
+        key: tuple[str, bool] = (external.ref, ask)
+        if key not in self._outside:
+            self._outside[key] = external
+            self._outside[key] = globals_of.held_outside(self, external, ask=ask)
+        return self._outside[key]
 
     def is_rebound(self, place: Place) -> bool:
         """Whether a global name is bound more than once."""

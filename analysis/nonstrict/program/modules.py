@@ -10,8 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.outline import Chunk, Outline
+from nonstrict.facts.words import places
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nonstrict.text.source import Source
 
 _GLOBAL_STATEMENT = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
@@ -91,14 +94,17 @@ class Module:
                             found.setdefault(node.id, set()).add(target)
         return found
 
-    def chunks_with(self, word: re.Pattern[str]) -> list[Chunk]:
-        """The top-level definitions whose text matches; one pass over the module finds them all."""
-        chunks = self.outline.chunks
-        starts = self._starts
+    def chunks_with(self, words: Iterable[str]) -> list[Chunk]:
+        """The top-level definitions in whose text one of the words stands."""
+        return self.chunks_at(start for start, _ in places(self.source.code, words))
+
+    def chunks_at(self, positions: Iterable[int]) -> list[Chunk]:
+        """The top-level definitions that cover some offsets into the text, in order."""
+        chunks, starts = self.outline.chunks, self._starts
         found: dict[int, Chunk] = {}
-        for match in word.finditer(self.source.code):
-            index = bisect_right(starts, match.start()) - 1
-            if index >= 0 and match.start() < starts[index] + len(chunks[index].text):
+        for position in positions:
+            index = bisect_right(starts, position) - 1
+            if index >= 0 and position < starts[index] + len(chunks[index].text):
                 found[index] = chunks[index]
         return [found[index] for index in sorted(found)]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import cache
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import targets
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.facts.words import applied
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.places import Origin, Place
@@ -48,12 +48,12 @@ def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> 
     """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`."""
     if not _EXPORT.search(module.source.code):
         words = set(words) - _COMMON_WORDS
-    if not _application(frozenset(words)).search(module.source.code):
+    if not any(True for _ in _applications(module, words)):
         return
     names = set(words) | _aliases(machine, module, words)
     machine.words |= names - _COMMON_WORDS
     _evaluate_shell(machine, module, names | _HOOKS)
-    for chunk in module.chunks_with(_application(frozenset(names))):
+    for chunk in module.chunks_at(_applications(module, names)):
         node = module.outline.node(chunk)
         if node is not None and applies(node, names) and targets.promising(node, names, names - _TRACING_WORDS):
             evaluate_chunk(machine, module, chunk, node, names)
@@ -106,16 +106,12 @@ def _returns_marked(outer: ast.AST, name: str, words: Set[str]) -> bool:
     return False
 
 
-@cache
-def _application(names: frozenset[str]) -> re.Pattern[str]:
-    """Text in which one of the names is called, decorates, or is handed on."""
-    words = "|".join(sorted(map(re.escape, names)))
-    handed = "|".join(sorted(map(re.escape, names - _TRACING_WORDS))) or "(?!)"
-    return re.compile(rf"\b(?:{words})\s*\(|@[\w.]*\b(?:{words})\b|\b(?:{handed})\s*(?:[,)\]\n]|as\b|or\b|if\b)")
+def _applications(module: Module, names: Iterable[str]) -> Iterator[int]:
+    """Where in a module's text a marker may be applied by one of the names."""
+    code = module.source.code
+    present = {name for name in names if name in code}
+    return applied(code, present & _TRACING_WORDS, present - _TRACING_WORDS)
 
-
-def _pattern(names: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, names))) + r")\b")
 
 
 #: Longer functions do more than hand a function to a marker.
@@ -126,7 +122,6 @@ def _aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]
     """Top-level names that a marker word was used to bind: imports under another name, assignments, wrappers."""
     wanted = set(words)
     found: set[str] = set()
-    pattern = _pattern(wanted)
     for name, bindings in module.bindings.items():
         for binding in bindings:
             if binding.kind == "import" and binding.attribute in wanted and name != binding.attribute:
@@ -135,9 +130,7 @@ def _aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]
                 value = machine.global_value(module, name)
                 if any(_is_marker(alternative) for alternative in value.alternatives()):
                     found.add(name)
-    if found:
-        pattern = _pattern(wanted | found)
-    for chunk in module.chunks_with(pattern):
+    for chunk in module.chunks_with(wanted | found):
         short = not chunk.is_class and len(chunk.text) < _WRAPPER_LENGTH
         if short and "return" in chunk.text:
             node = module.outline.node(chunk)
@@ -276,7 +269,7 @@ def find_calls(machine: Machine, module: Module, names: set[str]) -> None:
         return
     done |= wanted
     _evaluate_shell(machine, module, wanted)
-    for chunk in module.chunks_with(_pattern(wanted)):
+    for chunk in module.chunks_with(wanted):
         node = module.outline.node(chunk)
         if node is not None and applies(node, wanted):
             evaluate_chunk(machine, module, chunk, node, wanted)

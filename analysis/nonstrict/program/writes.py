@@ -124,10 +124,9 @@ def writes_of(machine: Machine, module: Module, name: str) -> list[Write]:
 
 
 def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
-    word = re.compile(rf"\b{re.escape(name)}\b")
     running = False
     bound = False
-    for node, offset, top_level in _functions(module, word):
+    for node, offset, top_level in _functions(module, name):
         if top_level:
             for statement in simple_statements(getattr(node, "body", [])):
                 for write in _in_statement(module.path, offset, statement, name, module_level=True):
@@ -168,10 +167,14 @@ def simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield statement
 
 
-def _functions(module: Module, word: re.Pattern[str]) -> Iterator[tuple[ast.AST, int, bool]]:
+def _functions(module: Module, word: re.Pattern[str] | str) -> Iterator[tuple[ast.AST, int, bool]]:
     """The shell, then each top-level definition whose text matches, with its line offset."""
     yield module.outline.shell, 0, True
-    for chunk in module.chunks_with(word):
+    if isinstance(word, str):
+        chunks = module.chunks_with({word})
+    else:
+        chunks = module.chunks_at(match.start() for match in word.finditer(module.source.code))
+    for chunk in chunks:
         node = module.outline.node(chunk)
         if node is not None:
             yield node, chunk.offset, False

@@ -1,0 +1,39 @@
+"""Where names stand in a text: plain substring searches, many times faster than a regular expression of alternatives."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+#: What follows a name that is called, or that is handed on to something else.
+CALLED = re.compile(r"\s*\(")
+HANDED_ON = re.compile(r"\s*(?:[(,)\]\n]|as\b|or\b|if\b)")
+
+
+def places(code: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """The ranges in which one of the words stands as a whole identifier."""
+    for word in words:
+        start = code.find(word)
+        while start >= 0:
+            end = start + len(word)
+            before = code[start - 1 : start]
+            after = code[end : end + 1]
+            if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
+                yield start, end
+            start = code.find(word, end)
+
+
+def applied(code: str, called: Iterable[str], handed: Iterable[str]) -> Iterator[int]:
+    """Where a word may be applied: `called` words before a parenthesis or in a decorator, `handed` ones also as values."""
+    for words, follows in ((called, CALLED), (handed, HANDED_ON)):
+        for start, end in places(code, words):
+            if follows.match(code, end) or _decorates(code, start):
+                yield start
+
+
+def _decorates(code: str, start: int) -> bool:
+    line = code[code.rfind("\n", 0, start) + 1 : start].lstrip()
+    return line.startswith("@")
