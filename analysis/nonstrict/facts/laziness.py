@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def tests_before_use(function: FunctionNode, name: str) -> bool:
-    """Whether a function asks if `name` is None, empty, or lacks a key: `if name is None`, `if key in name`."""
+    """Whether a function asks if a name (`CACHE`) or attribute (`.table`) is None, empty, or lacks a key."""
     return name in _sets(function)[0]
 
 
 def fills(function: FunctionNode, name: str) -> bool:
-    """Whether a function tests `name` before use and stores into it: a lazily filled cache."""
+    """Whether a function tests a name or attribute before use and stores into it: a lazily filled cache."""
     tested, stored = _sets(function)
     return name in tested and name in stored
 
@@ -53,6 +53,9 @@ def _tested(function: FunctionNode) -> set[str]:
 
 
 def _root(node: ast.AST) -> str:
+    """What a test or store is about: `CACHE` for a name or its items, `.table` for an attribute or its items."""
+    attribute = ""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
+        attribute = f".{node.attr}" if isinstance(node, ast.Attribute) else attribute
         node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    return attribute or (node.id if isinstance(node, ast.Name) else "")

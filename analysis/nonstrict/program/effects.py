@@ -55,7 +55,7 @@ class Effect(NamedTuple):
     place: Place = FRESH
     value: Value = UNKNOWN
     what: str = ""
-    #: a WRITE that happens once, behind a test whether it happened: the idiom of a lazily filled cache
+    #: a WRITE or LEAK that happens once, behind a test whether it happened: the idiom of a lazily filled cache
     lazy: bool = False
 
     @property

@@ -84,7 +84,8 @@ class Frame:
         self, event: Event, node: ast.AST, place: Place = FRESH, value: Value = UNKNOWN, what: str = ""
     ) -> Effect:
         """Record an effect of this function."""
-        lazy = event is Event.WRITE and self.function is not None and tests_before_use(self.function.node, place.name)
+        stores = event is Event.WRITE or event is Event.LEAK
+        lazy = stores and self.function is not None and tests_before_use(self.function.node, place.key)
         effect = Effect(event, self.module.path, self.offset, node, place, value, what, lazy)
         self.summary.add(effect)
         return effect
@@ -119,7 +120,7 @@ class Frame:
         function = self.function
         if function is None:
             return False
-        return any(fills(function.node, alternative.place.name) for alternative in value.alternatives())
+        return any(fills(function.node, alternative.place.key) for alternative in value.alternatives())
 
     def sized(self, value: Value) -> None:
         """A value decides a size or a split, and nothing else of what is returned: torch supports that."""

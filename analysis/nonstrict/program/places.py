@@ -59,6 +59,11 @@ class Place(NamedTuple):
         return VIEW in self.path
 
     @property
+    def key(self) -> str:
+        """What tells the variable apart in a function's text: its first attribute, else its name."""
+        return next((step for step in self.path if step.startswith(".")), self.name)
+
+    @property
     def text(self) -> str:
         """The expression a user would write for the place: `CONFIG.scale`, `CACHE["w"]`."""
         steps = "".join("[...]" if step == "[]" else step for step in self.path if step != VIEW)

@@ -125,9 +125,10 @@ def examine(body: Body) -> Iterator[Finding]:
     if modes and not _every_region_passes_mode(body):
         for read in modes:
             yield _mode(body, read)
+    caches = {leak.effect.place for leak in body.observed(Event.LEAK) if leak.effect.lazy}
     for read in body.observed(Event.ATTRIBUTE):
         place = read.effect.place
-        if not place.captured and not body.guarded_by_region(place):
+        if place not in caches and not place.captured and not body.guarded_by_region(place):
             yield from _attribute(body, read)
 
 

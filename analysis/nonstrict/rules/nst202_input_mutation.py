@@ -114,11 +114,15 @@ def examine(body: Body) -> Iterator[Finding]:
         effect = seen.effect
         if seen.in_hook or effect.place.origin is not Origin.ARGUMENT or effect.what == "cache":
             continue
+        if effect.lazy and effect.event is Event.LEAK and not changes_copy(effect):
+            continue
         subject = target(effect, "an argument")
         kind = "argument " if effect.place.name and not effect.place.path else ""
         traced = f"while `{body.api}` traces `{body.function}`"
         message = f"{kind}{subject} is changed by {deed(effect)} {traced}: {_fate(body, effect)}"
-        yield report(RULE, body, seen, message, help=_advice(effect))
+        # What is set once, behind a test whether it is set, is the same however often that happens.
+        severity = Severity.NOTE if effect.lazy and effect.event is Event.WRITE else None
+        yield report(RULE, body, seen, message, help=_advice(effect), severity=severity)
 
 
 def _fate(body: Body, effect: Effect) -> str:

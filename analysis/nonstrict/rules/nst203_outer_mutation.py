@@ -85,6 +85,7 @@ There is no automatic fix: where the write belongs is for you to say.
 - Stores of tensors made while tracing: see `traced-tensor-leak` (NST207).
 - In-place operators on captured tensors: see `captured-tensor-mutation` (NST204).
 - Writes in hooks: see `hook-side-effect` (NST209).
+- State that is set once, behind a test whether it is set (`if TABLE is None: TABLE = load()`), is a note.
 - In a function marked `assume_constant_result` it is a note: that function is meant to run once.
 
 ## References
@@ -117,7 +118,9 @@ def examine(body: Body) -> Iterator[Finding]:
         subject = target(effect, "state outside the function")
         message = f"{subject}, {owner(effect)}, is changed by {deed(effect)} {trace_time_only(body)}"
         advice = "return the new value and store it in the compiled region or its caller"
-        yield report(RULE, body, seen, message, help=advice, severity=effect_severity(RULE, body))
+        # What is set once, behind a test whether it is set, is the same however often that happens.
+        severity = Severity.NOTE if effect.lazy else effect_severity(RULE, body)
+        yield report(RULE, body, seen, message, help=advice, severity=severity)
 
 
 RULE = Rule(

@@ -1,0 +1,119 @@
+"""Pages of torch's own documentation, checked as they stand: hazard examples are flagged, fixed ones are silent."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).parent
+PAGES = sorted(FOLDER.glob("*.txt"))
+MODEL = FOLDER / "non_strict_tracing_model.txt"
+#: The hazards of the page about the programming model: the rule, the function, and the text at the finding.
+HAZARDS = [
+    ("NST101", "function_with_global_access", "    return y + var", "var"),
+    ("NST201", "function_with_side_effect", "    print(y)", "print(y)"),
+    ("NST202", "function_with_input_list_mutation", "    val = lst.pop()", "lst.pop()"),
+    ("NST401", "function_with_data_ptr", "    ptr = tensor.data_ptr()", "tensor.data_ptr()"),
+    ("NST104", "f", "    return x + y", "y"),
+]
+Checked = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture(params=["named", "directory"])
+def checked(request: pytest.FixtureRequest, tmp_path: Path) -> Checked:
+    """Checks pages by their names, or the directory that holds them."""
+
+    def check(*pages: Path) -> list[dict[str, Any]]:
+        copies = [Path(shutil.copy(page, tmp_path)) for page in pages]
+        paths = [str(copy) for copy in copies] if request.param == "named" else [str(tmp_path)]
+        return found(*paths)
+
+    return check
+
+
+def found(*paths: str) -> list[dict[str, Any]]:
+    arguments = ["check", "--output-format", "json", "--no-cache", "--isolated", *paths]
+    run = subprocess.run([sys.executable, "-m", "nonstrict", *arguments], capture_output=True, text=True, check=False)
+    assert run.stderr == ""
+    assert run.returncode in (0, 1)
+    return json.loads(run.stdout)
+
+
+def grave(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [finding for finding in findings if finding["severity"] != "note"]
+
+
+def test_each_hazard_of_the_programming_model_is_flagged_where_it_stands(checked: Checked) -> None:
+    lines = MODEL.read_text(encoding="utf-8").split("\n")
+    told: list[tuple[str, str, str, str]] = []
+    for finding in grave(checked(MODEL)):
+        line = lines[finding["location"]["row"] - 1]
+        assert finding["end_location"]["row"] == finding["location"]["row"]
+        text = line[finding["location"]["column"] - 1 : finding["end_location"]["column"] - 1]
+        told.append((finding["code"], finding["function"], line, text))
+    assert told == HAZARDS
+
+
+@pytest.mark.parametrize("example", ["function_fixed", "f"])
+def test_fixed_and_pure_examples_are_silent(example: str, checked: Checked) -> None:
+    lines = MODEL.read_text(encoding="utf-8").split("\n")
+    starts = [row for row, line in enumerate(lines, 1) if line.startswith(f"def {example}(")]
+    # The last `f` reads a global that it was not given, and says so.
+    silent = starts[:-1] if example == "f" else starts
+    assert silent
+    rows = {row for start in silent for row in range(start, start + 5) if row == start or lines[row - 1][:1] == " "}
+    assert not [finding for finding in checked(MODEL) if finding["location"]["row"] in rows]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != MODEL], ids=lambda page: page.stem)
+def test_the_other_pages_hold_nothing_to_mend(page: Path, checked: Checked) -> None:
+    assert grave(checked(page)) == []
+
+
+def test_all_pages_together(checked: Checked) -> None:
+    assert len(PAGES) == 4
+    findings = checked(*PAGES)
+    assert [(finding["code"], Path(finding["filename"]).name) for finding in grave(findings)] == [
+        (code, MODEL.name) for code, *_ in HAZARDS
+    ]
+    assert "NST901" not in {finding["code"] for finding in findings}
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "code"),
+    [
+        (
+            "dynamo_nonstrict_trace.txt",
+            "torch._dynamo.graph_break() return torch.tensor([42]) @torch.compile",
+            "print(1) return torch.tensor([42]) @torch.compile",
+            "NST201",
+        ),
+        ("fullgraph_true.txt", "z = y.sin() return z", "z = y.data_ptr() return z", "NST401"),
+        (
+            "torch.compiler.nonstrict_trace.txt",
+            "... torch._dynamo.graph_break() ...",
+            '... print("traced") ...',
+            "NST201",
+        ),
+    ],
+)
+def test_silence_is_no_blindness(name: str, before: str, after: str, code: str, tmp_path: Path) -> None:
+    """Pages that lost their line breaks are read: their marked functions, made bad, are flagged at the changed text."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert before in text
+    changed = text.replace(before, after)
+    page = tmp_path / name
+    page.write_text(changed, encoding="utf-8", newline="")
+    findings = grave(found(str(page)))
+    assert {finding["code"] for finding in findings} == {code}
+    lines = changed.split("\n")
+    for finding in findings:
+        line, column = lines[finding["location"]["row"] - 1], finding["location"]["column"] - 1
+        assert line.startswith(("print(", "y.data_ptr"), column)
