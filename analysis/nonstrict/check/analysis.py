@@ -15,8 +15,7 @@ from nonstrict.text.source import UnreadableSource, repaired, source_from_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from nonstrict.program.machine import Machine
-    from nonstrict.text.source import Source
+    from nonstrict.text.source import Problem, Source
 
 _DEFAULT_TORCH = (2, 13)
 #: Marked files are parsed whole, so that a syntax error anywhere in them is told, up to this many bytes in a run;
@@ -114,9 +113,8 @@ def _bytes(path: str) -> bytes:
         raise UnreadableSource(path, error.strerror or str(error)) from error
 
 
-def _syntax_error(problem: object) -> Finding:
-    span, message = problem.span, problem.message  # type: ignore[attr-defined]
-    return Finding("NST901", Severity.ERROR, span, message)
+def _syntax_error(problem: Problem) -> Finding:
+    return Finding("NST901", Severity.ERROR, problem.span, problem.message)
 
 
 def _in_shares(files: Sequence[str], marked: list[Source], options: AnalysisOptions) -> Share:

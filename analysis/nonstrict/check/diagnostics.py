@@ -11,8 +11,8 @@ from nonstrict.findings import Diagnostic, Finding, Location, RelatedLocation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from nonstrict.findings import Span
     from nonstrict.check.analysis import Analysis
+    from nonstrict.findings import Span
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
     from nonstrict.text.suppressions import Suppressions

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _STACK = 512 * 1024 * 1024
 _RECURSION = 40_000
+#: How many modules a wrapper may pass through: each layer is one more search of the files.
+_WRAPPER_LAYERS = 3
 
 
 def examine(
@@ -84,17 +86,19 @@ def _through_wrappers(files: Sequence[str], marked: list[Source], machine: Machi
             module = machine.project.module(source.path)
             names |= roots.exported(machine, module) if module is not None else set()
     found: set[str] = set()
-    if not names:
-        return found
-    wanted = [name.encode() for name in names]
     known = {source.path for source in marked}
-    for path in files:
-        if path in known or not _holds(path, wanted):
-            continue
-        module = machine.project.module(path)
-        if module is not None:
-            roots.discover(machine, module, names)
-            found.add(path)
+    for _ in range(_WRAPPER_LAYERS):
+        if not names:
+            break
+        hits = [path for path in files if path not in known and _holds(path, [name.encode() for name in names])]
+        layer: set[str] = set()
+        for path in hits:
+            module = machine.project.module(path)
+            if module is not None:
+                roots.discover(machine, module, names)
+                layer |= roots.exported(machine, module, names)
+        found |= set(hits)
+        names = layer - names
     return found
 
 

@@ -10,9 +10,9 @@ from nonstrict.check.files import Discovery, discover
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from nonstrict.check.analysis import Analysis
     from nonstrict.check.files import NestedSettings
     from nonstrict.findings import Diagnostic
-    from nonstrict.check.analysis import Analysis
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
@@ -124,8 +124,8 @@ def _dependencies(analysis: Analysis) -> tuple[str, ...]:
 
 def _analysis(discovery: Discovery, settings: Settings, options: RunOptions, standard_input: Source | None) -> Analysis:
     """Run the analysis for the torch of the user's environment."""
-    from nonstrict.check.environment import environment_of
     from nonstrict.check.analysis import AnalysisOptions, analyse
+    from nonstrict.check.environment import environment_of
 
     environment = environment_of(settings)
     return analyse(

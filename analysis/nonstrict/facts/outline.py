@@ -94,7 +94,7 @@ class Outline:
             tree = ast.parse(self.code)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             tree = ast.Module([], [])
-        self.chunks = []
+        self.chunks = list[Chunk]()
         rest: list[ast.stmt] = []
         for statement in tree.body:
             if isinstance(statement, Definition):

@@ -55,6 +55,9 @@ def _scan(node: FunctionNode) -> Scope:
     )
 
 
+_BINDING = (ast.NamedExpr, ast.IfExp, ast.BoolOp, ast.Await, ast.ListComp, ast.GeneratorExp)
+
+
 class _Names:
     """Collects names from statements; expressions are only searched where they can bind a name or yield."""
 
@@ -65,24 +68,26 @@ class _Names:
         self.generator = False
 
     def statements(self, body: list[ast.stmt]) -> None:
+        """Collect from a block."""
         for statement in body:
-            self.statement(statement)
+            if isinstance(statement, ast.Assign):
+                for target in statement.targets:
+                    self.target(target)
+                self.value(statement.value)
+            elif isinstance(statement, (ast.Expr, ast.Return)):
+                if statement.value is not None:
+                    self.value(statement.value)
+            elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
+                self.target(statement.target)
+                if statement.value is not None:
+                    self.value(statement.value)
+            elif not self.declaration(statement):
+                self.compound(statement)
 
-    def statement(self, node: ast.stmt) -> None:
-        kind = type(node)
-        if kind is ast.Assign:
-            for target in node.targets:  # type: ignore[attr-defined]
-                self.target(target)
-            self.value(node.value)  # type: ignore[attr-defined]
-        elif kind is ast.Expr or kind is ast.Return:
-            if node.value is not None:  # type: ignore[attr-defined]
-                self.value(node.value)  # type: ignore[attr-defined]
-        elif kind in _DEFINITIONS:
-            self.assigned.add(node.name)  # type: ignore[attr-defined]
-        elif kind in (ast.AugAssign, ast.AnnAssign):
-            self.target(node.target)  # type: ignore[attr-defined]
-            if node.value is not None:  # type: ignore[attr-defined]
-                self.value(node.value)  # type: ignore[attr-defined]
+    def declaration(self, node: ast.stmt) -> bool:
+        """Collect from a statement that names things and holds no other statement; whether it is one."""
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            self.assigned.add(node.name)
         elif isinstance(node, ast.Global):
             self.global_names.update(node.names)
         elif isinstance(node, ast.Nonlocal):
@@ -93,9 +98,11 @@ class _Names:
             for target in node.targets:
                 self.target(target)
         else:
-            self.compound(node)
+            return False
+        return True
 
     def compound(self, node: ast.stmt) -> None:
+        """Collect from a statement with blocks."""
         if isinstance(node, (ast.If, ast.While)):
             self.expression(node.test)
         elif isinstance(node, (ast.For, ast.AsyncFor)):
@@ -106,12 +113,7 @@ class _Names:
                 if item.optional_vars is not None:
                     self.target(item.optional_vars)
         elif isinstance(node, ast.Match):
-            for case in node.cases:
-                for part in walk(case.pattern):
-                    name = getattr(part, "name", None)
-                    if isinstance(name, str):
-                        self.assigned.add(name)
-                self.statements(case.body)
+            self.cases(node.cases)
         for field in ("body", "orelse", "finalbody"):
             self.statements(getattr(node, field, []))
         for handler in getattr(node, "handlers", []):
@@ -119,7 +121,17 @@ class _Names:
                 self.assigned.add(handler.name)
             self.statements(handler.body)
 
+    def cases(self, cases: list[ast.match_case]) -> None:
+        """Collect from the cases of a `match`."""
+        for case in cases:
+            for part in walk(case.pattern):
+                name = getattr(part, "name", None)
+                if isinstance(name, str):
+                    self.assigned.add(name)
+            self.statements(case.body)
+
     def target(self, node: ast.expr) -> None:
+        """Collect the names that an assignment target binds."""
         if isinstance(node, ast.Name):
             self.assigned.add(node.id)
         elif isinstance(node, (ast.Tuple, ast.List)):
@@ -129,18 +141,16 @@ class _Names:
             self.target(node.value)
 
     def value(self, node: ast.expr) -> None:
-        """The value of a statement: names are bound in it by `:=` in rare places, yields stand at its top or in calls."""
+        """The value of a statement: a yield stands at its top; only some expressions can bind names by `:=`."""
         if isinstance(node, (ast.Yield, ast.YieldFrom)):
             self.generator = True
-        elif isinstance(node, (ast.NamedExpr, ast.IfExp, ast.BoolOp, ast.Await, ast.ListComp, ast.GeneratorExp)):
+        elif isinstance(node, _BINDING):
             self.expression(node)
 
     def expression(self, node: ast.expr) -> None:
+        """Collect what an expression binds or yields."""
         for inner in walk(node):
-            if isinstance(inner, ast.NamedExpr) and isinstance(inner.target, ast.Name):
+            if isinstance(inner, ast.NamedExpr):
                 self.assigned.add(inner.target.id)
             elif isinstance(inner, (ast.Yield, ast.YieldFrom)):
                 self.generator = True
-
-
-_DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})

@@ -9,7 +9,7 @@ from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Set
+    from collections.abc import Set as AbstractSet
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -23,7 +23,7 @@ def last_name(node: ast.AST) -> str:
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
-def promising(definition: ast.AST, names: Set[str], handed: Set[str]) -> bool:
+def promising(definition: ast.AST, names: AbstractSet[str], handed: AbstractSet[str]) -> bool:
     """Whether a marker is applied to something that the program may define.
 
     `names` are words for markers, `handed` those that count also where they are only an argument: `map(mark, fns)`.
@@ -53,7 +53,7 @@ def _is_target(keyword: ast.keyword) -> bool:
     return keyword.arg in {"traceable_fn", "fn", "f", "mod", "func"}
 
 
-def _is_unknown(value: ast.expr, unknown: Set[str]) -> bool:
+def _is_unknown(value: ast.expr, unknown: AbstractSet[str]) -> bool:
     return isinstance(value, ast.Name) and value.id in unknown
 
 

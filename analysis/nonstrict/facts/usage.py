@@ -29,7 +29,7 @@ def _collect(function: FunctionNode) -> dict[str, str]:
     body = function.body if isinstance(function.body, list) else [function.body]
     for statement in body:
         for node in walk(statement):
-            kind = ""
+            kind = name = ""
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 kind, name = _member_kind(node.attr), node.value.id
             elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):

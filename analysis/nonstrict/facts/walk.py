@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _AST = ast.AST
-_LOAD, _STORE = ast.Load, ast.Store
+#: Types of fields that hold no nodes worth visiting.
+_PLAIN = frozenset({int, str, type(None), ast.Load, ast.Store})
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
@@ -27,9 +27,8 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                 for item in value:
                     if isinstance(item, _AST):
                         push(item)
-            elif kind is not int and kind is not str and kind is not _LOAD and kind is not _STORE:
-                if isinstance(value, _AST):
-                    push(value)
+            elif kind not in _PLAIN and isinstance(value, _AST):
+                push(value)
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -39,9 +38,8 @@ def children(node: ast.AST) -> list[ast.AST]:
         kind = value.__class__
         if kind is list:
             found.extend(item for item in value if isinstance(item, _AST))
-        elif kind is not int and kind is not str and kind is not _LOAD and kind is not _STORE:
-            if isinstance(value, _AST):
-                found.append(value)
+        elif kind not in _PLAIN and isinstance(value, _AST):
+            found.append(value)
     return found
 
 

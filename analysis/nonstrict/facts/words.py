@@ -1,4 +1,4 @@
-"""Where names stand in a text: plain substring searches, many times faster than a regular expression of alternatives."""
+"""Where names stand in a text: substring searches, many times faster than a regular expression of alternatives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def places(code: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
 
 
 def applied(code: str, called: Iterable[str], handed: Iterable[str]) -> Iterator[int]:
-    """Where a word may be applied: `called` words before a parenthesis or in a decorator, `handed` ones also as values."""
+    """Where a word may be applied: before a parenthesis or in a decorator, `handed` ones also as values."""
     for words, follows in ((called, CALLED), (handed, HANDED_ON)):
         for start, end in places(code, words):
             if follows.match(code, end) or _decorates(code, start):

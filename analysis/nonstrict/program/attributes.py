@@ -12,6 +12,7 @@ from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
 from nonstrict.program.values import (
     BOOL,
+    GLOBALS,
     NO_CONSTANT,
     NUMBER,
     PRIMITIVES,
@@ -259,6 +260,8 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
         frame.emit(Event.AMBIENT, node, what="reads the environment")
         return STRING
+    if base.ref == GLOBALS and isinstance(index.const, str):
+        return frame.machine.global_value(frame.module, index.const)
     if base.kind in (Kind.CLASS, Kind.EXTERNAL):
         return base
     if base.kind is Kind.FUNCTION and "triton" in base.ref.traits:

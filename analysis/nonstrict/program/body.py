@@ -11,8 +11,8 @@ from nonstrict.findings import Related, Span
 from nonstrict.program import annotations, callers, invoke, marking, parameters, writes
 from nonstrict.program.effects import Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
-from nonstrict.program.places import Origin, Place
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.places import FRESH, Origin, Place
+from nonstrict.program.values import Heap, Kind, Value
 from nonstrict.program.sites import CallSite, Parameter
 
 if TYPE_CHECKING:
@@ -61,6 +61,10 @@ class MarkedBody:
         return summary
 
     def _receiver_in_body(self, function: Function) -> Value | None:
+        target = self.mark.target
+        if target.kind is Kind.CLASS:
+            # The object that calling a class makes, or the context of an `autograd.Function`.
+            return Value(Kind.OBJECT, FRESH, target.ref, heap=Heap())
         receiver = self.receiver
         if receiver is None:
             return None
@@ -133,14 +137,22 @@ class MarkedBody:
         compiled = [call for call in callers.calls_of(self.machine, self.mark) if callers.is_compiled(self.machine, call)]
         return bool(compiled) and all(callers.reads(call, place) for call in compiled)
 
-    @cached_property
+    @property
     def sites(self) -> tuple[CallSite, ...]:
         """The calls of the function that were seen."""
-        return tuple(callers.site(self.machine, self.mark, call) for call in callers.calls_of(self.machine, self.mark))
+        return self._sites
 
     @cached_property
+    def _sites(self) -> tuple[CallSite, ...]:
+        return tuple(callers.site(self.machine, self.mark, call) for call in callers.calls_of(self.machine, self.mark))
+
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the function, with canonical annotations."""
+        return self._parameters
+
+    @cached_property
+    def _parameters(self) -> tuple[Parameter, ...]:
         function = self.mark.function
         if function is None:
             return ()
@@ -157,9 +169,13 @@ class MarkedBody:
             for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         )
 
-    @cached_property
+    @property
     def dispatches(self) -> tuple[Related, ...]:
         """Calls that may reach one of several marked functions."""
+        return self._dispatches
+
+    @cached_property
+    def _dispatches(self) -> tuple[Related, ...]:
         return callers.dispatches(self.machine, self.mark)
 
 

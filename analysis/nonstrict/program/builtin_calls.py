@@ -11,6 +11,7 @@ from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
     BOOL,
     CONTAINERS,
+    GLOBALS,
     NO_CONSTANT,
     NUMBER,
     STRING,
@@ -327,7 +328,13 @@ def _environ(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
     return Value(Kind.INSTANCE, FRESH, "os._Environ")
 
 
+def _globals(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return Value(Kind.INSTANCE, FRESH, GLOBALS)
+
+
 SPECIAL: dict[str, Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Value]] = {
+    "builtins.globals": _globals,
+    "builtins.staticmethod": _same,
     "builtins.int": _number,
     "builtins.float": _number,
     "builtins.complex": _number,

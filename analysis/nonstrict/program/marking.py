@@ -9,7 +9,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.definitions import Function, Mark, SeenCall
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import UNKNOWN, Kind, Value
+from nonstrict.program.values import UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +74,10 @@ def function_of(machine: Machine, value: Value) -> Function | None:
         return function_of(machine, value.ref[0])
     if value.kind is Kind.MARKED:
         return value.ref.function
+    if value.kind is Kind.CLASS and hasattr(value.ref, "bases"):
+        name = "forward" if classes.is_autograd_function(value.ref) else "__init__"
+        found = classes.member(machine, value.ref, name)
+        return found[0].ref if found is not None and found[0].kind is Kind.FUNCTION else None
     if value.kind in (Kind.MODULE, Kind.OBJECT) and hasattr(value.ref, "bases"):
         target = classes.call_target(machine, value)
         return function_of(machine, target) if target is not None else None
@@ -83,6 +87,7 @@ def function_of(machine: Machine, value: Value) -> Function | None:
 def _mark(frame: Frame, node: ast.AST, name: str, target: Value, positional: Sequence[Value]) -> Value:
     marker = MARKERS[name]
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
+    marked: Value | None = None
     for alternative in target.alternatives():
         if alternative.kind not in _CALLABLE:
             continue
@@ -94,8 +99,8 @@ def _mark(frame: Frame, node: ast.AST, name: str, target: Value, positional: Seq
             frame.machine.marks[key] = mark
         if marker.kind == "make-fx" and len(positional) > 1:
             _exported(frame, node, mark, positional[1])
-        return Value(Kind.MARKED, FRESH, mark)
-    return UNKNOWN
+        marked = join(marked, Value(Kind.MARKED, FRESH, mark))
+    return marked or UNKNOWN
 
 
 def _exported(frame: Frame, node: ast.AST, mark: Mark, arguments: Value) -> None:

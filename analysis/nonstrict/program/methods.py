@@ -38,7 +38,7 @@ _METADATA_IN_PLACE = frozenset(
 )
 _POINTERS = frozenset({"data_ptr", "_data_ptr", "const_data_ptr", "mutable_data_ptr", "__dlpack__"})
 _STORAGES = frozenset({"untyped_storage", "storage", "_typed_storage"})
-_STORAGE_POINTERS = frozenset({"data_ptr", "resize_", "_weak_ref", "copy_", "fill_", "share_memory_", "_share_memory_"})
+_STORAGE_POINTERS = frozenset({"data_ptr", "resize_", "copy_", "fill_", "share_memory_", "_share_memory_"})
 _HOOKS = frozenset(
     {
         "register_hook",

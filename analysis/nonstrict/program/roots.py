@@ -64,9 +64,9 @@ def may_export(code: str) -> bool:
     return _WRAPPED.search(code) is not None
 
 
-def exported(machine: Machine, module: Module) -> set[str]:
+def exported(machine: Machine, module: Module, words: Set[str] = WRAPPABLE) -> set[str]:
     """Names by which other modules may apply a marker: aliases and wrappers that this module defines."""
-    return _aliases(machine, module, WRAPPABLE) - WORDS
+    return _aliases(machine, module, words) - WORDS - words
 
 
 def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: Set[str]) -> bool:
@@ -81,8 +81,9 @@ def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: Set[str]) -
             marked |= {last_name(target) for target in inner.targets}
     inner_functions = {inner.name for inner in walk(node) if isinstance(inner, ast.FunctionDef)} - {node.name}
     for inner in walk(node):
-        if isinstance(inner, ast.Return) and inner.value is not None:
-            value = inner.value
+        if not isinstance(inner, ast.Return) or inner.value is None:
+            continue
+        for value in _choices(inner.value):
             if last_name(value) in words or isinstance(value, ast.Name) and value.id in marked:
                 return True
             if isinstance(value, ast.Call) and any(last_name(argument) in words for argument in value.args):
@@ -92,6 +93,18 @@ def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: Set[str]) -
             if isinstance(value, ast.Lambda) and last_name(value.body) in words:
                 return True
     return False
+
+
+def _choices(value: ast.expr) -> Iterator[ast.expr]:
+    """The expressions that `a if test else b` and `a or b` choose from."""
+    if isinstance(value, ast.IfExp):
+        yield from _choices(value.body)
+        yield from _choices(value.orelse)
+    elif isinstance(value, ast.BoolOp):
+        for part in value.values:
+            yield from _choices(part)
+    else:
+        yield value
 
 
 def _decorated(node: ast.FunctionDef, words: Set[str]) -> bool:
@@ -131,11 +144,26 @@ def _aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]
                 if any(_is_marker(alternative) for alternative in value.alternatives()):
                     found.add(name)
     for chunk in module.chunks_with(wanted | found):
+        if chunk.is_class:
+            found |= _held_by_class(module.outline.node(chunk), wanted | found)
         short = not chunk.is_class and len(chunk.text) < _WRAPPER_LENGTH
         if short and "return" in chunk.text:
             node = module.outline.node(chunk)
             if isinstance(node, ast.FunctionDef) and _is_wrapper(node, wanted | found):
                 found.add(chunk.name)
+    return found
+
+
+def _held_by_class(node: ast.AST | None, words: Set[str]) -> set[str]:
+    """Class attributes that are a marker: `trace = nonstrict_trace`, `trace = staticmethod(nonstrict_trace)`."""
+    found: set[str] = set()
+    for statement in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(statement, ast.Assign):
+            value = statement.value
+            if isinstance(value, ast.Call) and last_name(value) == "staticmethod" and value.args:
+                value = value.args[0]
+            if not isinstance(value, ast.Call) and last_name(value) in words:
+                found |= {last_name(target) for target in statement.targets}
     return found
 
 
@@ -239,7 +267,7 @@ def _evaluate_function(
         return
     cls, receiver = owner if isinstance(owner, tuple) else (None, None)
     function = definition_values.function_of(frame, node, offset, cls)
-    run = machine.static_frame(function, receiver if not function.binding else None)
+    run = machine.static_frame(function, receiver if function.binding in ("", "property") else None)
     for inner in _nested(node):
         if isinstance(inner, ast.ClassDef):
             if applies(inner, names):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 _LOOP_ROUNDS = 2
+_MAX_UNROLLED = 16
 
 
 def execute(frame: Frame, body: Sequence[ast.stmt]) -> None:
@@ -124,6 +125,8 @@ def _loop(frame: Frame, run: Callable[[], None]) -> None:
 def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
     iterable = use(frame, statement.iter)
     frame.settle(iterable)
+    if frame.static and _unrolled(frame, statement, iterable):
+        return
     element = elements_of(frame, statement.iter, iterable)
 
     def run() -> None:
@@ -132,6 +135,21 @@ def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
 
     _loop(frame, run)
     execute(frame, statement.orelse)
+
+
+def _unrolled(frame: Frame, statement: ast.For | ast.AsyncFor, iterable: Value) -> bool:
+    """Run a loop over the elements of a literal one by one: markers may be applied to each."""
+    heap = iterable.heap
+    if iterable.kind not in (Kind.LIST, Kind.TUPLE) or heap is None or heap.loose is not None:
+        return False
+    if not 0 < len(heap.items) <= _MAX_UNROLLED or not all(isinstance(key, int) for key in heap.items):
+        return False
+    for value in list(heap.items.values()):
+        stores.store(frame, statement.target, value, statement.iter)
+        execute(frame, statement.body)
+        frame.done = False
+    execute(frame, statement.orelse)
+    return True
 
 
 def _while(frame: Frame, statement: ast.While) -> None:

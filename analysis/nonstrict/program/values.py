@@ -144,6 +144,8 @@ class Value(NamedTuple):
         return self.ref if self.kind is Kind.UNION else (self,)
 
 
+#: What the `ref` of the value of `globals()` is.
+GLOBALS = "globals()"
 UNKNOWN = Value(Kind.UNKNOWN, NOWHERE)
 NONE = Value(Kind.NONE, FRESH, const=None)
 NUMBER = Value(Kind.NUMBER)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from nonstrict.findings import Finding, Related, Severity, Span
-from nonstrict.program.sites import CallSite, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nonstrict.program.effects import Event, Observed
     from nonstrict.program.places import Place
+    from nonstrict.program.sites import CallSite, Parameter
     from nonstrict.program.values import Value
 
 #: Marker kinds of which a body is traced, so that what it does beyond computing goes wrong.
@@ -57,14 +57,23 @@ class Body(Protocol):
         """Where the project switches a module between training and evaluation (`.eval()`, `.train()`)."""
         ...
 
-    sites: tuple[CallSite, ...]
-    """The calls of the marked function that were seen, in compiled regions and elsewhere."""
-    parameters: tuple[Parameter, ...]
-    """The parameters of the marked function, `self` included."""
     receiver: Value | None
     """What a marked bound method or module is bound to; None for a plain function."""
-    dispatches: tuple[Related, ...]
-    """Calls in regions that may reach one of several marked functions, each with how (NST107)."""
+
+    @property
+    def sites(self) -> tuple[CallSite, ...]:
+        """The calls of the marked function that were seen, in compiled regions and elsewhere."""
+        ...
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the marked function, `self` included."""
+        ...
+
+    @property
+    def dispatches(self) -> tuple[Related, ...]:
+        """Calls in regions that may reach one of several marked functions, each with how (NST107)."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
