@@ -75,10 +75,10 @@ def score() -> Score:
     labelled: set[Place] = set()
     for path in FILES:
         wanted, allowed, _ = labels_of(path)
-        for labels, places in ((wanted, [expected, labelled]), (allowed, [labelled])):
-            found = {Place(code, path.name, row) for row, codes in labels.items() for code in codes}
-            for known in places:
-                known |= found
+        asked = {Place(code, path.name, row) for row, codes in wanted.items() for code in codes}
+        free = {Place(code, path.name, row) for row, codes in allowed.items() for code in codes}
+        expected |= asked
+        labelled |= asked | free
     return Score(frozenset(expected), frozenset(expected & reported), frozenset(grave - labelled))
 
 

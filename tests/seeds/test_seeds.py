@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -23,7 +23,7 @@ HAZARDS = [
     ("NST401", "function_with_data_ptr", "    ptr = tensor.data_ptr()", "tensor.data_ptr()"),
     ("NST104", "f", "    return x + y", "y"),
 ]
-Checked = Callable[..., list[dict[str, Any]]]
+Checked: TypeAlias = Callable[..., list[dict[str, Any]]]
 
 
 @pytest.fixture(params=["named", "directory"])
@@ -106,7 +106,8 @@ def test_all_pages_together(checked: Checked) -> None:
 )
 def test_silence_is_no_blindness(name: str, before: str, after: str, code: str, tmp_path: Path) -> None:
     """Pages that lost their line breaks are read: their marked functions, made bad, are flagged at the changed text."""
-    text = (FOLDER / name).read_text(encoding="utf-8")
+    # The last strategy of one page defines `g` once more, and a name means its last definition.
+    text = (FOLDER / name).read_text(encoding="utf-8").partition("## Strategy 3")[0]
     assert before in text
     changed = text.replace(before, after)
     page = tmp_path / name
@@ -116,4 +117,4 @@ def test_silence_is_no_blindness(name: str, before: str, after: str, code: str, 
     lines = changed.split("\n")
     for finding in findings:
         line, column = lines[finding["location"]["row"] - 1], finding["location"]["column"] - 1
-        assert line.startswith(("print(", "y.data_ptr"), column)
+        assert line.startswith(("print(", "y.data_ptr()"), column)

@@ -76,6 +76,8 @@ _TRANSPARENT = frozenset(
     {"typing.Final", "typing.ClassVar", "typing.Annotated", "typing_extensions.Annotated", "typing.Required"}
 )
 _TENSOR_PREFIXES = ("jaxtyping.",)
+#: Classes of tensors that have the members of `torch.Tensor` and no others.
+PLAIN_TENSORS = frozenset({"torch.Tensor", "torch._tensor.Tensor", "torch.nn.Buffer", "torch.nn.parameter.Buffer"})
 
 
 def value_of(frame: Frame, node: ast.AST | None, place: Place) -> Value:
@@ -160,7 +162,8 @@ def _named(frame: Frame, base: Value, place: Place) -> Value:
         return Value(Kind.PARAMETER, place)
     kind = torch_kind(name)
     if kind == "tensor-class":
-        return Value(Kind.TENSOR, place)
+        # A subclass has attributes of its own: `ref` tells it from a plain tensor.
+        return Value(Kind.TENSOR, place, None if name in PLAIN_TENSORS else name)
     if kind == "nn-module-class" or nn_module(name) is not None:
         return Value(Kind.MODULE, place, name)
     if name.startswith("typing.") or name.startswith("collections.abc."):

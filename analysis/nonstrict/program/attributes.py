@@ -75,8 +75,8 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         member = classes.member(frame.machine, base.ref, name)
         if member is not None and member[0].kind is Kind.FUNCTION:
             return _method(frame, node, base, member[0])
-        if kind is None and tensor_method(name) is None:
-            return UNKNOWN.at(base.place.step(f".{name}"))
+    if base.ref is not None and kind is None and tensor_method(name) is None:
+        return UNKNOWN.at(base.place.step(f".{name}"))
     if kind is None and tensor_method(name) is not None:
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
     _query_tensor(frame, node, base, name)
@@ -254,6 +254,9 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
         return found or UNKNOWN
     if base.kind in TENSORS:
         return _indexed_tensor(frame, node, base, index)
+    special = classes.special(frame, node, base, "__getitem__", [index])
+    if special is not None:
+        return special
     if base.kind is Kind.SIZE:
         is_slice = isinstance(node.slice, ast.Slice)
         return (SIZE if is_slice else NUMBER).with_pending(base.pending)

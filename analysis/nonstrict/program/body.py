@@ -97,7 +97,7 @@ class MarkedBody:
         """Interpret the function and tell what will be asked of other files, so that they are searched once for all."""
         for seen in self.observed(Event.READ):
             effect = seen.effect
-            if any(alternative.kind not in _NO_STATE for alternative in effect.value.alternatives()):
+            if not effect.value.is_tensor and any(alternative.kind not in _NO_STATE for alternative in effect.value.alternatives()):
                 writes.expect_writers(self.machine, effect.place)
 
     # -- the view of rules ----------------------------------------------------------------------------------------
@@ -124,8 +124,13 @@ class MarkedBody:
         return tuple(links)
 
     def writers(self, place: Place) -> tuple[Related, ...]:
-        """Where what lives at a place is changed."""
-        return writes.writers(self.machine, place)
+        """Where what lives at a place is changed; other files are searched only for what changes the verdict."""
+        return writes.writers(self.machine, place, abroad=place not in self._tensor_places)
+
+    @cached_property
+    def _tensor_places(self) -> frozenset[Place]:
+        """Captured tensors: they do not compile with inductor, whoever rebinds them."""
+        return frozenset(seen.effect.place for seen in self.observed(Event.READ) if seen.effect.value.is_tensor)
 
     def mode_writers(self) -> tuple[Related, ...]:
         """Where modules are switched between training and evaluation, in the files that mark or call the function."""

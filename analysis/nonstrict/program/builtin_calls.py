@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program import attributes, conditions, expressions, stores
+from nonstrict.program import attributes, classes, conditions, expressions, stores
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
@@ -83,6 +83,7 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     if not positional:
         return NUMBER
     value = positional[0]
+    classes.special(frame, node, value, "__len__", [])
     frame.consume(node, value, metadata=value.is_tensor)
     return NUMBER.with_pending(value.pending)
 

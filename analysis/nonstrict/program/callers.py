@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related, Span
-from nonstrict.program import roots
+from nonstrict.program import parameters, roots
 from nonstrict.program.effects import span_of
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value, join
@@ -48,6 +48,8 @@ def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
 def expect_calls(machine: Machine, marks: Iterable[Mark]) -> None:
     """Tell ahead that the calls of marked functions will be looked for in other files."""
     for mark in marks:
+        if mark.function is None or not parameters.needs_callers(machine, mark.function):
+            continue
         for module, names in _exported(machine, mark):
             machine.elsewhere.expect(module, names)
 

@@ -255,6 +255,16 @@ def call_target(machine: Machine, value: Value) -> Value | None:
     return Value(Kind.BOUND, value.place, (value, found[0].ref))
 
 
+def special(frame: Frame, node: ast.AST, value: Value, name: str, arguments: Sequence[Value]) -> Value | None:
+    """The result of a special method of an object of the program, such as `__mul__`; None if its class has none."""
+    if value.kind is not Kind.OBJECT or not hasattr(value.ref, "bases"):
+        return None
+    found = member(frame.machine, value.ref, name)
+    if found is None or found[0].kind is not Kind.FUNCTION:
+        return None
+    return frame.machine.call(frame, node, Value(Kind.BOUND, value.place, (value, found[0].ref)), arguments, {})
+
+
 def class_attribute(machine: Machine, cls: Class, name: str, place: Place) -> Value | None:
     """A member read through an instance: functions become bound, properties stay functions to be called."""
     found = member(machine, cls, name)

@@ -97,13 +97,30 @@ def _narrow_instance(frame: Frame, test: ast.Call, env: dict[str, Value], *, tru
     asked = frame.machine.annotated(frame, classes[0], value.place)
     if len(classes) > 1 and not (asked.is_tensor and asked.ref is not None):
         return
-    if asked.kind is Kind.UNKNOWN:
+    if asked.kind is Kind.UNKNOWN or asked.kind is Kind.INSTANCE:
+        # A class that is not known; a tensor that is one of its instances has attributes of its own.
+        asked = Value(Kind.TENSOR, value.place, ast.unparse(classes[0])) if _tensor_in(value) else asked
+    if asked.kind is Kind.UNKNOWN or asked.kind is Kind.INSTANCE:
         return
-    subclass = hasattr(asked.ref, "bases") and value.is_tensor
-    if truth and (value.kind is Kind.UNKNOWN or subclass):
-        env[name] = asked.with_pending(value.pending)
+    if not truth:
+        _keep(env, name, lambda member: not _covers(asked, member))
+        return
+    tensor = _tensor_in(value) if asked.is_tensor and asked.ref is not None else None
+    if value.kind is Kind.UNKNOWN or tensor is not None:
+        place = tensor.place if tensor is not None else asked.place
+        env[name] = asked.at(place).with_pending(value.pending)
     elif value.kind is Kind.UNION:
-        _keep(env, name, lambda member: (member.kind is asked.kind) == truth)
+        _keep(env, name, lambda member: member.kind is asked.kind)
+
+
+def _tensor_in(value: Value) -> Value | None:
+    """The plain tensor that a value is or may be."""
+    return next((member for member in value.alternatives() if member.is_tensor and member.ref is None), None)
+
+
+def _covers(asked: Value, member: Value) -> bool:
+    """Whether whatever a member may be is surely an instance of the class that is asked for."""
+    return member.kind is asked.kind and (asked.ref is None or asked.ref == "torch.nn.Module" or asked.ref == member.ref)
 
 
 def _keep(env: dict[str, Value], name: str, wanted: object) -> None:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import attributes, conditions, definition_values
+from nonstrict.program import attributes, classes, conditions, definition_values
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, VIEW
 from nonstrict.program.values import (
@@ -104,6 +104,13 @@ def _binary(frame: Frame, node: ast.BinOp) -> Value:
 
 def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
     """The result of a binary operator."""
+    if left.kind is Kind.OBJECT or right.kind is Kind.OBJECT:
+        name = _OPERATORS.get(type(operator), "")
+        result = classes.special(frame, node, left, f"__{name}__", [right])
+        if result is None:
+            result = classes.special(frame, node, right, f"__r{name}__", [left])
+        if result is not None:
+            return result
     formats = left.kind is Kind.STRING and isinstance(operator, ast.Mod)
     if (left.kind in TENSORS or right.kind in TENSORS) and not formats:
         return _tensor_arithmetic(frame, left, right)
@@ -176,6 +183,21 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
     return found or UNKNOWN
 
 
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.MatMult: "matmul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+}
 _IDENTITY = (ast.Is, ast.IsNot)
 
 
@@ -339,6 +361,9 @@ def elements_of(frame: Frame, node: ast.AST, iterable: Value) -> Value:
 
 
 def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
+    special = classes.special(frame, node, iterable, "__iter__", [])
+    if special is not None:
+        return special.heap.element or UNKNOWN if special.heap is not None else UNKNOWN
     if iterable.kind in TENSORS:
         return Value(Kind.TENSOR, iterable.place.step(VIEW), flags=iterable.flags & Flag.ATTACHED)
     if iterable.kind is Kind.SIZE:

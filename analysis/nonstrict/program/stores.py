@@ -6,12 +6,13 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.effects import assignment_effect
-from nonstrict.program import expressions
+from nonstrict.program import classes, expressions
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import (
     CONTAINERS,
+    GLOBALS,
     NO_CONSTANT,
     TENSORS,
     UNKNOWN,
@@ -161,6 +162,12 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         return
     if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
         frame.emit(Event.IO, node, what="changes the environment")
+        return
+    if base.ref == GLOBALS:
+        name = index.const if isinstance(index.const, str) else "globals()"
+        write(frame, node, Place(Origin.GLOBAL, frame.module.path, name), value, "rebind")
+        return
+    if classes.special(frame, node, base, "__setitem__", [index, value]) is not None:
         return
     if base.kind in CONTAINERS or base.kind is Kind.OBJECT or base.kind is Kind.INSTANCE:
         write(frame, node, base.place, value, "item")

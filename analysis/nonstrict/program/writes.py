@@ -64,13 +64,16 @@ def stored_values(machine: Machine, module: Module, name: str, attribute: str) -
     return found
 
 
-def writers(machine: Machine, place: Place) -> tuple[Related, ...]:
-    """Everything that was seen to change what lives at a captured or argument place."""
+def writers(machine: Machine, place: Place, *, abroad: bool = True) -> tuple[Related, ...]:
+    """Everything that was seen to change what lives at a captured or argument place.
+
+    Other files are searched for it, with `abroad`, where its own module does not change it.
+    """
     attribute = next((step[1:] for step in place.path if step.startswith(".")), "")
     if place.origin is Origin.GLOBAL or place.origin is Origin.RECEIVER and place.owner:
         module = machine.project.module(place.owner.partition(":")[0])
         writes = writes_of(machine, module, place.name) if module is not None else []
-        if module is not None and not any(_concerns(write, attribute) for write in writes):
+        if abroad and module is not None and not any(_concerns(write, attribute) for write in writes):
             writes = machine.foreign_writes(module, place.name)
     elif place.origin is Origin.CELL:
         writes = _cell_writes(machine, place)
