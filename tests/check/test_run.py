@@ -29,7 +29,7 @@ class Fake:
 
     def __call__(self, files: list[str], options: AnalysisOptions) -> Analysis:
         self.calls.append((files, options))
-        result = Analysis()
+        result = Analysis([], {}, [], frozenset(files))
         for path in files:
             try:
                 source = options.overlays.get(path) or read_source(path)
@@ -144,7 +144,7 @@ def test_one_place_is_reported_once_with_the_other_functions(fake: Fake, monkeyp
             Finding("NST101", severity, place, "text", function=f"f{row}", related=(marks[row - 1],))
             for row, severity in ((1, Severity.WARNING), (2, Severity.ERROR))
         ]
-        return Analysis(findings=found, sources={"a.py": read_source("a.py")})
+        return Analysis(found, {"a.py": read_source("a.py")}, [], frozenset({"a.py"}))
 
     monkeypatch.setattr(analysis, "analyse", analyse)
     (diagnostic,) = checked("x\ny\n").diagnostics

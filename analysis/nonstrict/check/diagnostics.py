@@ -56,7 +56,7 @@ class Presenter:
         """The diagnostics of one file."""
         selection = self._nested.get(path, self._main)
         ignored = selection.ignored_in(path)
-        suppressions = texts.suppressions(path, self._codes)
+        suppressions = texts.suppressions(path, self._codes, found=bool(findings))
         for finding in findings:
             code = finding.code
             if not selection.enabled(code) or code in ignored:
@@ -126,10 +126,17 @@ class _Texts:
             return Location(span.path, span.line, span.column + 1, span.end_line, span.end_column + 1)
         return source.locate(span)
 
-    def suppressions(self, path: str, codes: Mapping[str, str]) -> Suppressions | None:
-        """The suppressions of a file, None if it has none."""
+    def suppressions(self, path: str, codes: Mapping[str, str], *, found: bool) -> Suppressions | None:
+        """The suppressions of a file, None if it has none that matter.
+
+        Without findings in the file, a `noqa` of other tools says nothing; ours may be unused.
+        """
         source = self.source(path)
-        if source is None or ("nonstrict:" not in source.text and "noqa" not in source.text.lower()):
+        if source is None:
+            return None
+        text = source.text
+        foreign = "noqa" in text or "NOQA" in text or "NoQA" in text
+        if "nonstrict:" not in text and not (foreign and (found or "NST" in text)):
             return None
         from nonstrict.text.suppressions import suppressions
 

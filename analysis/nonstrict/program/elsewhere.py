@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.walk import statements_in
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.program.modules import Module
@@ -57,8 +58,10 @@ class Elsewhere:
         found = (self._project.module(path) for path in paths)
         return [user for user in found if user is not None]
 
-    def users(self, module: Module, name: str, *, hand_on: bool = True) -> list[Use]:
-        """The files that import a top-level name of a module, or the module.
+    def users(
+        self, module: Module, name: str, *, hand_on: bool = True, text: re.Pattern[str] | None = None
+    ) -> list[Use]:
+        """The files that import a top-level name of a module, or the module, and hold text that matches `text`.
 
         With `hand_on` also those that import the name from a module which imports it.
         """
@@ -70,6 +73,8 @@ class Elsewhere:
             following: list[tuple[Module, str]] = []
             for source, exported in level:
                 for user in self.mentions(source, exported):
+                    if text is not None and not text.search(user.source.code):
+                        continue
                     for spelled in sorted(spellings(self._project, user, _imports(user, exported), source, exported)):
                         if (user.path, spelled[-1]) not in found:
                             found[user.path, spelled[-1]] = Use(user, spelled[-1])

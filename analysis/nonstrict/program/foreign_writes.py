@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import scope_of
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
 
 _FIXED = PRIMITIVES | CALLABLES | {Kind.TUPLE}
+#: How a name of another module is rebound: `module.name = …`, `module.name += …`, `setattr(module, "name", …)`, `del`.
+_REBINDS = r"""\.{0}\b[^\n=]*=(?!=)|["']{0}["']|\bdel\b[^\n]*\.{0}\b"""
 _Spelled = frozenset[tuple[str, ...]]
 
 
@@ -27,8 +30,9 @@ def foreign_writes(machine: Machine, module: Module, name: str) -> list[Write]:
     held = machine.global_value(module, name)
     # What cannot be changed in place is only written through the module itself, never through an imported name.
     changeable = any(alternative.kind not in _FIXED for alternative in held.alternatives())
-    for use in machine.elsewhere.users(module, name, hand_on=changeable):
-        found.extend(_in_module(machine, use.module, module, name if use.name == name else use.name, name))
+    text = None if changeable else re.compile(_REBINDS.format(re.escape(name)))
+    for use in machine.elsewhere.users(module, name, hand_on=changeable, text=text):
+        found.extend(_in_module(machine, use.module, module, use.name, name))
     return list({(write.path, id(write.node)): write for write in found}.values())
 
 
@@ -98,7 +102,7 @@ def _stored(
     steps = _steps(target)
     for parts in spelled:
         rest = _behind(steps, parts)
-        if rest is None or not rest and len(parts) == 1:
+        if rest is None or (not rest and len(parts) == 1):
             continue  # assigning to an imported name rebinds it in the importing file only
         yield Write(path, offset, node, "changed here" if rest else "rebound here", _attribute(rest), value)
 

@@ -29,8 +29,10 @@ print(json.dumps([[name.type, name.full_name or ""] for name in names]))
 
 
 class Described(NamedTuple):
-    """What a name holds: `kind` is "instance", "class", "function" or "module"; `name` the dotted name of that, or of
-    the class of an instance."""
+    """What a name holds.
+
+    `kind` is "instance", "class", "function" or "module"; `name` the dotted name of that, or of an instance's class.
+    """
 
     kind: str
     name: str
