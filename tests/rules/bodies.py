@@ -46,6 +46,7 @@ class FakeBody:
     guarded: bool = False
     sites: tuple[CallSite, ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    private: bool = False
     receiver: Value | None = None
     dispatches: tuple[Related, ...] = ()
     in_hook: bool = False

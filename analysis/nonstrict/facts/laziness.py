@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import walk
 
@@ -12,44 +12,97 @@ if TYPE_CHECKING:
 
 
 def tests_before_use(function: FunctionNode, name: str) -> bool:
-    """Whether a function asks if a name (`CACHE`) or attribute (`.table`) is None, empty, or lacks a key."""
-    return name in _sets(function)[0]
+    """Whether a function asks if a name (`CACHE`) or attribute (`.table`) is None, empty, or lacks a key.
+
+    A flag that is only ever set to a constant, and a value computed from the one before, are no lazy initialisation:
+    what the function does depends on how often it ran.
+    """
+    facts = _facts(function)
+    return name in facts.tested and name not in facts.counting
 
 
 def fills(function: FunctionNode, name: str) -> bool:
     """Whether a function tests a name or attribute before use and stores into it: a lazily filled cache."""
-    tested, stored = _sets(function)
-    return name in tested and name in stored
+    return tests_before_use(function, name) and name in _facts(function).stored
 
 
-def _sets(function: FunctionNode) -> tuple[set[str], set[str]]:
-    cached: tuple[set[str], set[str]] | None = getattr(function, "_nonstrict_lazy", None)
+class _Facts(NamedTuple):
+    tested: set[str]
+    stored: set[str]
+    counting: set[str]
+
+
+def _facts(function: FunctionNode) -> _Facts:
+    cached: _Facts | None = getattr(function, "_nonstrict_lazy", None)
     if cached is None:
-        cached = (_tested(function), _stored(function))
+        stored = _stored(function)
+        counting = {name for name, values in stored.items() if _counts(name, values)}
+        cached = _Facts(_tested(function), set(stored), counting)
         function._nonstrict_lazy = cached  # type: ignore[attr-defined]
     return cached
 
 
-def _stored(function: FunctionNode) -> set[str]:
-    found: set[str] = set()
+def _counts(name: str, values: list[ast.AST | None]) -> bool:
+    """Whether what is stored tells how often the function ran: flags, counters, running values."""
+    if all(isinstance(value, ast.Constant) and value.value is not None for value in values):
+        return True
+    return any(isinstance(value, ast.AugAssign) or value is not None and _reads(value, name) for value in values)
+
+
+def _reads(value: ast.AST, name: str) -> bool:
+    return any(isinstance(node, (ast.Name, ast.Attribute)) and _root(node) == name for node in walk(value))
+
+
+def _stored(function: FunctionNode) -> dict[str, list[ast.AST | None]]:
+    """What is stored into names and attributes: the value's expression, None where it is not to be had."""
+    found: dict[str, list[ast.AST | None]] = {}
+    plain: set[ast.AST] = set()
     for node in walk(function):
-        if isinstance(node, (ast.Attribute, ast.Subscript, ast.Name)) and not isinstance(node.ctx, ast.Load):
-            found.add(_root(node))
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                plain.add(target)
+                found.setdefault(_root(target), []).append(node.value)
+        elif isinstance(node, ast.AugAssign):
+            plain.add(node.target)
+            found.setdefault(_root(node.target), []).append(node)
+        elif isinstance(node, (ast.Attribute, ast.Subscript, ast.Name)) and not isinstance(node.ctx, ast.Load):
+            if node not in plain:
+                found.setdefault(_root(node), []).append(None)
+    found.pop("", None)
     return found
 
 
 def _tested(function: FunctionNode) -> set[str]:
     found: set[str] = set()
+    looked_up: dict[str, str] = {}
     for node in walk(function):
+        if isinstance(node, (ast.Assign, ast.NamedExpr)) and _is_lookup(node.value):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name) and isinstance(node.value, ast.Call):
+                    looked_up[target.id] = _root(getattr(node.value.func, "value", node.value))
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             operator, right = node.ops[0], node.comparators[0]
             if isinstance(operator, (ast.Is, ast.IsNot)) and isinstance(right, ast.Constant) and right.value is None:
-                found.add(_root(node.left))
+                left = node.left.target if isinstance(node.left, ast.NamedExpr) else node.left
+                found.add(_root(left))
             elif isinstance(operator, (ast.In, ast.NotIn)):
                 found.add(_root(right))
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             found.add(_root(node.operand))
+        elif isinstance(node, ast.Try) and any(_catches_missing(handler) for handler in node.handlers):
+            for statement in node.body:
+                found.update(_root(inner) for inner in walk(statement) if isinstance(inner, ast.Subscript))
+    found.update(container for name, container in looked_up.items() if name in found)
     return found - {""}
+
+
+def _is_lookup(value: ast.AST) -> bool:
+    """`CACHE.get(key)`."""
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "get"
+
+
+def _catches_missing(handler: ast.ExceptHandler) -> bool:
+    return getattr(handler.type, "id", "") == "KeyError"
 
 
 def _root(node: ast.AST) -> str:

@@ -151,6 +151,11 @@ class MarkedBody:
     def _sites(self) -> tuple[CallSite, ...]:
         return tuple(callers.site(self.machine, self.mark, call) for call in callers.calls_of(self.machine, self.mark))
 
+    @cached_property
+    def private(self) -> bool:
+        """Whether the function is a lambda or nested function that is only ever handed to `make_fx`."""
+        return marking.is_private(self.mark)
+
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the function, with canonical annotations."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: A name that more files use is too common to be followed.
 _MAX_USERS = 60
+#: Files are kept in memory between passes up to this size in all; larger trees are read again, but not often.
+_KEPT_BYTES = 24_000_000
+_MAX_PASSES = 2
 #: How many modules may hand a name on until it reaches the file that uses it.
 _HOPS = 2
 
@@ -36,6 +39,9 @@ class Elsewhere:
         self._own = frozenset(files)
         self._expected: dict[bytes, set[bytes]] = {}
         self._hits: dict[tuple[bytes, bytes], list[str]] = {}
+        self._kept: dict[str, bytes] = {}
+        self._size = 0
+        self._passes = 0
 
     def expect(self, module: Module, names: Iterable[str]) -> None:
         """These names of a module will be asked for."""
@@ -87,6 +93,9 @@ class Elsewhere:
         for stem, names in expected.items():
             for name in names:
                 self._hits[stem, name] = []
+        self._passes += 1
+        if self._passes > _MAX_PASSES and self._size > _KEPT_BYTES:
+            return
         for path in self._files:
             data = self._data(path)
             for stem, names in expected.items():
@@ -96,6 +105,18 @@ class Elsewhere:
                             self._hits[stem, name].append(path)
 
     def _data(self, path: str) -> bytes:
+        kept = self._kept.get(path)
+        if kept is None:
+            kept = self._read(path)
+            if self._passes == 1:
+                self._size += len(kept)
+            if self._size <= _KEPT_BYTES:
+                self._kept[path] = kept
+            else:
+                self._kept.clear()
+        return kept
+
+    def _read(self, path: str) -> bytes:
         overlay = self._project.overlays.get(path)
         if overlay is not None:
             return overlay.code.encode("utf-8", "surrogatepass")

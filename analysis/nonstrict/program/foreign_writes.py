@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FIXED = PRIMITIVES | CALLABLES | {Kind.TUPLE}
 #: How a name of another module is rebound: `module.name = …`, `module.name += …`, `setattr(module, "name", …)`, `del`.
-_REBINDS = r"""\.{0}\b[^\n=]*=(?!=)|["']{0}["']|\bdel\b[^\n]*\.{0}\b"""
+_REBINDS = r"""\.{0}\s*(?:[-+*/|&@%^<>]*=(?!=)|[,:][^\n()]*=)|["']{0}["']|\bdel\b[^\n]*\.{0}\b"""
 _Spelled = frozenset[tuple[str, ...]]
 
 

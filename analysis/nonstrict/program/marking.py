@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.closures import loads
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.definitions import Function, Mark, SeenCall
@@ -92,7 +95,7 @@ def _mark(frame: Frame, node: ast.AST, name: str, target: Value, positional: Seq
         if alternative.kind not in _CALLABLE:
             continue
         function = function_of(frame.machine, alternative)
-        key = (id(function) if function else repr(alternative.ref), marker.kind, path, offset, id(at))
+        key = (id(function) if function else id(alternative.ref), marker.kind, path, offset, id(at))
         mark = frame.machine.marks.get(key)
         if mark is None:
             mark = Mark(marker.kind, name.rpartition(".")[2], alternative, path, offset, at, function)
@@ -171,6 +174,20 @@ def _replaced(frame: Frame, callee: ast.expr) -> bool:
     if not isinstance(root, ast.Name):
         return False
     return frame.machine.is_written(Place(Origin.GLOBAL, frame.module.path, root.id), "changed here")
+
+
+def is_private(mark: Mark) -> bool:
+    """Whether a function exists only for one trace: a lambda or nested function that nothing but `make_fx` is given."""
+    function = mark.function
+    if mark.kind != "make-fx" or function is None:
+        return False
+    if isinstance(function.node, ast.Lambda):
+        return isinstance(mark.node, ast.Call) and function.node in mark.node.args
+    outer = function.closure.function if function.closure is not None else None
+    if outer is None or loads(outer.node, function.name) != 1:
+        return False
+    calls = [node for node in walk(outer.node) if isinstance(node, ast.Call) and last_name(node) == mark.api]
+    return any(last_name(argument) == function.name for call in calls for argument in call.args[:1])
 
 
 def receiver_of(machine: Machine, mark: Mark) -> Value | None:

@@ -6,10 +6,14 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.walk import children, walk
+from nonstrict.facts.closures import precedes_closures
+from nonstrict.facts.laziness import fills
 from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import children, walk
 from nonstrict.findings import Related
 from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.effects import Summary, span_of
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import Origin, Place
@@ -18,6 +22,7 @@ from nonstrict.program.values import Kind, Value, join
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
@@ -27,6 +32,8 @@ MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS
 #: Names of tensor methods that work in place.
 IN_PLACE = re.compile(r"\w*[^_]_")
 _MODE = re.compile(r"\.(?:eval|train)\(")
+#: Names of functions that trace what they are given at once.
+_TRACERS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "make-fx")
 
 
 class Write(NamedTuple):
@@ -38,6 +45,8 @@ class Write(NamedTuple):
     how: str
     attribute: str = ""
     value: ast.expr | None = None
+    #: fills a cache that the same function tests before: whoever finds it filled finds what it would have stored
+    fills: bool = False
 
 
 def rebindings(machine: Machine, module: Module, name: str) -> list[Value]:
@@ -79,7 +88,20 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True) -> tuple[Rel
         writes = _cell_writes(machine, place)
     else:
         writes = _attribute_writes(machine, attribute) if attribute else []
-    return tuple(_related(write) for write in writes if _concerns(write, attribute))
+    return tuple(_related(write) for write in _changes(writes) if _concerns(write, attribute))
+
+
+def _changes(writes: list[Write]) -> list[Write]:
+    """The writes that can change what a reader gets: not the filling of a cache, nor what empties such a cache."""
+    if not any(write.fills for write in writes):
+        return writes
+    return [write for write in writes if not write.fills and not _empties(write.node)]
+
+
+def _empties(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in ("clear", "pop", "popitem")
+    return isinstance(node, ast.Delete)
 
 
 def expect_writers(machine: Machine, place: Place) -> None:
@@ -191,10 +213,17 @@ def _in_function(path: str, offset: int, node: ast.AST, name: str) -> Iterator[W
             return
         rebinds = name in scope.global_names
         for statement in node.body:
-            yield from _in_statement(path, offset, statement, name, module_level=rebinds)
+            for write in _in_statement(path, offset, statement, name, module_level=rebinds):
+                yield _as_filling(node, write, name)
     elif isinstance(node, ast.ClassDef):
         for statement in node.body:
             yield from _in_function(path, offset, statement, name)
+
+
+def _as_filling(function: FunctionNode, write: Write, name: str) -> Write:
+    """The write, told apart if it fills a cache: `if key not in CACHE: CACHE[key] = make(key)`."""
+    made = isinstance(write.node, ast.Assign) and not write.attribute and not isinstance(write.value, ast.Constant)
+    return write._replace(fills=True) if made and fills(function, name) else write
 
 
 def _in_statement(path: str, offset: int, statement: ast.AST, name: str, *, module_level: bool) -> Iterator[Write]:
@@ -293,15 +322,21 @@ def _in_closure(path: str, offset: int, node: ast.FunctionDef | ast.AsyncFunctio
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner is not node:
             if name in scope_of(inner).nonlocal_names:
                 for statement in inner.body:
-                    yield from _in_statement(path, offset, statement, name, module_level=True)
+                    for write in _in_statement(path, offset, statement, name, module_level=True):
+                        yield _as_filling(inner, write, name)
     for statement in node.body:
         for write in _in_statement(path, offset, statement, name, module_level=True):
-            if write.how != "rebound here":
-                yield write
+            rebinds = write.how == "rebound here"
+            assigned += rebinds
+            if precedes_closures(node, write.node, name) or _traces(write.value):
                 continue
-            assigned += 1
-            if assigned > 1 or name in scope_of(node).parameters:
+            if not rebinds or assigned > 1 or name in scope_of(node).parameters:
                 yield write
+
+
+def _traces(value: ast.expr | None) -> bool:
+    """Whether a value is the graph that tracing made: it stands for the function from there on."""
+    return value is not None and any(isinstance(node, ast.Call) and last_name(node) in _TRACERS for node in walk(value))
 
 
 def _attribute_writes(machine: Machine, attribute: str) -> list[Write]:

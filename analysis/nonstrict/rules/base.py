@@ -57,6 +57,8 @@ class Body(Protocol):
         """Where the project switches a module between training and evaluation (`.eval()`, `.train()`)."""
         ...
 
+    private: bool
+    """Whether the function exists only to be traced, once: nothing else runs it, so there is nothing to differ from."""
     receiver: Value | None
     """What a marked bound method or module is bound to; None for a plain function."""
 

@@ -51,7 +51,7 @@ def captured_tensor(body: Body, read: Observed) -> Verdict | None:
             f"{subject(place, 'tensor')} is baked into the graph as a constant {traced(body)}: gradients do not reach "
             "it, and a tensor that replaces it is not seen"
         )
-        return Verdict(Severity.WARNING if writers else Severity.NOTE, message, advice, writers)
+        return Verdict(Severity.WARNING if writers and not body.private else Severity.NOTE, message, advice, writers)
     return Verdict(
         Severity.ERROR, f"{subject(place, 'tensor')} is read {traced(body)}: {_fate(body, place)}", advice, writers
     )

@@ -87,5 +87,8 @@ def trace_time_only(body: Body) -> str:
 
 
 def effect_severity(rule: Rule, body: Body) -> Severity:
-    """The rule's own severity; a function whose result is frozen is meant to run once, which is worth a note."""
-    return Severity.NOTE if body.marker == "constant-result" else rule.severity
+    """The rule's own severity; a note for a function that is meant to run once.
+
+    Its result is frozen, or it was made for this one trace and tells the code around it what tracing found.
+    """
+    return Severity.NOTE if body.marker == "constant-result" or body.private else rule.severity

@@ -207,7 +207,7 @@ def _severity(body: Body, holds: _Holds, writers: tuple[Related, ...]) -> tuple[
     """How bad a captured module is, and the evidence for it."""
     evidence = body.mode_writers() if holds is _Holds.MODE else writers
     if body.marker == "make-fx":
-        return (Severity.WARNING if evidence else Severity.NOTE), evidence
+        return (Severity.WARNING if evidence and not body.private else Severity.NOTE), evidence
     if holds is _Holds.MODE or body.marker == "constant-result":
         return (Severity.ERROR if evidence else Severity.WARNING), evidence
     return Severity.ERROR, evidence

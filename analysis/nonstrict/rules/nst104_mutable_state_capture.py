@@ -137,11 +137,17 @@ def examine(body: Body) -> Iterator[Finding]:
         if writers and not body.guarded_by_region(place):
             message = f"{_subject(read.effect)} decides what `{called(body)}` computes, and changes: {_fate(body)}"
             advice = f"pass `{place.text}` as an argument"
-            yield report(RULE, body, read, message, help=advice, evidence=writers)
+            yield report(RULE, body, read, message, help=advice, severity=_severity(body), evidence=writers)
     for read in body.observed(Event.AMBIENT):
         message = f"`{called(body)}` {_asks(read.effect.what)}, which nothing guards: {_fate(body)}"
         advice = "read it in the caller and pass the value as an argument"
-        yield report(RULE, body, read, message, help=advice, evidence=_writers(body, read.effect.place))
+        evidence = _writers(body, read.effect.place)
+        yield report(RULE, body, read, message, help=advice, severity=_severity(body), evidence=evidence)
+
+
+def _severity(body: Body) -> Severity:
+    """A note where the function was made for one trace: the value it had then is the one that is meant."""
+    return Severity.NOTE if body.private else RULE.severity
 
 
 def _subject(effect: Effect) -> str:

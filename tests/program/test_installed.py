@@ -1,0 +1,91 @@
+"""What names of installed packages are: from their source, then from jedi, and never longer than the budget."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nonstrict.check.analysis import AnalysisOptions, analyse
+from nonstrict.program.installed import Described, Installed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PACKAGE = """
+import torch
+
+TABLE = torch.ones(3)
+
+
+class Registry:
+    def __init__(self):
+        self.scale = 2.0
+
+    def get(self):
+        return self
+
+
+registries = [Registry().get() for _ in range(1)]
+MAIN = registries[0]
+(HIDDEN,) = registries
+"""
+PROGRAM = """
+import torch
+from kernels import TABLE
+
+
+@torch._dynamo.nonstrict_trace
+def scale(x):
+    return x * TABLE
+"""
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> str:
+    folder = tmp_path / "site-packages" / "kernels"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(PACKAGE, encoding="utf-8")
+    return str(folder.parent)
+
+
+def checked(tmp_path: Path, packages: str, program: str) -> list[str]:
+    path = tmp_path / "main.py"
+    path.write_text(program, encoding="utf-8")
+    return [finding.code for finding in analyse([str(path)], AnalysisOptions(site_packages=(packages,))).findings]
+
+
+def test_a_tensor_of_an_installed_package_is_captured(tmp_path: Path, packages: str) -> None:
+    assert checked(tmp_path, packages, PROGRAM) == ["NST101"]
+
+
+def test_jedi_tells_the_class_of_an_instance(packages: str) -> None:
+    assert Installed((packages,), budget=30.0).describe("kernels", "HIDDEN") == Described(
+        "instance", "kernels.Registry"
+    )
+
+
+def test_no_question_is_asked_without_time(packages: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", refuse)
+    assert Installed((packages,), budget=0.0).describe("kernels", "HIDDEN") is None
+    assert Installed(()).describe("kernels", "HIDDEN") is None
+
+
+def test_a_question_that_takes_too_long_is_ended(packages: str) -> None:
+    assert Installed((packages,), budget=0.01).describe("kernels", "HIDDEN") is None
+
+
+def test_jedi_is_not_started_without_a_marker(tmp_path: Path, packages: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", refuse)
+    assert checked(tmp_path, packages, PROGRAM.replace("@torch._dynamo.nonstrict_trace\n", "")) == []
+
+
+def test_nobody_asks_about_torch(tmp_path: Path, packages: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", refuse)
+    program = PROGRAM.replace("from kernels import TABLE", "import math").replace("TABLE", "torch.tau * math.tau")
+    assert checked(tmp_path, packages, program) == []
+
+
+def refuse(*arguments: object, **options: object) -> None:
+    pytest.fail("a process was started")
