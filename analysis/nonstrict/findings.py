@@ -1,9 +1,12 @@
-"""What the analysis says: spans in the analysed code, findings of rules, and the diagnostics that users see."""
+"""What the analysis says: spans in the analysed code, findings of rules, and the diagnostics that users see.
+
+Named tuples, because every run imports this module and making a dataclass takes milliseconds.
+"""
 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class Severity(enum.IntEnum):
@@ -27,8 +30,7 @@ class Severity(enum.IntEnum):
         return Severity(max(self - 1, Severity.NOTE))
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """A range in the *analysed code* of a file, in the units of `ast`.
 
     Lines count from 1, columns are UTF-8 byte offsets from 0, the end is exclusive. For notebooks the
@@ -42,16 +44,14 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """Another place that explains a finding: a link of the call chain, or a writer of a captured name."""
 
     span: Span
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What a rule found, before suppressions and positions for users.
 
     `function` is the qualified name of the marked function, `marker` the kind of its marker
@@ -69,8 +69,7 @@ class Finding:
     related: tuple[Related, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Location:
+class Location(NamedTuple):
     """A range as users count: rows and columns from 1, columns in code points, the end exclusive.
 
     In a notebook `cell` is the position of the cell among all cells, from 1, and rows count within the cell.
@@ -84,16 +83,14 @@ class Location:
     cell: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedLocation:
+class RelatedLocation(NamedTuple):
     """`Related`, located for users."""
 
     location: Location
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """A finding as users see it, in every output format and in editors."""
 
     code: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +138,7 @@ def test_sarif_has_what_code_scanning_asks_for():
 def test_sarif_names_files_by_uri():
     uri = run_of(diagnostics())["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert uri == {"uri": "a%20b%2Cc%25.ipynb", "uriBaseId": "%SRCROOT%"}
-    outside = [replace(diagnostics()[1], location=Location("/else where/x.py", 1, 1, 1, 2))]
+    outside = [diagnostics()[1]._replace(location=Location("/else where/x.py", 1, 1, 1, 2))]
     uri = run_of(outside)["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert uri == {"uri": "file:///else%20where/x.py"}
 

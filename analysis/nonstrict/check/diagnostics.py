@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nonstrict.check.selection import Selection, codes_by_name
@@ -169,7 +168,7 @@ def _one_of(group: list[Diagnostic]) -> Diagnostic:
                 diagnostic.function, RelatedLocation(where, f"also reached from `{diagnostic.function}`, marked here")
             )
     kept = tuple(others.values())[:_MAX_OTHER_FUNCTIONS]
-    return replace(best, related=(*best.related, *kept))
+    return best._replace(related=(*best.related, *kept))
 
 
 def _order(diagnostic: Diagnostic) -> tuple[str, int, int, int, str]:

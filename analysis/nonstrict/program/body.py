@@ -40,7 +40,7 @@ class MarkedBody:
         """What the body does."""
         function = self.mark.function
         summary = Summary(self.function)
-        if function is None:
+        if function is None or self.mark.disabled:
             return summary
         definition = parameters.definition_frame(self.machine.module_frame(function.module), function)
         frame = Frame(

@@ -88,6 +88,8 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
         return value
     marker = MARKERS.get(name)
     callee = frame.machine.evaluate(frame, decorator)
+    if marker is not None and marker.kind == "disable" and value.kind is Kind.MARKED:
+        value.ref.disabled = True
     if marker is not None or _is_program(callee) or _is_marker(callee):
         frame.application = (frame.module.path, frame.offset, decorator)
         result = frame.machine.call(frame, decorator, callee, [value], {})

@@ -68,6 +68,7 @@ class Mark:
     node: ast.AST
     function: Function | None
     owner: str = ""  # what the result is stored in, where the marker is called in a method or function
+    disabled: bool = False  # `torch._dynamo.disable` stands above the marker: no compiler gets to see the body
     calls: list[SeenCall] = field(default_factory=list["SeenCall"])
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Span
 from nonstrict.program.places import FRESH, Place
-from nonstrict.program.values import UNKNOWN, Value
+from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +89,8 @@ class CallEdge(NamedTuple):
     summary: Summary
     deferred: str = ""
     caught: tuple[str, ...] = ()
+    #: the callee is behind `functools.cache`: plain Python keeps its first result too
+    cached: bool = False
 
     @property
     def span(self) -> Span:
@@ -138,18 +140,41 @@ def handles(caught: tuple[str, ...], raised: str) -> bool:
     return bool(kinds & set(caught))
 
 
-def reachable(root: Summary) -> Iterator[tuple[Summary, tuple[CallEdge, ...], bool]]:
-    """The summaries reached from a root, nearest first, with a shortest chain and whether they run in a hook."""
-    queue: deque[tuple[Summary, tuple[CallEdge, ...], bool]] = deque([(root, (), False)])
-    seen = {(id(root), False)}
+class Reached(NamedTuple):
+    """A summary, a shortest chain of calls to it, whether it runs in a hook, and whether a cache keeps its result."""
+
+    summary: Summary
+    chain: tuple[CallEdge, ...]
+    in_hook: bool
+    cached: bool
+
+
+def reachable(root: Summary) -> Iterator[Reached]:
+    """The summaries reached from a root, nearest first."""
+    queue: deque[Reached] = deque([Reached(root, (), False, False)])
+    seen = {(id(root), False, False)}
     while queue:
-        summary, chain, in_hook = queue.popleft()
-        yield summary, chain, in_hook
-        for edge in summary.calls.values():
-            deferred = in_hook or bool(edge.deferred)
-            if (id(edge.summary), deferred) not in seen:
-                seen.add((id(edge.summary), deferred))
-                queue.append((edge.summary, (*chain, edge), deferred))
+        reached = queue.popleft()
+        yield reached
+        for edge in reached.summary.calls.values():
+            deferred, cached = reached.in_hook or bool(edge.deferred), reached.cached or edge.cached
+            state = (id(edge.summary), deferred, cached)
+            if state not in seen:
+                seen.add(state)
+                queue.append(Reached(edge.summary, (*reached.chain, edge), deferred, cached))
+
+
+#: What happens once where a cache keeps the result, traced or not.
+_ONCE = frozenset({Event.AMBIENT, Event.IO, Event.RANDOM, Event.WRITE})
+
+
+#: Captured values that fail to compile, wherever they are read.
+_TRACKED = TENSORS | {Kind.MODULE, Kind.UNION}
+
+
+def _happens_once(effect: Effect) -> bool:
+    reads_state = effect.event is Event.READ and effect.value.kind not in _TRACKED
+    return reads_state or effect.event in _ONCE
 
 
 def observed(root: Summary, harmless: frozenset[tuple[object, ...]]) -> list[Observed]:
@@ -159,13 +184,15 @@ def observed(root: Summary, harmless: frozenset[tuple[object, ...]]) -> list[Obs
     """
     states = list(reachable(root))
     returned = {effect.key for effect in root.returns.pending} if root.returns is not None else set[tuple[object, ...]]()
-    decided = returned.union(*(summary.settled for summary, _, _ in states))
+    decided = returned.union(*(reached.summary.settled for reached in states))
     found: dict[tuple[object, ...], Observed] = {}
-    for summary, chain, in_hook in states:
+    for summary, chain, in_hook, cached in states:
         effects = list(summary.effects.values())
         effects += [effect for key, effect in summary.unbacked.items() if key not in returned and key not in harmless]
         effects += [effect for key, effect in summary.draws.items() if key in decided]
         for effect in effects:
+            if cached and _happens_once(effect):
+                continue
             if effect.event is Event.RAISE and any(handles(edge.caught, effect.what) for edge in chain):
                 continue
             found.setdefault((effect.key, in_hook), Observed(effect, chain, in_hook))

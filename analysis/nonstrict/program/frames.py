@@ -90,9 +90,12 @@ class Frame:
         self.summary.add(effect)
         return effect
 
-    def followed(self, node: ast.AST, callee: str, summary: Summary, deferred: str = "") -> None:
+    def followed(
+        self, node: ast.AST, callee: str, summary: Summary, deferred: str = "", *, cached: bool = False
+    ) -> None:
         """Record a call whose body was interpreted."""
-        self.summary.add_call(CallEdge(self.module.path, self.offset, node, callee, summary, deferred, self.caught))
+        edge = CallEdge(self.module.path, self.offset, node, callee, summary, deferred, self.caught, cached)
+        self.summary.add_call(edge)
 
     def consume(self, node: ast.AST, value: Value, *, metadata: bool = False) -> Value:
         """Note that a value is really used at an expression: reads of captured state are effects."""

@@ -171,7 +171,9 @@ def follow(
     bound = parameters.bind(frame, function, positional, keywords)
     summary = _summary(frame, node, function, bound)
     if not frame.static:
-        frame.followed(node, function.qualname, summary, deferred)
+        # A cache is keyed by what is passed: with tensors every call is a new one.
+        cached = function.cached_at is not None and not any(value.is_tensor for value in bound.values())
+        frame.followed(node, function.qualname, summary, deferred, cached=cached)
         for decorator in function.modes:
             inside = Frame(machine, function.module, function.offset, summary)
             inside.emit(Event.TORCH_STATE, decorator, what="torch.inference_mode")
@@ -316,7 +318,7 @@ def _shape(value: Value) -> Value:
     """What tells two arguments apart: a tensor's exact place among the arguments does not."""
     if value.kind in TENSORS and value.place.origin is Origin.ARGUMENT:
         place = Place(Origin.ARGUMENT, "", "", ("~",) if value.place.is_view else ())
-        return Value(value.kind, place, None, flags=value.flags & ~Flag.LITERAL)
+        return Value(value.kind, place, value.ref, flags=value.flags & ~Flag.LITERAL)
     return value if not value.pending else value.with_pending(frozenset())
 
 

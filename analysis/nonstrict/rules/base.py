@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nonstrict.findings import Finding, Related, Severity, Span
 
@@ -57,8 +56,11 @@ class Body(Protocol):
         """Where the project switches a module between training and evaluation (`.eval()`, `.train()`)."""
         ...
 
-    private: bool
-    """Whether the function exists only to be traced, once: nothing else runs it, so there is nothing to differ from."""
+    @property
+    def private(self) -> bool:
+        """Whether the function exists only to be traced, once: nothing else runs it, so there is nothing to differ from."""
+        ...
+
     receiver: Value | None
     """What a marked bound method or module is bound to; None for a plain function."""
 
@@ -78,8 +80,7 @@ class Body(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule of the catalogue.
 
     `severity` is the default; `documentation` is the Markdown page (the docstring of the rule's file).
