@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from nonstrict.check import run
+from nonstrict.check import analysis, run
+from nonstrict.check.analysis import Analysis, AnalysisOptions
 from nonstrict.check.run import CheckResult, RunOptions, check
 from nonstrict.findings import Finding, Related, Severity, Span
-from nonstrict.check import analysis
-from nonstrict.check.analysis import Analysis, AnalysisOptions
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.load import settings_in
 from nonstrict.settings.model import Pattern, Settings, default_settings

@@ -39,8 +39,8 @@ PIECES = st.sampled_from(
         "if x.sum() > 0:\n        ", "with x as y, W:\n        ", "try:\n        ", "except* E as e:\n        ",
         "finally:\n        ", "match x:\n        ", "case {'a': [*b], **c} | None if W:\n            ",
         "lambda *a: (yield)", "[x for x in W if x async for y in x]", "x[..., ::W] = ", "*x, y = ", "x: W = ",
-        "@", "(", ")", "[", "]", "{", "}", "'", '"""', "\n", "    ", "\t", "\r", "\r\n", "\x0c", "\x00", "é", "😀", "\u2028",
-        "\ufeff", "\\\n", ":", ";", ",", "=", "# nonstrict: ignore[NST101]\n", "# noqa\n", "# nonstrict: file-ignore\n",
+        "@", "(", ")", "[", "]", "{", "}", "'", '"""', "\n", "    ", "\t", "\r", "\r\n", "\x0c", "\x00", "é", "😀",
+        "\u2028", "\ufeff", "\\\n", ":", ";", ",", "=", "# nonstrict: ignore[NST101]\n", "# noqa\n", "# nonstrict: file-ignore\n",
         "```python\n", "```\n", ">>> ", "... ", "%time ", "!ls\n", "# coding: latin-1\n",
     ]
 )
@@ -79,7 +79,8 @@ def splices(draw: st.DrawFn) -> str:
     for kind, names in ((ast.expr, ("value", "func", "left", "right", "test", "iter")), (ast.stmt, ())):
         given = [node for node in ast.walk(donor) if isinstance(node, kind)]
         for _ in range(draw(st.integers(0, 4))):
-            new = draw(st.sampled_from(given))
+            # A copy: a node that stands below itself would make the tree endless.
+            new = copy.deepcopy(draw(st.sampled_from(given)))
             places = [
                 (node, name)
                 for node in ast.walk(tree)
@@ -91,7 +92,7 @@ def splices(draw: st.DrawFn) -> str:
                 setattr(node, name, new)
             elif isinstance(body := getattr(node, name), list):
                 body.insert(draw(st.integers(0, len(body))), new)
-    return ast.unparse(copy.deepcopy(tree))
+    return ast.unparse(tree)
 
 
 class Told(NamedTuple):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DEFAULT_TORCH = (2, 13)
 #: Marked files are parsed whole, so that a syntax error anywhere in them is told, up to this many bytes in a run;
 #: beyond that, as in files without markers, only the statements that are reached are parsed.
-_SYNTAX_CHECK_BYTES = 600_000
+_SYNTAX_CHECK_BYTES = 250_000
 #: Marked files of fewer bytes than this are not worth a second process.
 _PARALLEL_BYTES = 400_000
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 
 if TYPE_CHECKING:
@@ -24,6 +25,41 @@ def tests_before_use(function: FunctionNode, name: str) -> bool:
 def fills(function: FunctionNode, name: str) -> bool:
     """Whether a function tests a name or attribute before use and stores into it: a lazily filled cache."""
     return tests_before_use(function, name) and name in _facts(function).stored
+
+
+def returns_what_it_kept(function: FunctionNode) -> bool:
+    """Whether a function starts with `if RESULT is not None: return RESULT` and fills `RESULT` later: a cache by hand."""
+    for statement in getattr(function, "body", []) if not isinstance(function, ast.Lambda) else []:
+        if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)) or _is_docstring(statement):
+            continue
+        if not isinstance(statement, ast.If) or statement.orelse or not isinstance(statement.body[-1], ast.Return):
+            return False
+        return any(fills(function, name) and not _is_variable(function, name) for name in _present(statement.test))
+    return False
+
+
+def _present(test: ast.expr) -> set[str]:
+    """What a condition asks to be there: `RESULT`, `RESULT is not None`, `key in CACHE`, or several of these."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return set[str]().union(*map(_present, test.values))
+    if isinstance(test, (ast.Name, ast.Attribute)):
+        return {_root(test)}
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        if isinstance(test.ops[0], ast.IsNot):
+            return {_root(test.left)}
+        if isinstance(test.ops[0], ast.In):
+            return {_root(test.comparators[0])}
+    return set()
+
+
+def _is_variable(function: FunctionNode, name: str) -> bool:
+    """Whether a name is bound anew in the function itself, so that nothing of it stays."""
+    scope = scope_of(function)
+    return name in scope.assigned and name not in scope.global_names and name not in scope.nonlocal_names
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 class _Facts(NamedTuple):
@@ -46,7 +82,7 @@ def _counts(name: str, values: list[ast.AST | None]) -> bool:
     """Whether what is stored tells how often the function ran: flags, counters, running values."""
     if all(isinstance(value, ast.Constant) and value.value is not None for value in values):
         return True
-    return any(isinstance(value, ast.AugAssign) or value is not None and _reads(value, name) for value in values)
+    return any(isinstance(value, ast.AugAssign) or (value is not None and _reads(value, name)) for value in values)
 
 
 def _reads(value: ast.AST, name: str) -> bool:

@@ -101,7 +101,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
 
 def _query_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> None:
     """Ask an argument for what is not guarded: autograd's view of it, or an attribute a user attached."""
-    if base.place.origin is not Origin.ARGUMENT or base.place.is_view or base.place.path and base.kind is Kind.PARAMETER:
+    if base.place.origin is not Origin.ARGUMENT or base.place.is_view or (base.place.path and base.kind is Kind.PARAMETER):
         return
     if name in _QUERIES or (tensor_attribute(name) is None and tensor_method(name) is None and not name.startswith("_")):
         frame.emit(Event.QUERY, node, base.place, base, ast.unparse(node))

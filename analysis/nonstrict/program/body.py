@@ -6,14 +6,15 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Related, Span
 from nonstrict.program import annotations, callers, invoke, marking, parameters, writes
 from nonstrict.program.effects import Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import Heap, Kind, Value
 from nonstrict.program.sites import CallSite, Parameter
+from nonstrict.program.values import Heap, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,7 +106,10 @@ class MarkedBody:
     @cached_property
     def _observed(self) -> dict[Event, list[Observed]]:
         grouped: dict[Event, list[Observed]] = {}
-        for seen in observed(self.summary, frozenset(self.machine.resolved)):
+        function = self.mark.function
+        # Without arguments a cache written by hand keeps one result, traced or not.
+        cached = function is not None and not self.parameters and returns_what_it_kept(function.node)
+        for seen in observed(self.summary, frozenset(self.machine.resolved), cached=cached):
             grouped.setdefault(seen.effect.event, []).append(seen)
         return grouped
 

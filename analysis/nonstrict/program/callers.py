@@ -11,8 +11,8 @@ from nonstrict.findings import Related, Span
 from nonstrict.program import parameters, roots
 from nonstrict.program.effects import span_of
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value, join
 from nonstrict.program.sites import CallSite
+from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -256,7 +256,7 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     if function is None or function.closure is None or not _captures(function):
         return tuple(found)
     for call in calls:
-        if call.through == "attribute" or call.through == "cell" and _same_factory(call, function):
+        if call.through == "attribute" or (call.through == "cell" and _same_factory(call, function)):
             how = "every instance" if call.through == "attribute" else "every call of the factory"
             found.append(Related(span_of(call.path, call.offset, call.node), f"{how} has a marked function of its own"))
     return tuple(found)

@@ -66,7 +66,7 @@ def is_enum(cls: Class) -> bool:
 def is_dataclass(cls: Class) -> bool:
     """Whether fields come from annotations and `__init__` is generated."""
     return any(
-        isinstance(base, str) and base == "typing.NamedTuple" or not isinstance(base, str) and _DATACLASS & {*base.decorators}
+        (isinstance(base, str) and base == "typing.NamedTuple") or (not isinstance(base, str) and _DATACLASS & {*base.decorators})
         for base in lineage(cls)
     )
 

@@ -149,19 +149,19 @@ class Reached(NamedTuple):
     cached: bool
 
 
-def reachable(root: Summary) -> Iterator[Reached]:
-    """The summaries reached from a root, nearest first."""
-    queue: deque[Reached] = deque([Reached(root, (), False, False)])
-    seen = {(id(root), False, False)}
+def reachable(root: Summary, *, cached: bool = False) -> Iterator[Reached]:
+    """The summaries reached from a root, nearest first; `cached` says whether a cache keeps what the root returns."""
+    queue: deque[Reached] = deque([Reached(root, (), False, cached)])
+    seen = {(id(root), False, cached)}
     while queue:
         reached = queue.popleft()
         yield reached
         for edge in reached.summary.calls.values():
-            deferred, cached = reached.in_hook or bool(edge.deferred), reached.cached or edge.cached
-            state = (id(edge.summary), deferred, cached)
+            deferred, kept = reached.in_hook or bool(edge.deferred), reached.cached or edge.cached
+            state = (id(edge.summary), deferred, kept)
             if state not in seen:
                 seen.add(state)
-                queue.append(Reached(edge.summary, (*reached.chain, edge), deferred, cached))
+                queue.append(Reached(edge.summary, (*reached.chain, edge), deferred, kept))
 
 
 #: What happens once where a cache keeps the result, traced or not.
@@ -177,21 +177,22 @@ def _happens_once(effect: Effect) -> bool:
     return reads_state or effect.event in _ONCE
 
 
-def observed(root: Summary, harmless: frozenset[tuple[object, ...]]) -> list[Observed]:
+def observed(root: Summary, harmless: frozenset[tuple[object, ...]], *, cached: bool = False) -> list[Observed]:
     """Every effect reachable from a summary, nearest first, each with a shortest call chain.
 
-    `harmless` are keys of unbacked values that are known to be used in a way that torch supports.
+    `harmless` are keys of unbacked values that are known to be used in a way that torch supports; `cached` says
+    whether a cache keeps what the root returns.
     """
-    states = list(reachable(root))
+    states = list(reachable(root, cached=cached))
     returned = {effect.key for effect in root.returns.pending} if root.returns is not None else set[tuple[object, ...]]()
     decided = returned.union(*(reached.summary.settled for reached in states))
     found: dict[tuple[object, ...], Observed] = {}
-    for summary, chain, in_hook, cached in states:
+    for summary, chain, in_hook, kept in states:
         effects = list(summary.effects.values())
         effects += [effect for key, effect in summary.unbacked.items() if key not in returned and key not in harmless]
         effects += [effect for key, effect in summary.draws.items() if key in decided]
         for effect in effects:
-            if cached and _happens_once(effect):
+            if kept and _happens_once(effect):
                 continue
             if effect.event is Event.RAISE and any(handles(edge.caught, effect.what) for edge in chain):
                 continue

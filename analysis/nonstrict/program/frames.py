@@ -164,7 +164,7 @@ class Frame:
         if self.scope is None and name in self.env:
             return self.env[name]
         declared_global = self.scope is not None and name in self.scope.global_names
-        if name in self.env and (declared_global or self.scope is not None and name in self.scope.nonlocal_names):
+        if name in self.env and (declared_global or (self.scope is not None and name in self.scope.nonlocal_names)):
             return self.env[name]
         if not declared_global:
             captured = self._closure_value(name)

@@ -124,7 +124,7 @@ def member(machine: Machine, importer: Module, dotted: str, attribute: str) -> V
     """What `dotted.attribute` is: a name of a project module, a submodule, or something external."""
     project = machine.project
     full = f"{dotted}.{attribute}"
-    if full in MARKERS or full.startswith("torch.") and torch_kind(full) is not None:
+    if full in MARKERS or (full.startswith("torch.") and torch_kind(full) is not None):
         return external(full)
     path = project.find(dotted, importer)
     if path is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.program import classes, externals, marking, methods, parameters
 from nonstrict.program.definitions import Function
@@ -13,6 +14,7 @@ from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.values import (
     CALLABLES,
+    PRIMITIVES,
     TENSORS,
     UNKNOWN,
     Flag,
@@ -166,13 +168,17 @@ def follow(
         frame.settle(value)
     if frame.static:
         machine.static_calls.setdefault(function.node, []).append((frame, node, tuple(positional), dict(keywords)))
-    if frame.static and not _worth_following(frame, function) or frame.depth >= _MAX_DEPTH or machine.budget <= 0:
+    if (frame.static and not _worth_following(frame, function)) or frame.depth >= _MAX_DEPTH or machine.budget <= 0:
         return _returned_without_looking(frame, function)
     bound = parameters.bind(frame, function, positional, keywords)
+    for name, value in bound.items():
+        if value.place.captured and value.kind in PRIMITIVES and value.place.origin is not Origin.DEFAULT:
+            bound[name] = value.at(FRESH)  # read where it was passed
     summary = _summary(frame, node, function, bound)
     if not frame.static:
         # A cache is keyed by what is passed: with tensors every call is a new one.
-        cached = function.cached_at is not None and not any(value.is_tensor for value in bound.values())
+        keeps = function.cached_at is not None or returns_what_it_kept(function.node)
+        cached = keeps and not any(value.is_tensor for value in bound.values())
         frame.followed(node, function.qualname, summary, deferred, cached=cached)
         for decorator in function.modes:
             inside = Frame(machine, function.module, function.offset, summary)

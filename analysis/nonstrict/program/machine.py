@@ -6,14 +6,25 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import scope_of
-from nonstrict.program import annotations, classes, definition_values, externals, globals_of, invoke, parameters, stores, writes
+from nonstrict.program import (
+    annotations,
+    classes,
+    definition_values,
+    externals,
+    foreign_writes,
+    globals_of,
+    invoke,
+    parameters,
+    roots,
+    stores,
+    writes,
+)
 from nonstrict.program import expressions as _expressions
-from nonstrict.program import foreign_writes, roots
 from nonstrict.program import statements as _statements
 from nonstrict.program.effects import Summary
 from nonstrict.program.elsewhere import Elsewhere
-from nonstrict.program.installed import Installed
 from nonstrict.program.frames import Frame
+from nonstrict.program.installed import Installed
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import UNKNOWN, Kind, Value
 

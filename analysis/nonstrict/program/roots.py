@@ -84,7 +84,7 @@ def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: Set[str]) -
         if not isinstance(inner, ast.Return) or inner.value is None:
             continue
         for value in _choices(inner.value):
-            if last_name(value) in words or isinstance(value, ast.Name) and value.id in marked:
+            if last_name(value) in words or (isinstance(value, ast.Name) and value.id in marked):
                 return True
             if isinstance(value, ast.Call) and any(last_name(argument) in words for argument in value.args):
                 return True
@@ -177,7 +177,7 @@ def _mentions(node: ast.AST, names: Set[str]) -> bool:
     """Whether a name is read, or is an attribute, or stands as a string."""
     for inner in walk(node):
         kind = type(inner)
-        if kind is ast.Name and inner.id in names or kind is ast.Attribute and inner.attr in names:  # type: ignore[attr-defined]
+        if (kind is ast.Name and inner.id in names) or (kind is ast.Attribute and inner.attr in names):  # type: ignore[attr-defined]
             return True
         if kind is ast.Constant and inner.value in names:  # type: ignore[attr-defined]
             return True
@@ -214,9 +214,7 @@ def _evaluate_shell(machine: Machine, module: Module, names: set[str]) -> None:
 
 def _expressions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
-        if isinstance(statement, (ast.Expr, ast.For)):
-            yield statement
-        elif isinstance(statement, ast.Assign) and any(not isinstance(target, ast.Name) for target in statement.targets):
+        if isinstance(statement, (ast.Expr, ast.For)) or (isinstance(statement, ast.Assign) and any(not isinstance(target, ast.Name) for target in statement.targets)):
             yield statement
         elif isinstance(statement, (ast.If, ast.Try, ast.With)):
             yield from _expressions(statement.body)

@@ -71,7 +71,7 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
     if base.kind in TENSORS:
         _tensor_attribute(frame, node, base, name)
         return
-    if base.kind in (Kind.PYTHON_MODULE, Kind.EXTERNAL) or base.kind is Kind.SETTING and isinstance(base.ref, str):
+    if base.kind in (Kind.PYTHON_MODULE, Kind.EXTERNAL) or (base.kind is Kind.SETTING and isinstance(base.ref, str)):
         _module_attribute(frame, node, base, name, value)
         return
     if base.kind is Kind.CLASS or base.kind is Kind.FUNCTION:
@@ -169,9 +169,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         return
     if classes.special(frame, node, base, "__setitem__", [index, value]) is not None:
         return
-    if base.kind in CONTAINERS or base.kind is Kind.OBJECT or base.kind is Kind.INSTANCE:
-        write(frame, node, base.place, value, "item")
-    elif base.kind is Kind.UNKNOWN and base.place.captured and not base.place.path:
+    if base.kind in CONTAINERS or base.kind is Kind.OBJECT or base.kind is Kind.INSTANCE or (base.kind is Kind.UNKNOWN and base.place.captured and not base.place.path):
         write(frame, node, base.place, value, "item")
     if base.heap is not None:
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)

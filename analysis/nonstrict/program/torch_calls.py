@@ -245,7 +245,7 @@ def _result(
     values: list[Value],
     keywords: dict[str, Value],
 ) -> Value:
-    named_dim = "dim" in keywords or len(values) > 1 and values[1].kind in (Kind.NUMBER, Kind.TUPLE, Kind.LIST)
+    named_dim = "dim" in keywords or (len(values) > 1 and values[1].kind in (Kind.NUMBER, Kind.TUPLE, Kind.LIST))
     returns = operator.dim_returns if operator.dim_returns and named_dim else operator.returns
     if returns == "number":
         return NUMBER.with_pending(first.pending)
@@ -276,7 +276,7 @@ def _result(
         heap = Heap()
         heap.element = element
         return Value(Kind.TUPLE, FRESH, heap=heap, pending=pending)
-    if returns == "tensor" or returns == "other" and operator.dynamic_shape:
+    if returns == "tensor" or (returns == "other" and operator.dynamic_shape):
         if last.endswith("_") and not last.endswith("__") and first.is_tensor:
             return first
         return Value(Kind.TENSOR, place, flags=flags, pending=pending)

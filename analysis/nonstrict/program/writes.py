@@ -79,7 +79,7 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True) -> tuple[Rel
     Other files are searched for it, with `abroad`, where its own module does not change it.
     """
     attribute = next((step[1:] for step in place.path if step.startswith(".")), "")
-    if place.origin is Origin.GLOBAL or place.origin is Origin.RECEIVER and place.owner:
+    if place.origin is Origin.GLOBAL or (place.origin is Origin.RECEIVER and place.owner):
         module = machine.project.module(place.owner.partition(":")[0])
         writes = writes_of(machine, module, place.name) if module is not None else []
         if abroad and module is not None and not any(_concerns(write, attribute) for write in writes):
@@ -160,7 +160,7 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
                         bound = True
                         continue
                     yield write
-                running = running or bound and runs(machine, module, statement)
+                running = running or (bound and runs(machine, module, statement))
             continue
         yield from _in_function(module.path, offset, node, name)
 
@@ -174,7 +174,7 @@ def runs(machine: Machine, module: Module, statement: ast.stmt) -> bool:
     for node in walk(statement.value):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in module.bindings:
             callee = machine.global_value(module, node.func.id)
-            if callee.kind is Kind.MARKED or callee.kind is Kind.FUNCTION and callee.ref.node in machine.regions:
+            if callee.kind is Kind.MARKED or (callee.kind is Kind.FUNCTION and callee.ref.node in machine.regions):
                 return True
     return False
 
