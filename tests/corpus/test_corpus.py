@@ -9,12 +9,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from tests.conftest import SCORE
 from tests.corpus.score import labels_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CASES = Path(__file__).parent / "cases"
 FILES = sorted(CASES.glob("*.py"))
@@ -83,7 +86,7 @@ def score() -> Score:
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_rule(code: str, score: Score, record_property: pytest.RecordProperty) -> None:
+def test_rule(code: str, score: Score, record_property: Callable[[str, object], None]) -> None:
     own = score.of(code)
     record_property(SCORE, [code, len(own.expected), len(own.found), len(own.spurious)])
     told = [

@@ -40,7 +40,8 @@ PIECES = st.sampled_from(
         "finally:\n        ", "match x:\n        ", "case {'a': [*b], **c} | None if W:\n            ",
         "lambda *a: (yield)", "[x for x in W if x async for y in x]", "x[..., ::W] = ", "*x, y = ", "x: W = ",
         "@", "(", ")", "[", "]", "{", "}", "'", '"""', "\n", "    ", "\t", "\r", "\r\n", "\x0c", "\x00", "é", "😀",
-        "\u2028", "\ufeff", "\\\n", ":", ";", ",", "=", "# nonstrict: ignore[NST101]\n", "# noqa\n", "# nonstrict: file-ignore\n",
+        "\u2028", "\ufeff", "\\\n", ":", ";", ",", "=",
+        "# nonstrict: ignore[NST101]\n", "# noqa\n", "# nonstrict: file-ignore\n",
         "```python\n", "```\n", ">>> ", "... ", "%time ", "!ls\n", "# coding: latin-1\n",
     ]
 )

@@ -6,11 +6,12 @@ Only files that hold a marker's name are looked at to begin with; what their mar
 from __future__ import annotations
 
 import gc
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Finding, Severity
 from nonstrict.knowledge.markers import NEEDLES
-from nonstrict.text.source import UnreadableSource, repaired, source_from_bytes
+from nonstrict.text.source import UnreadableSource, repaired, source_from_bytes, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,8 @@ _DEFAULT_TORCH = (2, 13)
 _SYNTAX_CHECK_BYTES = 250_000
 #: Marked files of fewer bytes than this are not worth a second process.
 _PARALLEL_BYTES = 400_000
+#: Files of more bytes than this are not even searched for markers: they might not fit into memory.
+_MAX_SEARCHED_BYTES = 256_000_000
 
 
 class AnalysisOptions(NamedTuple):
@@ -65,6 +68,9 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
     findings = [_syntax_error(problem) for source in (*marked, *named) for problem in source.problems]
     read: frozenset[str] = frozenset()
     if marked:
+        if failures:
+            unread = {path for path, _ in failures}
+            files = [path for path in files if path not in unread]
         collecting = gc.isenabled()
         # Syntax trees are large, long-lived and hold no cycles: collecting garbage more than doubles the parsing time.
         gc.disable()
@@ -108,6 +114,9 @@ def marked_sources(
 def _bytes(path: str) -> bytes:
     try:
         with open(path, "rb") as handle:
+            size = os.fstat(handle.fileno()).st_size
+            if size > _MAX_SEARCHED_BYTES:
+                raise UnreadableSource(path, too_large(size))
             return handle.read()
     except OSError as error:
         raise UnreadableSource(path, error.strerror or str(error)) from error

@@ -23,21 +23,20 @@ def precedes_closures(outer: FunctionNode, statement: ast.AST, name: str) -> boo
     readers = _readers(outer, name)
     if not readers or _first_line(statement) >= min(map(_first_line, readers)):
         return False
-    return not any(_covers(loop, statement) and any(_covers(loop, reader) for reader in readers) for loop in _loops(outer))
+    around = (loop for loop in _loops(outer) if _covers(loop, statement))
+    return not any(_covers(loop, reader) for loop in around for reader in readers)
 
 
 def loads(outer: ast.AST, name: str) -> int:
     """How often a function's text reads a name."""
-    return sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in walk(outer))
+    names = (node for node in walk(outer) if isinstance(node, ast.Name) and node.id == name)
+    return sum(isinstance(node.ctx, ast.Load) for node in names)
 
 
 def _readers(outer: FunctionNode, name: str) -> list[ast.AST]:
     """The nested functions that read a variable of `outer`."""
-    found: list[ast.AST] = []
-    for inner in walk(outer):
-        if isinstance(inner, _Function) and inner is not outer and name not in _own(inner) and loads(inner, name):
-            found.append(inner)
-    return found
+    nested = (inner for inner in walk(outer) if isinstance(inner, _Function) and inner is not outer)
+    return [inner for inner in nested if name not in _own(inner) and loads(inner, name)]
 
 
 def _own(function: FunctionNode) -> frozenset[str] | tuple[str, ...]:

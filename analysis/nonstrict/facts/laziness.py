@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 
@@ -27,9 +28,18 @@ def fills(function: FunctionNode, name: str) -> bool:
     return tests_before_use(function, name) and name in _facts(function).stored
 
 
+def sets_itself(function: FunctionNode, name: str) -> bool:
+    """Whether a function tests a name or attribute that it stores into, be it a cache, a flag or a running value."""
+    facts = _facts(function)
+    return name in facts.tested and name in facts.stored
+
+
 def returns_what_it_kept(function: FunctionNode) -> bool:
-    """Whether a function starts with `if RESULT is not None: return RESULT` and fills `RESULT` later: a cache by hand."""
-    for statement in getattr(function, "body", []) if not isinstance(function, ast.Lambda) else []:
+    """Whether a function starts with `if RESULT is not None: return RESULT` and fills `RESULT` later.
+
+    That is a cache written by hand.
+    """
+    for statement in [] if isinstance(function, ast.Lambda) else function.body:
         if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)) or _is_docstring(statement):
             continue
         if not isinstance(statement, ast.If) or statement.orelse or not isinstance(statement.body[-1], ast.Return):
@@ -69,13 +79,13 @@ class _Facts(NamedTuple):
 
 
 def _facts(function: FunctionNode) -> _Facts:
-    cached: _Facts | None = getattr(function, "_nonstrict_lazy", None)
-    if cached is None:
-        stored = _stored(function)
-        counting = {name for name, values in stored.items() if _counts(name, values)}
-        cached = _Facts(_tested(function), set(stored), counting)
-        function._nonstrict_lazy = cached  # type: ignore[attr-defined]
-    return cached
+    return remembered(function, "_nonstrict_laziness", _collect)
+
+
+def _collect(function: FunctionNode) -> _Facts:
+    stored = _stored(function)
+    counting = {name for name, values in stored.items() if _counts(name, values)}
+    return _Facts(_tested(function), set(stored), counting)
 
 
 def _counts(name: str, values: list[ast.AST | None]) -> bool:
@@ -101,8 +111,8 @@ def _stored(function: FunctionNode) -> dict[str, list[ast.AST | None]]:
         elif isinstance(node, ast.AugAssign):
             plain.add(node.target)
             found.setdefault(_root(node.target), []).append(node)
-        elif isinstance(node, (ast.Attribute, ast.Subscript, ast.Name)) and not isinstance(node.ctx, ast.Load):
-            if node not in plain:
+        elif isinstance(node, (ast.Attribute, ast.Subscript, ast.Name)) and node not in plain:
+            if not isinstance(node.ctx, ast.Load):
                 found.setdefault(_root(node), []).append(None)
     found.pop("", None)
     return found

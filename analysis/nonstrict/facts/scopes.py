@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -24,11 +25,7 @@ class Scope(NamedTuple):
 
 def scope_of(node: FunctionNode) -> Scope:
     """The scope of a function; computed once per node."""
-    cached = getattr(node, "_nonstrict_scope", None)
-    if cached is None:
-        cached = _scan(node)
-        node._nonstrict_scope = cached  # type: ignore[attr-defined]
-    return cached
+    return remembered(node, "_nonstrict_scope", _scan)
 
 
 def parameter_names(arguments: ast.arguments) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.knowledge.operators import is_tensor_only_member
@@ -17,11 +18,7 @@ _DICT_MEMBERS = frozenset({"items", "keys", "setdefault", "popitem", "update"})
 
 def used_as(function: FunctionNode) -> dict[str, str]:
     """For each name with evidence, `tensor`, `list` or `dict`; contradicting evidence gives nothing."""
-    cached = getattr(function, "_nonstrict_usage", None)
-    if cached is None:
-        cached = _collect(function)
-        function._nonstrict_usage = cached  # type: ignore[attr-defined]
-    return cached
+    return remembered(function, "_nonstrict_usage", _collect)
 
 
 def _collect(function: FunctionNode) -> dict[str, str]:

@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import nn_module, torch_kind
-from nonstrict.program.places import Place
 from nonstrict.program.values import (
     BOOL,
     NONE,
@@ -24,6 +23,7 @@ from nonstrict.program.values import (
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
+    from nonstrict.program.places import Place
 
 _SIMPLE = {
     "builtins.int": NUMBER,
@@ -71,7 +71,7 @@ _CONTAINERS = {
     "collections.abc.Iterator": Kind.ITERATOR,
     "typing.Generator": Kind.ITERATOR,
 }
-_UNIONS = frozenset({"typing.Union"})
+_UNIONS = frozenset({"typing.Union", "typing.Optional"})
 _TRANSPARENT = frozenset(
     {"typing.Final", "typing.ClassVar", "typing.Annotated", "typing_extensions.Annotated", "typing.Required"}
 )
@@ -129,7 +129,7 @@ def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
     base = frame.machine.evaluate(frame, node.value)
     name: str = base.ref if base.kind is Kind.EXTERNAL else ""
     arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if name == "typing.Optional" or name in _UNIONS:
+    if name in _UNIONS:
         return _either(frame, arguments, place)
     if name in _TRANSPARENT:
         return value_of(frame, arguments[0], place)
@@ -158,7 +158,7 @@ def _named(frame: Frame, base: Value, place: Place) -> Value:
         return simple.at(place)
     if name in _CONTAINERS:
         return Value(_CONTAINERS[name], place)
-    if name == "torch.nn.Parameter" or name == "torch.nn.parameter.Parameter":
+    if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
         return Value(Kind.PARAMETER, place)
     kind = torch_kind(name)
     if kind == "tensor-class":
@@ -166,6 +166,6 @@ def _named(frame: Frame, base: Value, place: Place) -> Value:
         return Value(Kind.TENSOR, place, None if name in PLAIN_TENSORS else name)
     if kind == "nn-module-class" or nn_module(name) is not None:
         return Value(Kind.MODULE, place, name)
-    if name.startswith("typing.") or name.startswith("collections.abc."):
+    if name.startswith(("typing.", "collections.abc.")):
         return UNKNOWN.at(place)
     return Value(Kind.INSTANCE, place, name)

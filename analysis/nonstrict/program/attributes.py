@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.operators import is_tensor_only_member, nn_module, tensor_attribute, tensor_method
+from nonstrict.knowledge.operators import tensor_attribute, tensor_method
 from nonstrict.program import classes
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
-from nonstrict.program.places import FRESH, VIEW, Origin
+from nonstrict.program.places import FRESH, VIEW, Origin, Place
 from nonstrict.program.values import (
     BOOL,
     GLOBALS,
@@ -101,9 +101,11 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
 
 def _query_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> None:
     """Ask an argument for what is not guarded: autograd's view of it, or an attribute a user attached."""
-    if base.place.origin is not Origin.ARGUMENT or base.place.is_view or (base.place.path and base.kind is Kind.PARAMETER):
+    place = base.place
+    if place.origin is not Origin.ARGUMENT or place.is_view or (place.path and base.kind is Kind.PARAMETER):
         return
-    if name in _QUERIES or (tensor_attribute(name) is None and tensor_method(name) is None and not name.startswith("_")):
+    attached = tensor_attribute(name) is None and tensor_method(name) is None and not name.startswith("_")
+    if name in _QUERIES or attached:
         frame.emit(Event.QUERY, node, base.place, base, ast.unparse(node))
 
 
@@ -138,10 +140,8 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     return Value(Kind.EXTERNAL_METHOD, place, (base, name)) if heap is None or heap.open else UNKNOWN.at(place)
 
 
-def _class_place(base: Value, name: str) -> object:
+def _class_place(base: Value, name: str) -> Place:
     """Where a class attribute read through an instance lives: an argument's class is reached from outside."""
-    from nonstrict.program.places import Place
-
     cls = base.ref
     return Place(Origin.GLOBAL, cls.module.path, cls.name, (f".{name}",))
 
@@ -207,7 +207,7 @@ def _of_class(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Valu
         return value
     if classes.is_enum(cls):
         return Value(Kind.SETTING, FRESH, cls)
-    return relocated(value, _class_place(base, name))  # type: ignore[arg-type]
+    return relocated(value, _class_place(base, name))
 
 
 def _of_super(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
@@ -263,14 +263,12 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
         frame.emit(Event.AMBIENT, node, what="reads the environment")
         return STRING
-    if base.ref == GLOBALS and isinstance(index.const, str):
-        return frame.machine.global_value(frame.module, index.const)
     if base.kind in (Kind.CLASS, Kind.EXTERNAL):
         return base
     if base.kind is Kind.FUNCTION and "triton" in base.ref.traits:
         return base._replace(flags=base.flags | Flag.NATIVE)
-    if base.kind is Kind.MODULE and base.heap is not None and base.heap.element is not None:
-        return _element_at(frame, base, index)
+    if base.ref == GLOBALS and isinstance(index.const, str):
+        return frame.machine.global_value(frame.module, index.const)
     if base.heap is not None:
         return _element_at(frame, base, index)
     return UNKNOWN.at(base.place.step("[]")).with_pending(base.pending | index.pending)
@@ -342,5 +340,3 @@ def compared_types(frame: Frame, node: ast.Compare) -> None:
                 frame.emit(Event.QUERY, node, asked.place, asked, ast.unparse(node))
                 return
 
-
-_ = is_tensor_only_member, nn_module

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.knowledge.operators import tensor_attribute, tensor_method
 from nonstrict.program import attributes, classes, conditions, expressions, stores
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, Origin
@@ -12,7 +13,6 @@ from nonstrict.program.values import (
     BOOL,
     CONTAINERS,
     GLOBALS,
-    NO_CONSTANT,
     NUMBER,
     STRING,
     TENSORS,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from nonstrict.program.frames import Frame
 
-_Handler = "Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Value]"
+    Handler = Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Value]
 
 
 def mutated_argument(name: str) -> int | None:
@@ -68,8 +68,7 @@ def _text(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
     if positional and positional[0].is_tensor:
         value = positional[0]
         frame.consume(node, value)
-        if not frame.machine.in_message(frame, node):
-            frame.emit(Event.ESCAPE, node, value.place, value, "formatting the value of a tensor")
+        frame.emit(Event.ESCAPE, node, value.place, value, "formatting the value of a tensor")
     return STRING.with_pending(_pending(positional))
 
 
@@ -137,7 +136,7 @@ def _range(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
         frame.consume(node, value)
         if value.is_tensor:
             frame.emit(Event.ESCAPE, node, value.place, value, "using a tensor as a Python integer")
-    return container(Kind.LIST, NUMBER)._replace(kind=Kind.LIST)
+    return container(Kind.LIST, NUMBER)
 
 
 def _enumerate(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -167,14 +166,18 @@ def _map(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[st
 
 
 def _filter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    element = expressions.elements_of(frame, node, frame.consume(node, positional[1])) if len(positional) > 1 else UNKNOWN
+    element = UNKNOWN
+    if len(positional) > 1:
+        element = expressions.elements_of(frame, node, frame.consume(node, positional[1]))
     if positional and positional[0].kind is not Kind.NONE:
         kept = frame.machine.call(frame, node, positional[0], [element], {})
         conditions.decide_value(frame, node, kept)
     return container(Kind.ITERATOR, element)
 
 
-def _collect(kind: Kind) -> object:
+def _collect(kind: Kind) -> Handler:
+    """`list(xs)` and the like: a new container with the elements of another value."""
+
     def handler(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
         made = container(kind)
         if positional and made.heap is not None:
@@ -267,8 +270,6 @@ def _getattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
 
 
 def _hasattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    from nonstrict.knowledge.operators import tensor_attribute, tensor_method
-
     if len(positional) == 2 and isinstance(positional[1].const, str):
         value, name = positional[0], positional[1].const
         known = tensor_attribute(name) is not None or tensor_method(name) is not None
@@ -325,15 +326,12 @@ def _trace_guard(frame: Frame, node: ast.AST, positional: list[Value], keywords:
     return Value(Kind.BOOL, FRESH, flags=Flag.TRACE_GUARD)
 
 
-def _environ(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    return Value(Kind.INSTANCE, FRESH, "os._Environ")
-
-
 def _globals(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     return Value(Kind.INSTANCE, FRESH, GLOBALS)
 
 
-SPECIAL: dict[str, Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Value]] = {
+#: Functions that need more than an entry in the tables of knowledge.
+SPECIAL: dict[str, Handler] = {
     "builtins.globals": _globals,
     "builtins.staticmethod": _same,
     "builtins.int": _number,
@@ -392,5 +390,3 @@ SPECIAL: dict[str, Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Val
         _trace_guard,
     ),
 }
-
-_ = NO_CONSTANT, _environ

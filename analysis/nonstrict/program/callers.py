@@ -6,20 +6,22 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.closures import loads
+from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related, Span
 from nonstrict.program import parameters, roots
 from nonstrict.program.effects import span_of
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.sites import CallSite
-from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value, join
+from nonstrict.program.values import Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nonstrict.program.definitions import Function, Mark, SeenCall
     from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Module
+    from nonstrict.program.modules import Binding, Module
 
 _HOPS = 3
 
@@ -123,7 +125,8 @@ def joined_arguments(machine: Machine, mark: Mark) -> dict[str, Value]:
 def _resolved(machine: Machine, value: Value, caller: Function | None, hops: int) -> Value:
     """A value that is a parameter of the calling function: what its callers pass."""
     place = value.place
-    if value.kind is not Kind.UNKNOWN or place.origin is not Origin.ARGUMENT or place.path or caller is None or not hops:
+    open_parameter = value.kind is Kind.UNKNOWN and place.origin is Origin.ARGUMENT and not place.path
+    if not open_parameter or caller is None or not hops:
         return value
     found: Value | None = None
     for given, outer in _passed(machine, caller, place.name):
@@ -147,20 +150,25 @@ def _passed(machine: Machine, function: Function, name: str) -> list[tuple[Value
 
 
 def _aliases(function: Function) -> set[str]:
-    """Top-level names bound to an expression that leads to the function, also through its class and its instances:
-    `step = torch.compile(step)`, `model = Model()`, `compiled = torch.compile(model)`."""
-    start = {function.name} if function.owner is None else {function.owner.name}
-    found = set(start)
+    """Top-level names bound to an expression that leads to the function, also through its class and its instances.
+
+    `step = torch.compile(step)`, `model = Model()`, `compiled = torch.compile(model)`.
+    """
+    found = {function.name if function.owner is None else function.owner.name}
     for _ in range(_HOPS):
         before = len(found)
         for name, bindings in function.module.bindings.items():
-            for binding in bindings:
-                if binding.kind == "assign" and binding.node is not None and name not in found:
-                    if any(isinstance(inner, ast.Name) and inner.id in found for inner in walk(binding.node)):
-                        found.add(name)
+            if name not in found and any(_leads_to(binding, found) for binding in bindings):
+                found.add(name)
         if len(found) == before:
             break
     return found
+
+
+def _leads_to(binding: Binding, names: set[str]) -> bool:
+    if binding.kind != "assign" or binding.node is None:
+        return False
+    return any(isinstance(inner, ast.Name) and inner.id in names for inner in walk(binding.node))
 
 
 def is_compiled(machine: Machine, call: SeenCall) -> bool:
@@ -172,14 +180,10 @@ def reads(call: SeenCall, place: Place) -> bool:
     """Whether the caller itself reads a captured place."""
     if call.caller is None or place.origin is not Origin.GLOBAL:
         return False
-    for node in walk(call.caller.node):
-        if place.path:
-            if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
-                if ast.unparse(node) == place.text:
-                    return True
-        elif isinstance(node, ast.Name) and node.id == place.name and isinstance(node.ctx, ast.Load):
-            return True
-    return False
+    if not place.path:
+        return loads(call.caller.node, place.name) > 0
+    steps = (node for node in walk(call.caller.node) if isinstance(node, (ast.Attribute, ast.Subscript)))
+    return any(isinstance(node.ctx, ast.Load) and ast.unparse(node) == place.text for node in steps)
 
 
 def site(machine: Machine, mark: Mark, call: SeenCall) -> CallSite:
@@ -316,8 +320,6 @@ def _same_factory(call: SeenCall, function: Function) -> bool:
 
 def _captures(function: Function) -> bool:
     """Whether a nested function reads a variable of the function around it that differs from call to call."""
-    from nonstrict.facts.scopes import scope_of
-
     closure = function.closure
     if closure is None or closure.function is None:
         return False
@@ -328,5 +330,3 @@ def _captures(function: Function) -> bool:
     names = {inner.id for part in body for inner in walk(part) if isinstance(inner, ast.Name)}
     return bool((names - inside) & outside)
 
-
-_ = NO_CONSTANT, UNKNOWN

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, torch_kind
 from nonstrict.program import annotations, definition_values
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, NOWHERE, Place
-from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.values import Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,11 +36,8 @@ def lineage(cls: Class) -> Iterator[Class | str]:
         yield current
         if isinstance(current, str):
             continue
-        nearer: list[Class | str] = []
-        for base in current.bases:
-            for alternative in base.alternatives():
-                if alternative.kind is Kind.CLASS or alternative.kind is Kind.EXTERNAL:
-                    nearer.append(alternative.ref)
+        bases = (alternative for base in current.bases for alternative in base.alternatives())
+        nearer: list[Class | str] = [base.ref for base in bases if base.kind in (Kind.CLASS, Kind.EXTERNAL)]
         pending = nearer + pending
 
 
@@ -66,14 +64,14 @@ def is_enum(cls: Class) -> bool:
 def is_dataclass(cls: Class) -> bool:
     """Whether fields come from annotations and `__init__` is generated."""
     return any(
-        (isinstance(base, str) and base == "typing.NamedTuple") or (not isinstance(base, str) and _DATACLASS & {*base.decorators})
+        base == "typing.NamedTuple" if isinstance(base, str) else not _DATACLASS.isdisjoint(base.decorators)
         for base in lineage(cls)
     )
 
 
 def is_autograd_function(cls: Class) -> bool:
     """Whether the class is a `torch.autograd.Function`."""
-    return any(base.endswith("autograd.Function") or base.endswith("function.Function") for base in external_bases(cls))
+    return any(base.endswith(("autograd.Function", "function.Function")) for base in external_bases(cls))
 
 
 def member(machine: Machine, cls: Class, name: str, *, after: Class | None = None) -> tuple[Value, Class] | None:
@@ -122,9 +120,9 @@ def _bound_here(machine: Machine, cls: Class, statement: ast.stmt, name: str) ->
         if any(isinstance(target, ast.Name) and target.id == name for target in statement.targets):
             return machine.evaluate(_frame(machine, cls), statement.value)
         return None
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.target.id == name:
-        if statement.value is not None and not _is_field(statement.value):
-            return machine.evaluate(_frame(machine, cls), statement.value)
+    if isinstance(statement, ast.AnnAssign) and getattr(statement.target, "id", "") == name:
+        value = statement.value
+        return machine.evaluate(_frame(machine, cls), value) if value is not None and not _is_field(value) else None
     return None
 
 
@@ -140,7 +138,7 @@ def declared(machine: Machine, cls: Class, name: str, place: Place) -> Value | N
 
 
 def _is_field(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and getattr(value.func, "attr", getattr(value.func, "id", "")) in {"field", "Field"}
+    return isinstance(value, ast.Call) and last_name(value) in {"field", "Field"}
 
 
 def _frame(machine: Machine, cls: Class) -> Frame:
@@ -197,9 +195,7 @@ def initialise(machine: Machine, cls: Class, instance: Value) -> None:
     if found is None or found[0].kind is not Kind.FUNCTION:
         return
     function = found[0].ref
-    frame = machine.static_frame(function, receiver=instance)
-    if frame is not None:
-        del frame
+    machine.static_frame(function, receiver=instance)
 
 
 def instance_at(machine: Machine, cls: Class, place: Place) -> Value:
@@ -275,5 +271,3 @@ def class_attribute(machine: Machine, cls: Class, name: str, place: Place) -> Va
         return value
     return value.at(place)._replace(flags=value.flags | Flag.CLASS_ATTRIBUTE)
 
-
-_ = NO_CONSTANT, UNKNOWN

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program import expressions
 from nonstrict.program.effects import Event
-from nonstrict.program.values import TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.values import TENSORS, Flag, Kind, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nonstrict.program.frames import Frame
 
 
@@ -25,7 +27,7 @@ def decide(frame: Frame, node: ast.expr) -> None:
     decide_value(frame, node, expressions.use(frame, node))
 
 
-def decide_value(frame: Frame, node: ast.expr, value: Value) -> None:
+def decide_value(frame: Frame, node: ast.AST, value: Value) -> None:
     """The truth of a value is asked for: a tensor's data is not there while tracing."""
     frame.settle(value)
     for alternative in value.alternatives():
@@ -60,6 +62,13 @@ def trace_verdict(frame: Frame, statement: ast.If) -> bool | None:
     return None
 
 
+def forget_output(frame: Frame, known: set[tuple[object, ...]]) -> None:
+    """Output behind a question whether the compiler traces is meant for tracing."""
+    effects = frame.summary.effects
+    for key in [key for key, effect in effects.items() if key not in known and effect.event is Event.IO]:
+        del effects[key]
+
+
 def computes(statement: ast.If) -> bool:
     """Whether a branch binds or returns something."""
     kept = (ast.Expr, ast.Raise, ast.Pass, ast.Assert, ast.Import, ast.ImportFrom)
@@ -77,15 +86,19 @@ def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool
             for part in test.values:
                 env = narrowed(frame, part, env, truth=truth)
         return env
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Name):
-        if isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None:
-            wanted = isinstance(test.ops[0], (ast.Is, ast.Eq)) == truth
-            _keep(env, test.left.id, lambda value: (value.kind is Kind.NONE) == wanted)
+    if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and _with_none(test):
+        wanted = isinstance(test.ops[0], (ast.Is, ast.Eq)) == truth
+        _keep(env, test.left.id, lambda value: (value.kind is Kind.NONE) == wanted)
     if isinstance(test, ast.Name) and truth:
         _keep(env, test.id, lambda value: value.kind is not Kind.NONE)
     if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
         _narrow_instance(frame, test, env, truth=truth)
     return env
+
+
+def _with_none(test: ast.Compare) -> bool:
+    right = test.comparators[0]
+    return len(test.ops) == 1 and isinstance(right, ast.Constant) and right.value is None
 
 
 def _narrow_instance(frame: Frame, test: ast.Call, env: dict[str, Value], *, truth: bool) -> None:
@@ -120,12 +133,13 @@ def _tensor_in(value: Value) -> Value | None:
 
 def _covers(asked: Value, member: Value) -> bool:
     """Whether whatever a member may be is surely an instance of the class that is asked for."""
-    return member.kind is asked.kind and (asked.ref is None or asked.ref == "torch.nn.Module" or asked.ref == member.ref)
+    return member.kind is asked.kind and asked.ref in (None, "torch.nn.Module", member.ref)
 
 
-def _keep(env: dict[str, Value], name: str, wanted: object) -> None:
+def _keep(env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> None:
+    """Rule out the alternatives of a variable that are not wanted."""
     value = env.get(name)
-    if value is None or value.kind is not Kind.UNION or not callable(wanted):
+    if value is None or value.kind is not Kind.UNION:
         return
     left = tuple(alternative for alternative in value.ref if wanted(alternative))
     if len(left) == 1:
@@ -133,5 +147,3 @@ def _keep(env: dict[str, Value], name: str, wanted: object) -> None:
     elif left:
         env[name] = value._replace(ref=left)
 
-
-_ = UNKNOWN

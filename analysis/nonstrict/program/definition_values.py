@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.definitions import Class, Function
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _CACHES = frozenset({"functools.lru_cache", "functools.cache", "functools.cached_property"})
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property", "torch.jit.unused_property"})
 _CONTEXT_MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
+#: Kinds of decorators that are defined in the program, or made from what is.
+_OF_PROGRAM = frozenset({Kind.FUNCTION, Kind.PARTIAL, Kind.BOUND, Kind.CLASS})
 _TRITON = frozenset({"triton.jit", "triton.runtime.jit.jit", "triton.autotune", "triton.heuristics"})
 
 
@@ -28,7 +30,7 @@ def define(frame: Frame, node: ast.AST, offset: int, owner: Class | None = None)
     if isinstance(node, ast.ClassDef):
         cls = class_of(frame, node, offset)
         return decorated(frame, node.decorator_list, offset, Value(Kind.CLASS, FRESH, cls))
-    return frame.machine.unknown()
+    return UNKNOWN
 
 
 def function_of(frame: Frame, node: FunctionNode, offset: int, owner: Class | None = None) -> Function:
@@ -38,7 +40,7 @@ def function_of(frame: Frame, node: FunctionNode, offset: int, owner: Class | No
     function = frame.machine.functions.get(key)
     if function is None:
         name = getattr(node, "name", "<lambda>")
-        prefix = f"{owner.qualname}." if owner else f"{_enclosing(closure)}"
+        prefix = f"{owner.qualname}." if owner else _enclosing(closure)
         function = Function(node, frame.module, offset, prefix + name, closure, owner)
         frame.machine.functions[key] = function
     return function
@@ -84,7 +86,7 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
             function.modes.append(decorator)
         if name in _TRITON:
             function.traits.add("triton")
-    if name == "builtins.staticmethod" or name == "builtins.classmethod":
+    if name in ("builtins.staticmethod", "builtins.classmethod"):
         return value
     marker = MARKERS.get(name)
     callee = frame.machine.evaluate(frame, decorator)
@@ -98,9 +100,7 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
 
 
 def _is_program(callee: Value) -> bool:
-    return any(
-        alternative.kind in (Kind.FUNCTION, Kind.PARTIAL, Kind.BOUND, Kind.CLASS) for alternative in callee.alternatives()
-    )
+    return any(alternative.kind in _OF_PROGRAM for alternative in callee.alternatives())
 
 
 def _is_marker(callee: Value) -> bool:

@@ -82,4 +82,4 @@ class SeenCall:
     caller: Function | None
     positional: tuple[Value, ...]
     keywords: dict[str, Value]
-    through: str = ""  # how the callee was reached if not by its own name: "container", "attribute", "parameter", "cell"
+    through: str = ""  # how the callee was reached if not by its own name: "container", "attribute" or "cell"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 import enum
 from collections import deque
@@ -14,6 +13,7 @@ from nonstrict.program.places import FRESH, Place
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterator
 
 

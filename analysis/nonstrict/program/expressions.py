@@ -147,10 +147,13 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value) -> Value:
     return Value(Kind.TENSOR, FRESH, flags=flags | boolean | _literals(left, right), pending=pending)
 
 
-def _literals(*operands: Value) -> Flag:
+def _literals(*operands: Value) -> int:
     """Whether torch knows a result while tracing: it computes with literals at once."""
-    known = all(value.flags & Flag.LITERAL if value.kind in TENSORS else value.const is not NO_CONSTANT for value in operands)
-    return Flag.LITERAL if known else Flag.NONE
+    for value in operands:
+        known = value.flags & Flag.LITERAL if value.kind in TENSORS else value.const is not NO_CONSTANT
+        if not known:
+            return Flag.NONE
+    return Flag.LITERAL
 
 
 def _unary(frame: Frame, node: ast.UnaryOp) -> Value:

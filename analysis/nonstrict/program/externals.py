@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.effects import call_effect, call_result
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.knowledge.operators import nn_module, torch_function, torch_kind
-from nonstrict.program import builtin_calls, marking, torch_calls
+from nonstrict.knowledge.operators import torch_function, torch_kind
+from nonstrict.program import builtin_calls, classes, marking, torch_calls
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame
-from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.places import FRESH
 from nonstrict.program.values import (
     BOOL,
     NUMBER,
@@ -50,16 +50,6 @@ _CONTAINER_RESULTS = {
     "iterator": Kind.ITERATOR,
     "bytearray": Kind.LIST,
 }
-_TRACE_GUARDS = frozenset(
-    {
-        "torch.compiler.is_compiling",
-        "torch.compiler.is_dynamo_compiling",
-        "torch._dynamo.is_compiling",
-        "torch.compiler.is_exporting",
-        "torch._utils.is_compiling",
-        "torch._dynamo.external_utils.is_compiling",
-    }
-)
 _IN_MEMORY = frozenset({"io.StringIO", "io.BytesIO"})
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 _DLPACK = frozenset({"torch.from_dlpack", "torch.utils.dlpack.from_dlpack"})
@@ -162,10 +152,12 @@ def typed(result: str, name: str, values: Sequence[Value]) -> Value:
         return simple
     kind = _CONTAINER_RESULTS.get(result)
     if kind is None:
-        return Value(Kind.INSTANCE, FRESH, name if result == "object" else result)
+        # A generator with a seed of its own draws the same numbers in every call.
+        seeded = result == "random-generator" and bool(values) and values[0].kind is not Kind.NONE
+        flags = Flag.LITERAL if seeded else Flag.NONE
+        return Value(Kind.INSTANCE, FRESH, name if result == "object" else result, flags=flags)
     elements = [value.heap.element for value in values if value.heap is not None and value.heap.element is not None]
-    made = container(kind, *elements)
-    return made
+    return container(kind, *elements)
 
 
 def _run_callbacks(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:
@@ -193,7 +185,7 @@ def _random(frame: Frame, node: ast.AST, name: str, what: str, values: list[Valu
     if mutated is not None and mutated < len(values):
         frame.machine.taint(frame, node, mutated, drawn)
         return Value(Kind.NONE, const=None)
-    if result is None or result in ("none",):
+    if result is None or result == "none":
         return drawn._replace(kind=Kind.UNKNOWN)
     return typed(result, name, values).with_pending(drawn.pending)
 
@@ -207,7 +199,8 @@ def _process(frame: Frame, node: ast.AST, name: str, what: str, values: list[Val
     """Functions that run as processes of their own are work handed over; programs that are run are effects."""
     if what == "ends the process":
         return None
-    program = name.startswith(("subprocess.", "os.", "pty.", "asyncio.")) and not any(_is_work(value) for value in values)
+    of_system = name.startswith(("subprocess.", "os.", "pty.", "asyncio."))
+    program = of_system and not any(_is_work(value) for value in values)
     return _io(frame, node, name, what, values) if program else _thread(frame, node, name, what, values)
 
 
@@ -327,8 +320,9 @@ def _holds_tensor(value: Value) -> bool:
         return any(_holds_tensor(alternative) for alternative in value.ref)
     if value.is_tensor:
         return True
-    element = value.heap.element if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) else None
-    return element is not None and element.is_tensor
+    if value.heap is None or value.kind not in (Kind.LIST, Kind.TUPLE, Kind.DICT):
+        return False
+    return value.heap.element is not None and value.heap.element.is_tensor
 
 
 def run_deferred(frame: Frame, node: ast.AST, function: Value, how: str, arguments: Sequence[Value]) -> None:
@@ -336,11 +330,10 @@ def run_deferred(frame: Frame, node: ast.AST, function: Value, how: str, argumen
     holder = Summary("hook")
     inner = Frame(frame.machine, frame.module, frame.offset, holder, caller=frame, static=frame.static)
     inner.scope, inner.env, inner.function = frame.scope, frame.env, frame.function
-    target = function
-    if target.kind is Kind.FUNCTION and target.ref.owner is None:
-        count = len(target.ref.node.args.args)
-        arguments = list(arguments)[:count] if not target.ref.node.args.vararg else list(arguments)
-    frame.machine.call(inner, node, target, list(arguments), {})
+    given = list(arguments)
+    if function.kind is Kind.FUNCTION and function.ref.owner is None and not function.ref.node.args.vararg:
+        given = given[: len(function.ref.node.args.args)]
+    frame.machine.call(inner, node, function, given, {})
     if not frame.static:
         frame.followed(node, "hook", holder, how)
 
@@ -364,10 +357,7 @@ def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
 
 
 def _enter_object(frame: Frame, node: ast.AST, manager: Value) -> Value:
-    from nonstrict.program import classes
-
-    dispatch = ("__torch_dispatch__", "__torch_function__")
-    for name in dispatch:
+    for name in ("__torch_dispatch__", "__torch_function__"):
         found = classes.member(frame.machine, manager.ref, name)
         if found is not None and found[0].kind is Kind.FUNCTION:
             bound = Value(Kind.BOUND, FRESH, (manager, found[0].ref))
@@ -381,5 +371,3 @@ def _enter_object(frame: Frame, node: ast.AST, manager: Value) -> Value:
             entered = result if name == "__enter__" else entered
     return entered
 
-
-_ = nn_module, torch_function, Origin

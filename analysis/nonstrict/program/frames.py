@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.laziness import fills, tests_before_use
+from nonstrict.facts.laziness import sets_itself, tests_before_use
 from nonstrict.program.effects import CallEdge, Effect, Event, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
 from nonstrict.program.values import CALLABLES, UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
+    import ast
+
     from nonstrict.facts.scopes import Scope
     from nonstrict.program.definitions import Function
     from nonstrict.program.machine import Machine
@@ -36,7 +37,6 @@ class Frame:
         "env",
         "function",
         "machine",
-        "messages",
         "module",
         "offset",
         "returns",
@@ -70,7 +70,6 @@ class Frame:
         self.returns: Value | None = None
         self.done = False
         self.yields: Heap | None = None
-        self.messages: set[ast.AST] = set()
         self.depth: int = caller.depth + 1 if caller else 0
         #: static code that runs to give a global its value
         self.at_module_level: bool = caller.at_module_level if caller else function is None
@@ -123,7 +122,7 @@ class Frame:
         function = self.function
         if function is None:
             return False
-        return any(fills(function.node, alternative.place.key) for alternative in value.alternatives())
+        return any(sets_itself(function.node, alternative.place.key) for alternative in value.alternatives())
 
     def sized(self, value: Value) -> None:
         """A value decides a size or a split, and nothing else of what is returned: torch supports that."""
@@ -133,7 +132,8 @@ class Frame:
 
     def unbacked(self, node: ast.AST, tensor: Value, what: str) -> Value:
         """A Python number, or size, that depends on data: harmless only if it reaches what the function returns."""
-        effect = Effect(Event.ESCAPE, self.module.path, self.offset, node, tensor.place, tensor._replace(pending=frozenset()), what)
+        origin = tensor._replace(pending=frozenset())
+        effect = Effect(Event.ESCAPE, self.module.path, self.offset, node, tensor.place, origin, what)
         self.summary.unbacked.setdefault(effect.key, effect)
         return Value(Kind.NUMBER, pending=frozenset({effect}))
 

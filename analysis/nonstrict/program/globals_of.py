@@ -65,7 +65,7 @@ def _settled(found: Value) -> bool:
 def _builtin(name: str) -> Value:
     if name in _BUILTINS:
         return Value(Kind.EXTERNAL, FRESH, f"builtins.{name}")
-    if name == "__name__" or name == "__file__":
+    if name in ("__name__", "__file__"):
         return STRING
     return UNKNOWN
 
@@ -105,7 +105,7 @@ def _bound(machine: Machine, module: Module, binding: Binding) -> Value:
             return found
         if binding.kind == "element":
             heap = found.heap
-            key = binding.index if binding.index is not None else 0
+            key = binding.position if binding.position is not None else 0
             return (heap.load(key) if heap else None) or UNKNOWN
         if found.kind is Kind.UNKNOWN and binding.annotation is not None:
             return machine.annotated(frame, binding.annotation, FRESH)

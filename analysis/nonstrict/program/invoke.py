@@ -6,11 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.laziness import returns_what_it_kept
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
 from nonstrict.program import classes, externals, marking, methods, parameters
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event, Summary
-from nonstrict.program.frames import Frame
+from nonstrict.program.frames import Frame, traced
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.values import (
     CALLABLES,
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
 
 _MAX_CONTEXTS = 12
-_MAX_DEPTH = 30
+_MAX_DEPTH = 300
+#: Closures are interpreted anew at each call, which may double at each step: they are followed less far.
+_MAX_CLOSURE_DEPTH = 15
 _MAX_ROUNDS = 3
 
 
@@ -97,7 +100,7 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
 
 
 def _run_hooks(frame: Frame, node: ast.AST, module: Value) -> None:
-    for hook in frame.machine.hooks_of(frame, module):
+    for hook in list(module.heap.hooks) if module.heap is not None else ():
         externals.run_deferred(frame, node, hook, "hook", [module, UNKNOWN, Value(Kind.TENSOR)])
 
 
@@ -187,6 +190,8 @@ def follow(
         if function.cached_at is not None and not deferred and not local:
             leak_from_cache(frame, function, summary)
     result = summary.returns if summary.returns is not None else UNKNOWN
+    if result.place.captured and result.kind in PRIMITIVES:
+        result = result.at(FRESH)  # read where it was returned
     if isinstance(function.node, ast.AsyncFunctionDef):
         return result
     return Value(Kind.INSTANCE, FRESH, "contextlib", heap=result.heap) if function.context_manager else result
@@ -198,11 +203,7 @@ def _worth_following(frame: Frame, function: Function) -> bool:
         return False
     if frame.at_module_level or function.name == "__init__":
         return True
-    applies: bool | None = getattr(function.node, "_nonstrict_applies", None)
-    if applies is None:
-        applies = frame.machine.may_mark(function.node)
-        function.node._nonstrict_applies = applies  # type: ignore[union-attr]
-    return applies
+    return remembered(function.node, "_nonstrict_applies", frame.machine.may_mark)
 
 
 def _pass_on(frame: Frame, node: ast.AST, value: Value) -> None:
@@ -221,8 +222,6 @@ def _returned_without_looking(frame: Frame, function: Function) -> Value:
 
 def leak_from_cache(frame: Frame, function: Function, summary: Summary) -> None:
     """A cache around a function keeps the tensors that it returned while tracing."""
-    from nonstrict.program.frames import traced
-
     returned = summary.returns
     if returned is None or not traced(returned) or function.cached_at is None:
         return
@@ -241,7 +240,7 @@ def _summary(frame: Frame, node: ast.AST, function: Function, bound: dict[str, V
         machine.recursive.add(key)
         return machine.memo[key]
     known = machine.memo.get(key)
-    if known is not None and (not live_closure or frame.depth > _MAX_DEPTH // 2):
+    if known is not None and (not live_closure or frame.depth > _MAX_CLOSURE_DEPTH):
         return known
     return _interpret(frame, node, function, bound, key)
 

@@ -26,7 +26,7 @@ from nonstrict.program.elsewhere import Elsewhere
 from nonstrict.program.frames import Frame
 from nonstrict.program.installed import Installed
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.values import UNKNOWN, Kind, Value
+from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,10 +120,6 @@ class Machine:
         """What `with manager as …` binds; entering may have effects."""
         return externals.enter(frame, node, manager)
 
-    def hooks_of(self, frame: Frame, module: Value) -> list[Value]:
-        """Hooks that were registered on a module."""
-        return list(module.heap.hooks) if module.heap is not None else []
-
     def global_value(self, module: Module, name: str) -> Value:
         """What a top-level name of a module holds, at its global place; builtins last."""
         return globals_of.value(self, module, name)
@@ -182,17 +178,13 @@ class Machine:
         module = self.project.module(place.owner)
         return module is not None and module.rebound(place.name)
 
-    def unknown(self) -> Value:
-        """A value nothing is known of."""
-        return UNKNOWN
-
     def taint(self, frame: Frame, node: ast.AST, index: int, drawn: Value) -> None:
         """An argument is changed in place by chance: the variable carries that from here on."""
-        if isinstance(node, ast.Call) and index < len(node.args) and isinstance(node.args[index], ast.Name):
-            name = node.args[index].id
-            if name in frame.env:
-                frame.env[name] = frame.env[name].with_pending(frame.env[name].pending | drawn.pending)
-                return
+        argument = node.args[index] if isinstance(node, ast.Call) and index < len(node.args) else None
+        if isinstance(argument, ast.Name) and argument.id in frame.env:
+            held = frame.env[argument.id]
+            frame.env[argument.id] = held.with_pending(held.pending | drawn.pending)
+            return
         frame.settle(drawn)
 
     def may_mark(self, node: ast.AST) -> bool:
@@ -202,14 +194,6 @@ class Machine:
     def begin(self) -> None:
         """A new marked function is interpreted: it gets a budget of its own."""
         self.budget = BUDGET
-
-    def in_body(self, frame: Frame) -> bool:
-        """Whether a frame is part of a traced body."""
-        return not frame.static
-
-    def in_message(self, frame: Frame, node: ast.AST) -> bool:
-        """Whether an expression only makes up a message that is printed or raised."""
-        return node in frame.messages
 
     # -- frames ---------------------------------------------------------------------------------------------------
 

@@ -133,6 +133,8 @@ def called(
 
 def result(frame: Frame, mark: Mark) -> Value:
     """What a marked function returns: its annotation, else a tensor."""
+    if mark.api == "make_fx":
+        return UNKNOWN  # the graph, not what the function returns
     function = mark.function
     returns = getattr(function.node, "returns", None) if function is not None else None
     if function is None or returns is None:

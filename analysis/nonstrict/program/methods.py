@@ -9,13 +9,11 @@ from nonstrict.knowledge.effects import MUTATING_METHODS, method_effect
 from nonstrict.knowledge.operators import nn_module, tensor_method
 from nonstrict.program import classes, externals, stores, torch_calls
 from nonstrict.program.effects import Event
-from nonstrict.program.places import FRESH, VIEW, Origin
+from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
     BOOL,
-    CONTAINERS,
     NO_CONSTANT,
     NUMBER,
-    SETTING,
     STRING,
     TENSORS,
     UNKNOWN,
@@ -33,8 +31,24 @@ if TYPE_CHECKING:
 _CONTAINER_NAMES = {Kind.LIST: "list", Kind.DICT: "dict", Kind.SET: "set", Kind.DEQUE: "deque"}
 _STORING = frozenset({"append", "appendleft", "add", "insert", "extend", "extendleft", "update", "setdefault", "push"})
 _METADATA_IN_PLACE = frozenset(
-    "requires_grad_ resize_ resize_as_ unsqueeze_ squeeze_ t_ transpose_ swapaxes_ swapdims_ rename_ retain_grad "
-    "share_memory_ as_strided_ set_data moveaxis_ detach_".split()
+    {
+        "requires_grad_",
+        "resize_",
+        "resize_as_",
+        "unsqueeze_",
+        "squeeze_",
+        "t_",
+        "transpose_",
+        "swapaxes_",
+        "swapdims_",
+        "rename_",
+        "retain_grad",
+        "share_memory_",
+        "as_strided_",
+        "set_data",
+        "moveaxis_",
+        "detach_",
+    }
 )
 _POINTERS = frozenset({"data_ptr", "_data_ptr", "const_data_ptr", "mutable_data_ptr", "__dlpack__"})
 _STORAGES = frozenset({"untyped_storage", "storage", "_typed_storage"})
@@ -52,7 +66,9 @@ _HOOKS = frozenset(
     }
 )
 _BUFFERS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
-_SELF_RETURNING = frozenset({"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "eval", "train", "requires_grad_"})
+_SELF_RETURNING = frozenset(
+    {"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "eval", "train", "requires_grad_"}
+)
 _AMBIENT = {
     ("contextvars.ContextVar", "get"): "reads a context variable",
     ("logger", "isEnabledFor"): "asks for the level of a logger",
@@ -119,7 +135,7 @@ def _rebind(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
     if receiver.place.is_view:
         return
     if receiver.place.origin is Origin.ARGUMENT:
-        frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, f"{_text(node)}")
+        frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node))
     elif receiver.place.captured:
         frame.emit(Event.TENSOR_WRITE, node, receiver.place, receiver, f"`{name}`")
 
@@ -131,7 +147,7 @@ def _text(node: ast.AST) -> str:
 def _backward(frame: Frame, node: ast.AST, receiver: Value) -> Value:
     frame.consume(node, receiver)
     if receiver.flags & Flag.ATTACHED:
-        frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, f"{_text(node)}")
+        frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node))
     return Value(Kind.NONE, const=None)
 
 
@@ -145,10 +161,11 @@ def _storage(frame: Frame, node: ast.AST, storage: Value, name: str) -> Value:
 def _register_hook(frame: Frame, node: ast.AST, receiver: Value, positional: list[Value]) -> None:
     for value in positional:
         if value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL):
-            if receiver.heap is not None and not frame.machine.in_body(frame):
+            if receiver.heap is not None and frame.static:
                 receiver.heap.hooks.append(value)
             else:
-                arguments = [receiver, UNKNOWN, Value(Kind.TENSOR)] if receiver.kind is Kind.MODULE else [Value(Kind.TENSOR)]
+                of_module = receiver.kind is Kind.MODULE
+                arguments = [receiver, UNKNOWN, Value(Kind.TENSOR)] if of_module else [Value(Kind.TENSOR)]
                 externals.run_deferred(frame, node, value, "hook", arguments)
 
 
@@ -255,7 +272,7 @@ def call_module(
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
         frame.settle(value)
-    dependent = mode_dependent(frame, module)
+    dependent = mode_dependent(module)
     if dependent and module.place.origin is Origin.ARGUMENT:
         frame.emit(Event.MODE, node, module.place, module, dependent)
     _run_children(frame, node, module, positional)
@@ -264,7 +281,7 @@ def call_module(
     return Value(Kind.TENSOR, FRESH, flags=attached, pending=pending)
 
 
-def mode_dependent(frame: Frame, module: Value, depth: int = 0) -> str:
+def mode_dependent(module: Value, depth: int = 0) -> str:
     """The name of the submodule whose result depends on train or eval mode; "" if none is known to."""
     if not isinstance(module.ref, str):
         return ""
@@ -277,7 +294,7 @@ def mode_dependent(frame: Frame, module: Value, depth: int = 0) -> str:
     if known.container and module.heap is not None and depth < 4:
         for child in (*module.heap.items.values(), *([module.heap.element] if module.heap.element else [])):
             for alternative in child.alternatives():
-                found = mode_dependent(frame, alternative, depth + 1) if alternative.kind is Kind.MODULE else ""
+                found = mode_dependent(alternative, depth + 1) if alternative.kind is Kind.MODULE else ""
                 if found:
                     return found
     return ""
@@ -299,7 +316,7 @@ def _module(
     frame: Frame, node: ast.AST, module: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
     if name in _BUFFERS:
-        _register(frame, module, name, positional, keywords)
+        _register(module, name, positional, keywords)
         return UNKNOWN
     if name in _HOOKS:
         _register_hook(frame, node, module, positional)
@@ -321,9 +338,7 @@ def _module(
     return module if name in _SELF_RETURNING else UNKNOWN
 
 
-def _register(
-    frame: Frame, module: Value, how: str, positional: list[Value], keywords: dict[str, Value]
-) -> None:
+def _register(module: Value, how: str, positional: list[Value], keywords: dict[str, Value]) -> None:
     name = positional[0].const if positional else keywords.get("name", UNKNOWN).const
     if module.heap is None or not isinstance(name, str):
         return
@@ -337,6 +352,11 @@ def _register(
 
 
 # -- the rest -----------------------------------------------------------------------------------------------------
+
+
+def _is_seeded_here(receiver: Value) -> bool:
+    """Whether a random generator was made in the body, with a seed."""
+    return bool(receiver.flags & Flag.LITERAL) and receiver.place.origin is Origin.FRESH
 
 
 def _autograd(
@@ -365,7 +385,7 @@ def _external(
     effect = method_effect(receiver.ref, name)
     if name == "start" and receiver.ref == "thread":
         return externals.start_thread(frame, node, receiver)
-    if effect is not None:
+    if effect is not None and not (effect.kind == "random" and _is_seeded_here(receiver)):
         return externals.effect(frame, node, dotted, effect, values)
     if (receiver.ref, name) in _AMBIENT:
         frame.emit(Event.AMBIENT, node, what=_AMBIENT[receiver.ref, name])
@@ -398,5 +418,3 @@ def _other(
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
     return UNKNOWN.with_pending(receiver.pending)
 
-
-_ = CONTAINERS, SETTING, VIEW

@@ -23,9 +23,10 @@ _GLOBAL_STATEMENT = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
 class Binding(NamedTuple):
     """One binding of a top-level name.
 
-    `kind` is `def`, `import`, `assign`, `element` (loop target, unpacking), `enter` (with), `del` or `unknown`.
-    For an import `module` is the dotted name as written with `level` leading dots, and `attribute` the imported
-    name ("" for `import module`). `conditional` bindings may or may not happen.
+    `kind` is `def`, `import`, `assign`, `annotation` (without a value), `element` (loop target, unpacking), `enter`
+    (with) or `unknown`. For an import `module` is the dotted name as written with `level` leading dots, and `attribute`
+    the imported name ("" for `import module`). `position` is the place of an element that is unpacked, if it is known.
+    `conditional` bindings may or may not happen.
     """
 
     kind: str
@@ -35,7 +36,7 @@ class Binding(NamedTuple):
     module: str = ""
     attribute: str = ""
     level: int = 0
-    index: int | None = None
+    position: int | None = None
     chunk: Chunk | None = None
     annotation: ast.expr | None = None
 
@@ -60,8 +61,9 @@ class Module:
         found: dict[str, list[Binding]] = {}
         ordered: list[tuple[int, str, Binding]] = []
         shell = self.outline.shell
-        for chunk in self.outline.chunks:
-            ordered.append((chunk.first, chunk.name, Binding("def", None, chunk.offset, chunk=chunk)))
+        ordered.extend(
+            (chunk.first, chunk.name, Binding("def", None, chunk.offset, chunk=chunk)) for chunk in self.outline.chunks
+        )
         _collect(shell.body, ordered, conditional=False)
         for _, name, binding in sorted(ordered, key=lambda entry: entry[0]):
             found.setdefault(name, []).append(binding)
@@ -179,33 +181,32 @@ def _targets(
     *,
     conditional: bool,
 ) -> None:
-    def bind(target: ast.expr, binding: Binding) -> None:
-        if isinstance(target, ast.Name):
-            out.append((target.lineno, target.id, binding))
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            for index, element in enumerate(target.elts):
-                starred = isinstance(element, ast.Starred)
-                bind(
-                    element.value if starred else element,
-                    binding._replace(kind="element", index=None if starred else index),
-                )
-
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
-            bind(target, Binding("assign", statement.value, 0, conditional))
+            _bind(target, Binding("assign", statement.value, 0, conditional), out)
     elif isinstance(statement, ast.AnnAssign):
         if statement.value is not None:
-            bind(
-                statement.target,
-                Binding("assign", statement.value, 0, conditional, annotation=statement.annotation),
-            )
+            made = Binding("assign", statement.value, 0, conditional, annotation=statement.annotation)
         else:
-            bind(statement.target, Binding("annotation", statement.annotation, 0, conditional=True))
+            made = Binding("annotation", statement.annotation, 0, conditional=True)
+        _bind(statement.target, made, out)
     elif isinstance(statement, ast.AugAssign):
-        bind(statement.target, Binding("unknown", statement, 0, conditional=True))
+        _bind(statement.target, Binding("unknown", statement, 0, conditional=True), out)
     elif isinstance(statement, ast.With):
         for item in statement.items:
             if item.optional_vars is not None:
-                bind(item.optional_vars, Binding("enter", item.context_expr, 0, conditional))
+                _bind(item.optional_vars, Binding("enter", item.context_expr, 0, conditional), out)
     else:
-        bind(statement.target, Binding("element", statement.iter, 0, conditional))
+        _bind(statement.target, Binding("element", statement.iter, 0, conditional), out)
+
+
+def _bind(target: ast.expr, binding: Binding, out: list[tuple[int, str, Binding]]) -> None:
+    """Bind every name of a target: unpacked ones to an element of the value."""
+    if isinstance(target, ast.Name):
+        out.append((target.lineno, target.id, binding))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for index, element in enumerate(target.elts):
+            if isinstance(element, ast.Starred):
+                _bind(element.value, binding._replace(kind="element", position=None), out)
+            else:
+                _bind(element, binding._replace(kind="element", position=index), out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.usage import used_as
@@ -18,14 +17,15 @@ from nonstrict.program.values import (
     Kind,
     Value,
     container,
-    join,
 )
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Sequence
 
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
+    from nonstrict.program.machine import Machine
 
 _USES = {"tensor": Kind.TENSOR, "list": Kind.LIST, "dict": Kind.DICT}
 
@@ -81,8 +81,7 @@ def definition_frame(frame: Frame, function: Function) -> Frame:
     """The frame in which a function's annotations and defaults are evaluated."""
     if function.closure is not None:
         return function.closure
-    definition = frame.machine.module_frame(function.module)
-    return definition
+    return frame.machine.module_frame(function.module)
 
 
 def _default(definition: Frame, function: Function, parameter: ast.arg, node: ast.expr | None) -> Value:
@@ -189,8 +188,6 @@ def _attached(value: Value) -> Value:
         return value._replace(flags=value.flags | Flag.ATTACHED)
     return value
 
-
-_ = join
 
 
 def needs_callers(machine: Machine, function: Function) -> bool:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
 from nonstrict.program import conditions, definition_values, stores
 from nonstrict.program.effects import Event, handles
 from nonstrict.program.expressions import elements_of, evaluate, use
-from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import BOOL, NONE, NUMBER, UNKNOWN, Flag, Kind, Value, join
+from nonstrict.program.values import BOOL, NONE, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,14 +45,10 @@ def _expression(frame: Frame, statement: ast.Expr) -> None:
 
 
 def _assign(frame: Frame, statement: ast.Assign) -> None:
-    value = use_for_store(frame, statement.value)
+    # Reading captured state into a local is not yet a use of it.
+    value = evaluate(frame, statement.value)
     for target in statement.targets:
         stores.store(frame, target, value, statement.value)
-
-
-def use_for_store(frame: Frame, node: ast.expr) -> Value:
-    """A value about to be bound to a name: reading captured state into a local is not yet a use."""
-    return evaluate(frame, node)
 
 
 def _annotated(frame: Frame, statement: ast.AnnAssign) -> None:
@@ -96,7 +92,9 @@ def _assert(frame: Frame, statement: ast.Assert) -> None:
 def _if(frame: Frame, statement: ast.If) -> None:
     verdict = conditions.trace_verdict(frame, statement)
     if verdict is not None:
+        known = set(frame.summary.effects)
         execute(frame, statement.body if verdict else statement.orelse)
+        conditions.forget_output(frame, known)
         return
     conditions.decide(frame, statement.test)
     before = frame.env
@@ -273,7 +271,5 @@ _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
     ast.Continue: _leave,
     ast.Break: _leave,
 }
-if hasattr(ast, "TryStar"):
+if sys.version_info >= (3, 11):
     _HANDLERS[ast.TryStar] = _try
-
-_ = NUMBER, Flag, traced

@@ -81,23 +81,15 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
             write(frame, node, place, value, "attribute")
         return
     place = base.place.step(f".{name}")
-    registered = base.heap is not None and bool(
-        base.heap.attributes.get(name, UNKNOWN).flags & Flag.REGISTERED
-        or base.heap.attributes.get(name, UNKNOWN).kind is Kind.PARAMETER
-    )
+    known = base.heap.attributes.get(name) if base.heap is not None else None
+    registered = known is not None and (bool(known.flags & Flag.REGISTERED) or known.kind is Kind.PARAMETER)
     if base.kind in (Kind.OBJECT, Kind.MODULE, Kind.INSTANCE, Kind.UNKNOWN) and outer(place):
-        if base.kind is Kind.UNKNOWN and not base.place.captured and not _is_self(frame, node):
+        if base.kind is Kind.UNKNOWN and not base.place.captured and not _is_method(frame):
             return
         write(frame, node, place, value, "attribute", registered=registered)
-    if base.heap is not None:
-        known = base.heap.attributes.get(name)
+    if base.heap is not None and not registered:
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
-        if known is None or not registered:
-            base.heap.attributes[name] = join(known, _owned(value, kept, base))
-
-
-def _owned(value: Value, kept: Value, base: Value) -> Value:
-    return kept if base.place.origin is not Origin.FRESH else value
+        base.heap.attributes[name] = join(known, kept)
 
 
 def _forgotten(value: Value) -> Value:
@@ -105,21 +97,17 @@ def _forgotten(value: Value) -> Value:
     return UNKNOWN if traced(value) else value.with_pending(frozenset())
 
 
-def _is_self(frame: Frame, node: ast.AST) -> bool:
+def _is_method(frame: Frame) -> bool:
     function = frame.function
     return function is not None and function.owner is not None
 
 
 def _tensor_attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> None:
     if base.place.origin is Origin.ARGUMENT and not base.place.is_view:
-        frame.emit(Event.REBIND_DATA, node, base.place, base, f"{_text(node)} =")
+        frame.emit(Event.REBIND_DATA, node, base.place, base, f"{ast.unparse(node)} =")
     elif base.place.captured:
         event = Event.TENSOR_WRITE if name in _TENSOR_METADATA else Event.WRITE
         frame.emit(event, node, base.place, base, f"{name} =")
-
-
-def _text(node: ast.AST) -> str:
-    return ast.unparse(node)
 
 
 def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Value) -> None:
@@ -173,7 +161,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         write(frame, node, base.place, value, "item")
     if base.heap is not None:
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
-        base.heap.store(index.const if index.const is not NO_CONSTANT else NO_CONSTANT, kept)
+        base.heap.store(index.const, kept)
 
 
 def augment(frame: Frame, statement: ast.AugAssign) -> None:

@@ -6,11 +6,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
+from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event
 from nonstrict.program.places import CAPTURED, FRESH, VIEW
 from nonstrict.program.values import (
     BOOL,
-    CALLABLES,
     NO_CONSTANT,
     NUMBER,
     SIZE,
@@ -30,16 +30,79 @@ _TENSOR_MAKERS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", 
 _GENERATORS = frozenset({"torch.Generator", "torch._C.Generator", "torch.default_generator"})
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.UninitializedParameter"})
 _BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+#: Operators whose result has dtype bool.
 _BOOLEAN_RESULTS = frozenset(
-    "eq ne lt le gt ge logical_not logical_and logical_or logical_xor isnan isinf isfinite isclose isin "
-    "isneginf isposinf signbit isreal".split()
+    {
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "logical_not",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "isclose",
+        "isin",
+        "isneginf",
+        "isposinf",
+        "signbit",
+        "isreal",
+        "bool",
+    }
 )
+#: Operators that are more than their entry in the tables says.
 _SPECIAL_NAMES = frozenset(
-    "where one_hot tensor as_tensor asarray from_numpy scalar_tensor to clone contiguous detach bool bitwise_not".split()
+    {
+        "where",
+        "one_hot",
+        "tensor",
+        "as_tensor",
+        "asarray",
+        "from_numpy",
+        "scalar_tensor",
+        "to",
+        "clone",
+        "contiguous",
+        "detach",
+        "bitwise_not",
+    }
 )
+#: Operators that take Python numbers as sizes: such a number may depend on data.
 _SIZE_ARGUMENT = frozenset(
-    "zeros ones full empty arange rand randn randint linspace eye narrow split chunk tensor_split reshape view expand "
-    "repeat repeat_interleave unfold new_zeros new_ones new_empty new_full broadcast_to tile one_hot".split()
+    {
+        "zeros",
+        "ones",
+        "full",
+        "empty",
+        "arange",
+        "rand",
+        "randn",
+        "randint",
+        "linspace",
+        "eye",
+        "narrow",
+        "split",
+        "chunk",
+        "tensor_split",
+        "reshape",
+        "view",
+        "expand",
+        "repeat",
+        "repeat_interleave",
+        "unfold",
+        "new_zeros",
+        "new_ones",
+        "new_empty",
+        "new_full",
+        "broadcast_to",
+        "tile",
+        "one_hot",
+    }
 )
 
 
@@ -61,7 +124,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return Value(Kind.GENERATOR)
     kind = torch_kind(name)
     if kind == "nn-module-class" or nn_module(name) is not None:
-        return _module(frame, name, positional, keywords)
+        return _module(name, positional, keywords)
     if kind == "tensor-class":
         return Value(Kind.TENSOR)
     values = [*positional, *keywords.values()]
@@ -70,13 +133,13 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         frame.settle(value)
     _higher_order(frame, node, values)
     if any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in positional[:1]):
-        return _transformed(frame, node, name, positional)
+        return _transformed(positional)
     if kind in ("class", "context-manager"):
         return Value(Kind.INSTANCE, FRESH, name)
     return UNKNOWN
 
 
-def _transformed(frame: Frame, node: ast.AST, name: str, positional: list[Value]) -> Value:
+def _transformed(positional: list[Value]) -> Value:
     """`vmap(f)` and the like give a function, `checkpoint(f, x)` and the like a result."""
     if len(positional) == 1:
         return Value(Kind.PARTIAL, FRESH, (positional[0], (), ()))
@@ -88,19 +151,17 @@ def _higher_order(frame: Frame, node: ast.AST, values: list[Value]) -> None:
     for value in values:
         if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
             function = value.ref if value.kind is Kind.FUNCTION else value.ref[1]
-            wanted = len(getattr(getattr(function, "node", None), "args", ast.arguments()).args or ())
+            wanted = len(function.node.args.args) if isinstance(function, Function) else 0
             frame.machine.call(frame, node, value, (tensors * max(wanted, 1))[:wanted], {})
 
 
-def _module(frame: Frame, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """A module of torch: with its children, and whether its arguments switch on what depends on the mode."""
     known = nn_module(name)
     heap = Heap()
     if known is not None and known.container:
         for value in positional:
-            children = [value]
-            if value.kind in (Kind.LIST, Kind.DICT, Kind.TUPLE) and value.heap is not None:
-                children = [*value.heap.items.values()] or ([value.heap.element] if value.heap.element else [])
-            for child in children:
+            for child in _children(value):
                 heap.store(len(heap.items), child)
     if known is not None and known.mode_argument:
         given = [keywords[argument] for argument in known.mode_argument.split() if argument in keywords]
@@ -109,6 +170,13 @@ def _module(frame: Frame, name: str, positional: list[Value], keywords: dict[str
         switched = any(value.const is NO_CONSTANT or bool(value.const) for value in given)
         heap.open = switched if given else known.mode_default
     return Value(Kind.MODULE, FRESH, name, heap=heap)
+
+
+def _children(value: Value) -> list[Value]:
+    """The modules that an argument of a container hands it: itself, or the elements of a list or dict."""
+    if value.kind not in (Kind.LIST, Kind.DICT, Kind.TUPLE) or value.heap is None:
+        return [value]
+    return [*value.heap.items.values()] or ([value.heap.element] if value.heap.element else [])
 
 
 def apply(
@@ -131,7 +199,7 @@ def apply(
         _consume_argument(frame, node, value, last, metadata=operator.metadata)
     _writes(frame, node, operator, positional, keywords, last)
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
-    if last in ("one_hot",) and len(positional) < 2 and "num_classes" not in keywords:
+    if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
         frame.emit(Event.ESCAPE, node, first.place, first, "`one_hot` without `num_classes`")
     if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
         return _made(frame, node, last, values)
@@ -181,7 +249,7 @@ _INPLACE = Operator(out=True, inplace=True)
 
 def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, metadata: bool) -> None:
     frame.consume(node, value, metadata=metadata)
-    if value.kind in CALLABLES and value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
+    if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
         _higher_order(frame, node, [value])
     sizes = last in _SIZE_ARGUMENT
     if sizes and value.kind not in TENSORS:
@@ -236,6 +304,23 @@ def _forced(frame: Frame, node: ast.AST, last: str, operator: Operator, first: V
     return BOOL if operator.returns == "bool" else Value(Kind.NUMPY) if last == "numpy" else NUMBER
 
 
+#: Operators whose result is boolean if their argument is.
+_KEEPS_BOOLEAN = frozenset({"to", "clone", "contiguous", "flatten", "view", "reshape", "bitwise_not"})
+
+
+def _result_flags(last: str, first: Value, tensors: list[Value], keywords: dict[str, Value]) -> int:
+    """Whether a result has dtype bool, and whether autograd connects it with an argument."""
+    flags = Flag.NONE
+    if last in _BOOLEAN_RESULTS or keywords.get("dtype", UNKNOWN).ref == "torch.bool":
+        flags = Flag.BOOLEAN
+    elif last in _KEEPS_BOOLEAN:
+        flags = first.flags & Flag.BOOLEAN
+    if last not in ("detach", "detach_"):
+        for value in tensors:
+            flags |= value.flags & Flag.ATTACHED
+    return flags
+
+
 def _result(
     frame: Frame,
     node: ast.AST,
@@ -256,20 +341,12 @@ def _result(
     if returns == "none":
         return Value(Kind.NONE, const=None)
     tensors = [value for value in values if value.is_tensor]
-    pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in tensors))
-    if operator.reduces and not named_dim:
-        pending = frozenset()
+    pending: frozenset[object] = frozenset()
+    if not operator.reduces or named_dim:
+        pending = pending.union(*(value.pending for value in tensors))
     if operator.dynamic_shape and last != "where":
         pending |= frame.unbacked(node, first, f"`{last}`").pending
-    flags = Flag.BOOLEAN if last in _BOOLEAN_RESULTS or last in ("bool",) else Flag.NONE
-    if last == "to" or last == "clone" or last in ("contiguous", "flatten", "view", "reshape", "bitwise_not"):
-        flags |= first.flags & Flag.BOOLEAN
-    if keywords.get("dtype", UNKNOWN).ref == "torch.bool":
-        flags |= Flag.BOOLEAN
-    for value in tensors:
-        flags |= value.flags & Flag.ATTACHED
-    if last in ("detach", "detach_"):
-        flags &= ~Flag.ATTACHED
+    flags = _result_flags(last, first, tensors, keywords)
     place = first.place.step(VIEW) if operator.views and first.is_tensor else FRESH
     if returns == "tensors":
         element = Value(Kind.TENSOR, place, flags=flags, pending=pending)

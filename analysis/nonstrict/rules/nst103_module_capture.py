@@ -90,7 +90,8 @@ There is no automatic fix. Passing the module changes the signature, so every ca
 ## What is not reported
 
 - Modules passed as arguments, and `self` of a decorated method.
-- Modules of torch that hold no parameters and behave the same in training and evaluation, such as `nn.GELU`.
+- Modules that hold no parameters, buffers or submodules and behave the same in training and evaluation, such as
+  `nn.GELU`, or a class of the project whose `__init__` makes none.
 - The mode of module *arguments*: see `module-mode-capture` (NST105).
 
 ## References
@@ -104,9 +105,11 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
 from nonstrict.findings import Severity
 from nonstrict.program.places import Origin
-from nonstrict.program.values import Kind
+from nonstrict.program.values import PRIMITIVES, Kind
 from nonstrict.rules.base import FROZEN, Rule, report, report_at
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject, traced
 
@@ -125,6 +128,14 @@ class _Holds(enum.Enum):
     PARAMETERS = "parameters"
     MODE = "mode"
     NOTHING = "nothing"
+
+
+#: What gives a module parameters, buffers or submodules outside of `__init__`, or under names that are not to be had.
+_REGISTERING = frozenset(
+    {"Parameter", "Buffer", "register_parameter", "register_buffer", "register_module", "add_module", "setattr"}
+)
+#: Only direct subclasses: what another base does is not to be had.
+_PLAIN_BASES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.modules.Module"})
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -179,6 +190,8 @@ def _holds(value: Value) -> _Holds:
 def _of_one(value: Value) -> _Holds:
     from nonstrict.knowledge.operators import nn_module
 
+    if value.kind is Kind.MODULE and hasattr(value.ref, "bases"):
+        return _of_class(value)
     known = nn_module(value.ref) if value.kind is Kind.MODULE and isinstance(value.ref, str) else None
     if known is None or known.has_parameters:
         return _Holds.PARAMETERS
@@ -186,6 +199,18 @@ def _of_one(value: Value) -> _Holds:
         heap = value.heap
         return _holds(heap.element) if heap is not None and heap.element and not heap.open else _Holds.PARAMETERS
     return _Holds.MODE if known.mode_dependent else _Holds.NOTHING
+
+
+def _of_class(value: Value) -> _Holds:
+    """What a module of the program holds, by its `__init__`: without tensors and submodules nothing is lost."""
+    heap, names = value.heap, {last_name(node) for node in walk(value.ref.node)}
+    if heap is None or heap.open or names & _REGISTERING:
+        return _Holds.PARAMETERS
+    if any(base.ref not in _PLAIN_BASES for base in value.ref.bases):
+        return _Holds.PARAMETERS
+    if any(part.kind not in PRIMITIVES for held in heap.attributes.values() for part in held.alternatives()):
+        return _Holds.PARAMETERS
+    return _Holds.MODE if "training" in names else _Holds.NOTHING
 
 
 def _fate(body: Body, holds: _Holds, noun: str) -> str:

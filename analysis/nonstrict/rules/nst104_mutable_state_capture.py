@@ -85,6 +85,9 @@ There is no automatic fix. Passing the value changes the signature, so every cal
 - State of torch that Dynamo guards: default dtype, grad mode, autocast, deterministic algorithms, matmul precision,
   number of threads. Inference mode is not among them, and is reported.
 - Values that only the arguments decide.
+- Caches that are filled on demand (`if key not in CACHE: CACHE[key] = make(key)`), and what is read behind
+  `functools.cache`, or behind such a cache: plain Python reads it once too.
+- In a nested function or lambda that only `make_fx` is given it is a note: it exists for that one trace.
 
 ## References
 

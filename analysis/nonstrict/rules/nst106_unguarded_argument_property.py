@@ -82,6 +82,7 @@ There is no automatic fix. The question moves to every caller.
 
 - Questions about dtype, device, shape, strides, contiguity and `requires_grad`: they are guarded.
 - Questions about values made in the function.
+- Attributes of a tensor that an annotation or `isinstance` says is of a subclass.
 - Whether a value is None, and which of several registered types a container has.
 
 ## References

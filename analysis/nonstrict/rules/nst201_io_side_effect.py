@@ -78,6 +78,8 @@ There is no automatic fix: only you know whether the output was meant for every 
 - Raising an exception.
 - Functions marked `leaf_function`, whose Python code runs at every call.
 - Output in hooks and in `autograd.Function.backward`: see `hook-side-effect` (NST209).
+- Output behind `functools.cache`: plain Python writes it once too.
+- In a nested function or lambda that only `make_fx` is given it is a note.
 - In a function marked `assume_constant_result` it is a note: that function is meant to run once.
 
 ## References

@@ -85,7 +85,9 @@ There is no automatic fix: where the write belongs is for you to say.
 - Stores of tensors made while tracing: see `traced-tensor-leak` (NST207).
 - In-place operators on captured tensors: see `captured-tensor-mutation` (NST204).
 - Writes in hooks: see `hook-side-effect` (NST209).
-- State that is set once, behind a test whether it is set (`if TABLE is None: TABLE = load()`), is a note.
+- State that is set once, behind a test whether it is set (`if TABLE is None: TABLE = load()`), is a note; a
+  first-time flag and a running value are not.
+- In a nested function or lambda that only `make_fx` is given it is a note: it tells the code around it what it found.
 - In a function marked `assume_constant_result` it is a note: that function is meant to run once.
 
 ## References

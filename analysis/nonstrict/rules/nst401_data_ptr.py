@@ -76,6 +76,7 @@ There is no automatic fix: a custom operator needs a fake implementation that yo
 
 ## What is not reported
 
+- Weak references to storages (`StorageWeakRef`), which only tell one storage from another.
 - `x.storage_offset()`, `x.stride()`, `x.is_contiguous()`: they need no memory.
 - The bodies of custom operators and of functions marked `leaf_function`.
 - The address of a captured tensor is a note: captured tensors are real while tracing, so the call works. A write

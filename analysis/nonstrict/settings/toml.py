@@ -36,6 +36,9 @@ def parsed(path: str, text: str) -> dict[str, Any]:
         message = f"The file is not valid TOML: {reason}"
         finding = invalid(path, Place(row, column), message, "Correct the file; nothing was checked.")
         raise ConfigurationError(f"{path}:{row}:{column}: not valid TOML: {reason}", (finding,)) from None
+    except RecursionError:
+        finding = invalid(path, Place(), "The file is nested too deeply", "Correct the file; nothing was checked.")
+        raise ConfigurationError(f"{path}: nested too deeply", (finding,)) from None
 
 
 def place_of(text: str, table: tuple[str, ...], key: str, part: str = "") -> Place:

@@ -189,7 +189,7 @@ def read_bytes(path: str) -> bytes:
 def source_from_bytes(path: str, data: bytes) -> Source:
     """Make a source of bytes that an editor or standard input gave. Raises `UnreadableSource` as `read_source`."""
     if len(data) > MAX_BYTES:
-        raise UnreadableSource(path, _too_large(len(data)))
+        raise UnreadableSource(path, too_large(len(data)))
     try:
         decoded = decode(data)
     except NotTextError as error:
@@ -242,14 +242,15 @@ def _read_all(path: str, descriptor: int) -> bytes:
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableSource(path, "is not a regular file")
     if status.st_size > MAX_BYTES:
-        raise UnreadableSource(path, _too_large(status.st_size))
+        raise UnreadableSource(path, too_large(status.st_size))
     chunks: list[bytes] = []
     while chunk := os.read(descriptor, status.st_size + 1):
         chunks.append(chunk)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def _too_large(size: int) -> str:
+def too_large(size: int) -> str:
+    """Why a file of so many bytes is refused."""
     return f"too large ({size // 1_000_000} MB, the limit is {MAX_BYTES // 1_000_000} MB); exclude it"
 
 
