@@ -245,15 +245,23 @@ def test_results(name, kind):
     assert call_result(name) == kind
 
 
-CONTAINERS = "list:list dict:dict set:set bytearray:bytearray deque:collections.deque Counter:collections.Counter "
-CONTAINERS += "OrderedDict:collections.OrderedDict defaultdict:collections.defaultdict ChainMap:collections.ChainMap "
-CONTAINERS += "array:array.array"
-
-
-@pytest.mark.parametrize("pair", CONTAINERS.split())
-def test_mutating_methods_exist_and_are_complete(pair):
-    kind, _, path = pair.partition(":")
-    cls = resolve(path if "." in path else f"builtins.{path}")
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("list", "builtins.list"),
+        ("dict", "builtins.dict"),
+        ("set", "builtins.set"),
+        ("bytearray", "builtins.bytearray"),
+        ("deque", "collections.deque"),
+        ("Counter", "collections.Counter"),
+        ("OrderedDict", "collections.OrderedDict"),
+        ("defaultdict", "collections.defaultdict"),
+        ("ChainMap", "collections.ChainMap"),
+        ("array", "array.array"),
+    ],
+)
+def test_mutating_methods_exist_and_are_complete(kind, path):
+    cls = resolve(path)
     own = {name for name in MUTATING_METHODS[kind] if name not in ("resize", "clear")}
     assert {name for name in own if not hasattr(cls, name)} == set()
     assert all(name in own for name in ("append", "pop", "update", "add", "__setitem__") if hasattr(cls, name))

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
 
 
+_TARGET = (ast.Attribute, ast.Subscript, ast.Name)
+
+
 def tests_before_use(function: FunctionNode, name: str) -> bool:
     """Whether a function asks if a name (`CACHE`) or attribute (`.table`) is None, empty, or lacks a key.
 
@@ -111,9 +114,8 @@ def _stored(function: FunctionNode) -> dict[str, list[ast.AST | None]]:
         elif isinstance(node, ast.AugAssign):
             plain.add(node.target)
             found.setdefault(_root(node.target), []).append(node)
-        elif isinstance(node, (ast.Attribute, ast.Subscript, ast.Name)) and node not in plain:
-            if not isinstance(node.ctx, ast.Load):
-                found.setdefault(_root(node), []).append(None)
+        elif isinstance(node, _TARGET) and node not in plain and not isinstance(node.ctx, ast.Load):
+            found.setdefault(_root(node), []).append(None)
     found.pop("", None)
     return found
 

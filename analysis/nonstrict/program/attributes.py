@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.operators import tensor_attribute, tensor_method
+from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import classes
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
@@ -331,12 +331,19 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
 # -- questions that are not guarded -------------------------------------------------------------------------------
 
 
+def _names_tensor(frame: Frame, node: ast.Compare, asked: Value) -> bool:
+    """Whether the type of an argument that nothing is known of is compared with a tensor class."""
+    if asked.kind is not Kind.UNKNOWN or asked.place.path:
+        return False
+    others = [frame.machine.evaluate(frame, operand) for operand in (node.left, *node.comparators)]
+    return any(other.kind is Kind.EXTERNAL and torch_kind(other.ref) == "tensor-class" for other in others)
+
+
 def compared_types(frame: Frame, node: ast.Compare) -> None:
     """`type(x) is torch.Tensor` and the like, for an argument of the marked function."""
     for operand in (node.left, *node.comparators):
         if isinstance(operand, ast.Call) and getattr(operand.func, "id", "") == "type" and len(operand.args) == 1:
             asked = frame.machine.evaluate(frame, operand.args[0])
-            if asked.kind in TENSORS and asked.place.origin is Origin.ARGUMENT:
+            if asked.place.origin is Origin.ARGUMENT and (asked.kind in TENSORS or _names_tensor(frame, node, asked)):
                 frame.emit(Event.QUERY, node, asked.place, asked, ast.unparse(node))
                 return
-

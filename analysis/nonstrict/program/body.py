@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -98,7 +97,8 @@ class MarkedBody:
         """Interpret the function and tell what will be asked of other files, so that they are searched once for all."""
         for seen in self.observed(Event.READ):
             effect = seen.effect
-            if not effect.value.is_tensor and any(alternative.kind not in _NO_STATE for alternative in effect.value.alternatives()):
+            alternatives = effect.value.alternatives()
+            if not effect.value.is_tensor and any(alternative.kind not in _NO_STATE for alternative in alternatives):
                 writes.expect_writers(self.machine, effect.place)
 
     # -- the view of rules ----------------------------------------------------------------------------------------
@@ -143,7 +143,8 @@ class MarkedBody:
 
     def guarded_by_region(self, place: Place) -> bool:
         """Whether every compiled caller reads the place itself, so that Dynamo guards it."""
-        compiled = [call for call in callers.calls_of(self.machine, self.mark) if callers.is_compiled(self.machine, call)]
+        calls = callers.calls_of(self.machine, self.mark)
+        compiled = [call for call in calls if callers.is_compiled(self.machine, call)]
         return bool(compiled) and all(callers.reads(call, place) for call in compiled)
 
     @property
@@ -194,9 +195,7 @@ class MarkedBody:
 
 
 #: Captured values that are told of whoever writes them.
-_NO_STATE = frozenset(
-    {Kind.TENSOR, Kind.PARAMETER, Kind.MODULE, Kind.GENERATOR, Kind.ITERATOR, Kind.MARKED, Kind.NONE}
-)
+_NO_STATE = frozenset({Kind.TENSOR, Kind.PARAMETER, Kind.MODULE, Kind.GENERATOR, Kind.ITERATOR, Kind.MARKED, Kind.NONE})
 _CONSTANT = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING, Kind.FUNCTION, Kind.CLASS})
 
 
@@ -204,6 +203,3 @@ def _described(target: Value) -> str:
     if isinstance(target.ref, str):
         return target.ref
     return getattr(target.ref, "qualname", target.kind.value)
-
-
-_ = ast

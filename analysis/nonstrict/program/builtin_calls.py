@@ -88,7 +88,16 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
 
 
 def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    """`max(a, b)`, `sorted(xs)` of tensors compare by value."""
+    """`max(a, b)`, `sorted(xs)` of tensors compare by value, or by what the `key` makes of them."""
+    key = keywords.get("key")
+    if key is not None and key.kind is not Kind.NONE and positional:
+        element = positional[0]
+        if len(positional) == 1:
+            element = expressions.elements_of(frame, node, frame.consume(node, positional[0]))
+        compared = frame.machine.call(frame, node, key, [element], {})
+        if compared.is_tensor:
+            frame.emit(Event.ESCAPE, node, compared.place, compared, "comparing tensors by value")
+        return element
     candidates = positional
     if len(positional) == 1:
         candidates = [expressions.elements_of(frame, node, frame.consume(node, positional[0]))]
@@ -223,7 +232,8 @@ def _isinstance(frame: Frame, node: ast.AST, positional: list[Value], keywords: 
         return BOOL
     value, asked = positional[0], positional[1]
     names = _class_names(asked)
-    if value.place.origin is Origin.ARGUMENT and not value.place.path and value.is_tensor:
+    known = value.is_tensor or value.kind is Kind.UNKNOWN
+    if value.place.origin is Origin.ARGUMENT and not value.place.path and known:
         special = {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
         if names & special:
             frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))

@@ -329,4 +329,3 @@ def _captures(function: Function) -> bool:
     body = node.body if isinstance(node.body, list) else [node.body]
     names = {inner.id for part in body for inner in walk(part) if isinstance(inner, ast.Name)}
     return bool((names - inside) & outside)
-

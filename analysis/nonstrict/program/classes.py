@@ -270,4 +270,3 @@ def class_attribute(machine: Machine, cls: Class, name: str, place: Place) -> Va
     if value.kind in (Kind.FUNCTION, Kind.MARKED):
         return value
     return value.at(place)._replace(flags=value.flags | Flag.CLASS_ATTRIBUTE)
-

@@ -69,6 +69,19 @@ def forget_output(frame: Frame, known: set[tuple[object, ...]]) -> None:
         del effects[key]
 
 
+def none_verdict(frame: Frame, test: ast.expr) -> bool | None:
+    """For `x is None` and `x is not None` of a local variable that surely is None, which branch runs."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.left, ast.Name):
+        return None
+    operator, right = test.ops[0], test.comparators[0]
+    if not isinstance(operator, (ast.Is, ast.IsNot)) or not isinstance(right, ast.Constant) or right.value is not None:
+        return None
+    scope, name = frame.scope, test.left.id
+    if scope is None or name not in scope.local or frame.env.get(name, UNKNOWN).kind is not Kind.NONE:
+        return None
+    return isinstance(operator, ast.Is)
+
+
 def computes(statement: ast.If) -> bool:
     """Whether a branch binds or returns something."""
     kept = (ast.Expr, ast.Raise, ast.Pass, ast.Assert, ast.Import, ast.ImportFrom)
@@ -146,4 +159,3 @@ def _keep(env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> 
         env[name] = left[0].with_pending(value.pending)
     elif left:
         env[name] = value._replace(ref=left)
-

@@ -25,10 +25,14 @@ class Event(enum.Enum):
 
     READ = "read"  # a captured value is used; place captured; value read; what "metadata" if only metadata is
     AMBIENT = "ambient"  # ambient Python state is read; what: "the environment variable X", "inference mode", ...
-    WRITE = "write"  # Python state is changed; place written; value stored; what: "append", "item", "attribute", "rebind"
-    LEAK = "leak"  # a traced tensor is stored outside the body; place of the store; value stored; what as for WRITE, or "cache"
+    WRITE = (
+        "write"  # Python state is changed; place written; value stored; what: "append", "item", "attribute", "rebind"
+    )
+    LEAK = "leak"  # a traced tensor is stored outside the body; place and value as for WRITE; what: too, or "cache"
     TENSOR_WRITE = "tensor-write"  # in-place operator on a tensor; place of the tensor; what: the operator
-    REBIND_DATA = "rebind-data"  # metadata or identity of an argument tensor changes; what: the expression, e.g. "x.data ="
+    REBIND_DATA = (
+        "rebind-data"  # metadata or identity of an argument tensor changes; what: the expression, e.g. "x.data ="
+    )
     IO = "io"  # what: "prints to standard output", ...
     TORCH_STATE = "torch-state"  # what: the function; value: BOOL for `set_grad_enabled` as a statement
     RANDOM = "random"  # a nondeterministic value decides the result; what: "draws from Python's random generator", ...
@@ -38,9 +42,8 @@ class Event(enum.Enum):
     THREAD = "thread"  # work is handed to another thread or process; what: the callee
     RAISE = "raise"  # an exception leaves the function; what: the exception's name
     QUERY = "query"  # a property of an argument that no guard watches; what: the expression
-    MODE = "mode"  # train/eval mode of a module argument decides; place of the module; value: the module; what: who depends on it
+    MODE = "mode"  # the mode of a module argument decides; place and value: the module; what: who depends on it
     ATTRIBUTE = "attribute"  # plain attribute of a module argument is read; place; value; what: the attribute
-    HOOK = "hook"  # registers a hook from inside the body; what: the method
 
     __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
 
@@ -184,7 +187,8 @@ def observed(root: Summary, harmless: frozenset[tuple[object, ...]], *, cached: 
     whether a cache keeps what the root returns.
     """
     states = list(reachable(root, cached=cached))
-    returned = {effect.key for effect in root.returns.pending} if root.returns is not None else set[tuple[object, ...]]()
+    pending = root.returns.pending if root.returns is not None else frozenset[Effect]()
+    returned = {effect.key for effect in pending}
     decided = returned.union(*(reached.summary.settled for reached in states))
     found: dict[tuple[object, ...], Observed] = {}
     for summary, chain, in_hook, kept in states:

@@ -370,4 +370,3 @@ def _enter_object(frame: Frame, node: ast.AST, manager: Value) -> Value:
             result = frame.machine.call(frame, node, bound, [UNKNOWN] * 3 if name == "__exit__" else [], {})
             entered = result if name == "__enter__" else entered
     return entered
-

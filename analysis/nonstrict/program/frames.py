@@ -79,9 +79,7 @@ class Frame:
 
     # -- effects --------------------------------------------------------------------------------------------------
 
-    def emit(
-        self, event: Event, node: ast.AST, place: Place = FRESH, value: Value = UNKNOWN, what: str = ""
-    ) -> Effect:
+    def emit(self, event: Event, node: ast.AST, place: Place = FRESH, value: Value = UNKNOWN, what: str = "") -> Effect:
         """Record an effect of this function."""
         stores = event is Event.WRITE or event is Event.LEAK
         lazy = stores and self.function is not None and tests_before_use(self.function.node, place.key)

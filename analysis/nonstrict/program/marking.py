@@ -12,7 +12,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.definitions import Function, Mark, SeenCall
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import UNKNOWN, Kind, Value, join
+from nonstrict.program.values import NONE, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,16 +22,12 @@ if TYPE_CHECKING:
 
 #: Markers whose functions stay what they are for whoever calls them.
 _TRANSPARENT = frozenset({"compiled", "disable"})
-#: Markers that run the body opaquely: nothing in it is traced.
-OPAQUE = frozenset({"leaf", "custom-op"})
 _CALLABLE = frozenset(
     {Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MODULE, Kind.OBJECT, Kind.CLASS, Kind.MARKED, Kind.INSTANCE}
 )
 
 
-def apply(
-    frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]
-) -> Value:
+def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """The result of calling a marker: the marked function, or a decorator if no callable was given yet."""
     marker = MARKERS[name]
     named = keywords.get(marker.argument)
@@ -49,9 +45,10 @@ def apply(
 
 def _forward_of(value: Value) -> Value:
     """`module.forward` of a module whose class is not of the program stands for the module."""
-    if value.kind is Kind.EXTERNAL_METHOD and value.ref[1] in ("forward", "__call__") and value.ref[0].kind is Kind.MODULE:
-        return value.ref[0]
-    return value
+    if value.kind is not Kind.EXTERNAL_METHOD:
+        return value
+    receiver, name = value.ref
+    return receiver if name in ("forward", "__call__") and receiver.kind is Kind.MODULE else value
 
 
 def _has_callable(value: Value) -> bool:
@@ -141,7 +138,7 @@ def result(frame: Frame, mark: Mark) -> Value:
         return Value(Kind.TENSOR)
     definition = frame.machine.module_frame(function.module)
     promised = frame.machine.annotated(definition, returns, FRESH)
-    return promised if promised.kind is not Kind.NONE else Value(Kind.NONE, const=None)
+    return promised if promised.kind is not Kind.NONE else NONE
 
 
 def _through(callee: Value) -> str:

@@ -246,9 +246,19 @@ def _mutate(
         return _get(receiver, positional)
     if name in ("pop", "popleft", "popitem"):
         key = positional[0].const if positional else NO_CONSTANT
+        if len(positional) == 2 and _lacks(receiver, key):
+            return positional[1]
         found = receiver.heap.load(key) if receiver.heap is not None else element
         return _placed(receiver, found)
     return Value(Kind.NONE, const=None)
+
+
+def _lacks(receiver: Value, key: object) -> bool:
+    """Whether a dict made in the body surely has no such key."""
+    heap = receiver.heap
+    if receiver.kind is not Kind.DICT or receiver.place.origin is not Origin.FRESH or heap is None or heap.open:
+        return False
+    return key is not NO_CONSTANT and key not in heap.items and heap.loose is None
 
 
 def _stored(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -417,4 +427,3 @@ def _other(
     if receiver.flags & Flag.NATIVE:
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
     return UNKNOWN.with_pending(receiver.pending)
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +15,7 @@ from nonstrict.facts.words import places
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from nonstrict.program.writes import Write
     from nonstrict.text.source import Source
 
 _GLOBAL_STATEMENT = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
@@ -49,6 +50,10 @@ class Module:
     name: str
     is_package: bool
     source: Source
+    #: names whose calls in this module were looked for
+    searched: set[str] = field(default_factory=set[str])
+    #: the writes of top-level names that were looked for
+    writes: dict[str, list[Write]] = field(default_factory=dict[str, "list[Write]"])
 
     @cached_property
     def outline(self) -> Outline:
@@ -158,15 +163,11 @@ def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
     return [block for block in blocks if block]
 
 
-def _imports(
-    statement: ast.Import | ast.ImportFrom, out: list[tuple[int, str, Binding]], *, conditional: bool
-) -> None:
+def _imports(statement: ast.Import | ast.ImportFrom, out: list[tuple[int, str, Binding]], *, conditional: bool) -> None:
     for alias in statement.names:
         if isinstance(statement, ast.ImportFrom):
             name = alias.asname or alias.name
-            binding = Binding(
-                "import", statement, 0, conditional, statement.module or "", alias.name, statement.level
-            )
+            binding = Binding("import", statement, 0, conditional, statement.module or "", alias.name, statement.level)
         elif alias.asname:
             name, binding = alias.asname, Binding("import", statement, 0, conditional, alias.name)
         else:

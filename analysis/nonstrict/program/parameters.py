@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 _USES = {"tensor": Kind.TENSOR, "list": Kind.LIST, "dict": Kind.DICT}
 
 
-def bind(
-    frame: Frame, function: Function, positional: Sequence[Value], keywords: dict[str, Value]
-) -> dict[str, Value]:
+def bind(frame: Frame, function: Function, positional: Sequence[Value], keywords: dict[str, Value]) -> dict[str, Value]:
     """The variables of a called function; arguments that the call leaves out take their defaults."""
     arguments = function.node.args
     ordered = [*arguments.posonlyargs, *arguments.args]
@@ -131,7 +129,9 @@ def of_marked(frame: Frame, function: Function, seen: dict[str, Value], receiver
         heap.element = seen.get(arguments.vararg.arg) or element.at(place.step("[]"))
         bound[arguments.vararg.arg] = Value(Kind.TUPLE, place, heap=heap)
     if arguments.kwarg is not None:
-        bound[arguments.kwarg.arg] = Value(Kind.DICT, FRESH, heap=Heap())
+        heap = Heap()
+        heap.open = True
+        bound[arguments.kwarg.arg] = Value(Kind.DICT, FRESH, heap=heap)
     return bound
 
 
@@ -187,7 +187,6 @@ def _attached(value: Value) -> Value:
     if value.kind in TENSORS:
         return value._replace(flags=value.flags | Flag.ATTACHED)
     return value
-
 
 
 def needs_callers(machine: Machine, function: Function) -> bool:

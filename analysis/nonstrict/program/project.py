@@ -59,7 +59,10 @@ class Project:
         return folder, ".".join(parts)
 
     def find(self, dotted: str, importer: Module) -> str | None:
-        """The file of an absolutely imported module, looked up from the importer's root; None if outside the project."""
+        """The file of an absolutely imported module, looked up from the importer's root.
+
+        None if it lies outside the project.
+        """
         root, _ = self._root_of(importer)
         key = (root, dotted)
         if key not in self._paths:

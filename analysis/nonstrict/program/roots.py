@@ -11,23 +11,26 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import applied
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.program import classes
+from nonstrict.program import classes, definition_values
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Set
+    from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.facts.outline import Chunk
-    from nonstrict.program.definitions import Function, Mark
+    from nonstrict.program.definitions import Class, Mark
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
 #: Marker kinds whose bodies are looked at.
 TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})
-#: The last part of every spelling of these markers.
+#: Where the receiver of a method lives that is interpreted without a caller.
 _SELF = Place(Origin.ARGUMENT, "", "self")
+#: The last part of every spelling of these markers.
+WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS)
 #: Of these, the ones that projects wrap: the others trace what they are given at once.
 WRAPPABLE = frozenset(
     name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS - {"make-fx"}
@@ -39,7 +42,7 @@ _EXPORT = re.compile(r"torch\.export|from torch import [^\n]*\bexport\b")
 ALL_WORDS = frozenset(name.rpartition(".")[2] for name in MARKERS)
 #: Statements outside functions that register these decide what a module does when called.
 _HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
-WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS)
+_DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Words of markers that trace at once what they are given.
 _TRACING_WORDS = WORDS - WRAPPABLE
 
@@ -64,12 +67,12 @@ def may_export(code: str) -> bool:
     return _WRAPPED.search(code) is not None
 
 
-def exported(machine: Machine, module: Module, words: Set[str] = WRAPPABLE) -> set[str]:
+def exported(machine: Machine, module: Module, words: AbstractSet[str] = WRAPPABLE) -> set[str]:
     """Names by which other modules may apply a marker: aliases and wrappers that this module defines."""
     return _aliases(machine, module, words) - WORDS - words
 
 
-def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: Set[str]) -> bool:
+def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: AbstractSet[str]) -> bool:
     """Whether a function returns what a marker makes of a parameter or of a function defined in it."""
     marked = {
         inner.name
@@ -107,11 +110,11 @@ def _choices(value: ast.expr) -> Iterator[ast.expr]:
         yield value
 
 
-def _decorated(node: ast.FunctionDef, words: Set[str]) -> bool:
+def _decorated(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
     return any(last_name(decorator) in words for decorator in node.decorator_list)
 
 
-def _returns_marked(outer: ast.AST, name: str, words: Set[str]) -> bool:
+def _returns_marked(outer: ast.AST, name: str, words: AbstractSet[str]) -> bool:
     """Whether a function nested in a decorator factory returns what a marker makes."""
     for inner in walk(outer):
         if isinstance(inner, ast.FunctionDef) and inner.name == name and inner is not outer:
@@ -124,7 +127,6 @@ def _applications(module: Module, names: Iterable[str]) -> Iterator[int]:
     code = module.source.code
     present = {name for name in names if name in code}
     return applied(code, present & _TRACING_WORDS, present - _TRACING_WORDS)
-
 
 
 #: Longer functions do more than hand a function to a marker.
@@ -154,7 +156,7 @@ def _aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]
     return found
 
 
-def _held_by_class(node: ast.AST | None, words: Set[str]) -> set[str]:
+def _held_by_class(node: ast.AST | None, words: AbstractSet[str]) -> set[str]:
     """Class attributes that are a marker: `trace = nonstrict_trace`, `trace = staticmethod(nonstrict_trace)`."""
     found: set[str] = set()
     for statement in node.body if isinstance(node, ast.ClassDef) else ():
@@ -173,7 +175,7 @@ def _is_marker(value: Value) -> bool:
     return value.kind is Kind.EXTERNAL and value.ref in MARKERS
 
 
-def _mentions(node: ast.AST, names: Set[str]) -> bool:
+def _mentions(node: ast.AST, names: AbstractSet[str]) -> bool:
     """Whether a name is read, or is an attribute, or stands as a string."""
     for inner in walk(node):
         kind = type(inner)
@@ -184,7 +186,7 @@ def _mentions(node: ast.AST, names: Set[str]) -> bool:
     return False
 
 
-def applies(node: ast.AST, names: Set[str]) -> bool:
+def applies(node: ast.AST, names: AbstractSet[str]) -> bool:
     """Whether a name is called, decorates something, or is handed on as an argument."""
     for inner in walk(node):
         if isinstance(inner, ast.Call):
@@ -192,20 +194,20 @@ def applies(node: ast.AST, names: Set[str]) -> bool:
                 return True
             if any(last_name(value) in names and last_name(value) not in _TRACING_WORDS for value in inner.args):
                 return True
-        elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            if any(last_name(decorator) in names for decorator in inner.decorator_list):
-                return True
+        elif isinstance(inner, _DEFINITION) and any(
+            last_name(decorator) in names for decorator in inner.decorator_list
+        ):
+            return True
     return False
 
 
 def _evaluate_shell(machine: Machine, module: Module, names: set[str]) -> None:
     frame = machine.module_frame(module)
     for name, bindings in module.bindings.items():
-        if any(binding.node is not None and binding.kind != "import" and _mentions(binding.node, names) for binding in bindings):
+        nodes = [binding.node for binding in bindings if binding.node is not None and binding.kind != "import"]
+        if any(_mentions(node, names) for node in nodes):
             machine.global_value(module, name)
     for statement in _expressions(module.outline.shell.body):
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            continue
         if _mentions(statement, names):
             saved = dict(frame.env)
             machine.execute(frame, [statement])
@@ -213,9 +215,13 @@ def _evaluate_shell(machine: Machine, module: Module, names: set[str]) -> None:
 
 
 def _expressions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements outside functions that do more than bind a name: a binding is evaluated when its name is."""
     for statement in body:
-        if isinstance(statement, (ast.Expr, ast.For)) or (isinstance(statement, ast.Assign) and any(not isinstance(target, ast.Name) for target in statement.targets)):
+        if isinstance(statement, (ast.Expr, ast.For)):
             yield statement
+        elif isinstance(statement, ast.Assign):
+            if any(not isinstance(target, ast.Name) for target in statement.targets):
+                yield statement
         elif isinstance(statement, (ast.If, ast.Try, ast.With)):
             yield from _expressions(statement.body)
             yield from _expressions(getattr(statement, "orelse", []))
@@ -235,8 +241,6 @@ def evaluate_chunk(machine: Machine, module: Module, chunk: Chunk, node: ast.AST
 
 
 def _evaluate_class(machine: Machine, frame: Frame, node: ast.ClassDef, offset: int, names: set[str]) -> None:
-    from nonstrict.program import definition_values
-
     cls = definition_values.class_of(frame, node, offset)
     for statement in node.body:
         if not applies(statement, names):
@@ -254,23 +258,24 @@ def _evaluate_class(machine: Machine, frame: Frame, node: ast.ClassDef, offset: 
 
 
 def _evaluate_function(
-    machine: Machine, frame: Frame, node: ast.AST, offset: int, names: set[str], owner: object
+    machine: Machine,
+    frame: Frame,
+    node: ast.FunctionDef | ast.AsyncFunctionDef,
+    offset: int,
+    names: set[str],
+    owner: tuple[Class, Value] | None,
 ) -> None:
-    from nonstrict.program import definition_values
-
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    """Interpret a function in which a name is applied; `owner` is the class of a method, and an instance of it."""
+    if not applies(ast.Module(node.body, []), names):
         return
-    body = ast.Module(node.body, [])
-    if not applies(body, names):
-        return
-    cls, receiver = owner if isinstance(owner, tuple) else (None, None)
+    cls, receiver = owner if owner is not None else (None, None)
     function = definition_values.function_of(frame, node, offset, cls)
     run = machine.static_frame(function, receiver if function.binding in ("", "property") else None)
     for inner in _nested(node):
         if isinstance(inner, ast.ClassDef):
             if applies(inner, names):
                 _evaluate_class(machine, run, inner, offset, names)
-        elif applies(ast.Module(inner.body, []), names):
+        else:
             _evaluate_function(machine, run, inner, offset, names, None)
 
 
@@ -289,11 +294,10 @@ def _nested(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | 
 
 def find_calls(machine: Machine, module: Module, names: set[str]) -> None:
     """Interpret the functions of a module that mention one of the names, so that their calls are seen."""
-    done: set[str] = module.__dict__.setdefault("_called", set())
-    wanted = names - done
+    wanted = names - module.searched
     if not wanted:
         return
-    done |= wanted
+    module.searched |= wanted
     _evaluate_shell(machine, module, wanted)
     for chunk in module.chunks_with(wanted):
         node = module.outline.node(chunk)

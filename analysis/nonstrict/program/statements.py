@@ -97,6 +97,10 @@ def _if(frame: Frame, statement: ast.If) -> None:
         conditions.forget_output(frame, known)
         return
     conditions.decide(frame, statement.test)
+    verdict = conditions.none_verdict(frame, statement.test)
+    if verdict is not None:
+        execute(frame, statement.body if verdict else statement.orelse)
+        return
     before = frame.env
     frame.env = conditions.narrowed(frame, statement.test, dict(before), truth=True)
     execute(frame, statement.body)

@@ -13,7 +13,6 @@ from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import (
     CONTAINERS,
     GLOBALS,
-    NO_CONSTANT,
     TENSORS,
     UNKNOWN,
     Flag,
@@ -157,7 +156,8 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         return
     if classes.special(frame, node, base, "__setitem__", [index, value]) is not None:
         return
-    if base.kind in CONTAINERS or base.kind is Kind.OBJECT or base.kind is Kind.INSTANCE or (base.kind is Kind.UNKNOWN and base.place.captured and not base.place.path):
+    opaque = base.kind is Kind.UNKNOWN and base.place.captured and not base.place.path
+    if opaque or base.kind in CONTAINERS or base.kind in (Kind.OBJECT, Kind.INSTANCE):
         write(frame, node, base.place, value, "item")
     if base.heap is not None:
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)

@@ -26,7 +26,9 @@ from nonstrict.program.values import (
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
-_TENSOR_MAKERS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "torch.from_numpy", "torch.scalar_tensor"})
+_TENSOR_MAKERS = frozenset(
+    {"torch.tensor", "torch.as_tensor", "torch.asarray", "torch.from_numpy", "torch.scalar_tensor"}
+)
 _GENERATORS = frozenset({"torch.Generator", "torch._C.Generator", "torch.default_generator"})
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.UninitializedParameter"})
 _BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})

@@ -125,15 +125,21 @@ def mode_writers(machine: Machine, path: str) -> tuple[Related, ...]:
         return ()
     found: list[Related] = []
     for node, offset, _ in _functions(module, _MODE):
-        for inner in walk(node):
-            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
-                if inner.func.attr in ("eval", "train") and not _is_super(inner.func.value):
-                    found.append(Related(span_of(module.path, offset, inner), f"switches the mode: `{ast.unparse(inner)}`"))
+        found.extend(
+            Related(span_of(module.path, offset, inner), f"switches the mode: `{ast.unparse(inner)}`")
+            for inner in walk(node)
+            if _switches_mode(inner)
+        )
     return tuple(found)
 
 
-def _is_super(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "super"
+def _switches_mode(node: ast.AST) -> bool:
+    """`model.eval()`; an override that calls `super().train(mode)` switches nothing by itself."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    receiver = node.func.value
+    of_base = isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super"
+    return node.func.attr in ("eval", "train") and not of_base
 
 
 def _related(write: Write) -> Related:
@@ -142,10 +148,9 @@ def _related(write: Write) -> Related:
 
 def writes_of(machine: Machine, module: Module, name: str) -> list[Write]:
     """All writes of a top-level name, or of what it leads to, in its module."""
-    cache: dict[str, list[Write]] = module.__dict__.setdefault("_writes", {})
-    if name not in cache:
-        cache[name] = list(_search(machine, module, name))
-    return cache[name]
+    if name not in module.writes:
+        module.writes[name] = list(_search(machine, module, name))
+    return module.writes[name]
 
 
 def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
@@ -275,10 +280,13 @@ def _mutating_call(path: str, offset: int, node: ast.Call, name: str) -> Iterato
         if method in MUTATORS or in_place:
             attribute = _first_attribute(function.value) or ("training" if method in ("train", "eval") else "")
             yield Write(path, offset, node, "changed in place here" if in_place else "changed here", attribute)
-    elif isinstance(function, ast.Name) and function.id in ("setattr", "delattr") and len(node.args) >= 2:
-        if _root(node.args[0]) == name:
-            key = node.args[1]
-            yield Write(path, offset, node, "changed here", str(key.value) if isinstance(key, ast.Constant) else "")
+    elif _sets_attribute(node) and _root(node.args[0]) == name:
+        key = node.args[1]
+        yield Write(path, offset, node, "changed here", str(key.value) if isinstance(key, ast.Constant) else "")
+
+
+def _sets_attribute(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and len(node.args) >= 2
 
 
 def _root(node: ast.AST) -> str:
@@ -307,23 +315,19 @@ def _is_globals_item(target: ast.expr, name: str) -> bool:
 
 def _cell_writes(machine: Machine, place: Place) -> list[Write]:
     path, _, qualname = place.owner.partition(":")
-    found: list[Write] = []
-    for function in list(machine.functions.values()):
-        if function.qualname != qualname or function.module.path != path or isinstance(function.node, ast.Lambda):
-            continue
-        found.extend(_in_closure(path, function.offset, function.node, place.name))
-        break
-    return found
+    for function in machine.functions.values():
+        if function.qualname == qualname and function.module.path == path and not isinstance(function.node, ast.Lambda):
+            return list(_in_closure(path, function.offset, function.node, place.name))
+    return []
 
 
 def _in_closure(path: str, offset: int, node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Iterator[Write]:
     assigned = 0
-    for inner in walk(node):
-        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner is not node:
-            if name in scope_of(inner).nonlocal_names:
-                for statement in inner.body:
-                    for write in _in_statement(path, offset, statement, name, module_level=True):
-                        yield _as_filling(inner, write, name)
+    nested = (inner for inner in walk(node) if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    for inner in nested:
+        for statement in inner.body if inner is not node and name in scope_of(inner).nonlocal_names else ():
+            for write in _in_statement(path, offset, statement, name, module_level=True):
+                yield _as_filling(inner, write, name)
     for statement in node.body:
         for write in _in_statement(path, offset, statement, name, module_level=True):
             rebinds = write.how == "rebound here"
@@ -341,7 +345,7 @@ def _traces(value: ast.expr | None) -> bool:
 
 def _attribute_writes(machine: Machine, attribute: str) -> list[Write]:
     """Assignments of an attribute outside `__init__`, in the modules that were loaded."""
-    cache: dict[str, list[Write]] = machine.attribute_writes
+    cache = machine.attribute_writes
     if attribute in cache:
         return cache[attribute]
     word = re.compile(rf"\.{re.escape(attribute)}\b[^=\n]*=[^=]")

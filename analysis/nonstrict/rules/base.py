@@ -58,7 +58,7 @@ class Body(Protocol):
 
     @property
     def private(self) -> bool:
-        """Whether the function exists only to be traced, once: nothing else runs it, so there is nothing to differ from."""
+        """Whether the function exists only to be traced, once: no other run of it can differ from the trace."""
         ...
 
     receiver: Value | None
