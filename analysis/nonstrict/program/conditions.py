@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program import expressions
 from nonstrict.program.effects import Event
-from nonstrict.program.values import TENSORS, Flag, Kind, Value
+from nonstrict.program.values import TENSORS, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -276,6 +276,7 @@ def run(machine: Machine, frame: Frame) -> None:
     node = function.node
     if isinstance(node, ast.Lambda):
         frame.returns = frame.consume(node.body, machine.evaluate(frame, node.body))
+        frame.done = True
     else:
         machine.execute(frame, node.body)
     frame.summary.returns = join(frame.summary.returns, _returned(frame))
