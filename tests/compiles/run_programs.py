@@ -18,7 +18,10 @@ import time
 import traceback
 import types
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WORKERS = 2
 
@@ -27,7 +30,7 @@ def run(source: str, backend: str) -> dict[str, str]:
     """Execute a program and its `main()`, with `torch.compile` replaced, and tell what came of it."""
     import torch
 
-    compile_really = torch.compile
+    compile_really: Callable[..., Any] = torch.compile
 
     def compile_with(model: Any = None, **options: Any) -> Any:
         if model is None:

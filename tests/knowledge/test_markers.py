@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ KINDS = {"nonstrict", "in-graph", "constant-result", "leaf", "custom-op", "make-
 GONE = {"torch.export.export_for_training"}
 
 
-def resolve(name):
+def resolve(name) -> Any:
     parts = name.split(".")
     for count in range(len(parts) - 1, 0, -1):
         try:

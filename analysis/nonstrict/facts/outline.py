@@ -67,6 +67,7 @@ class Outline:
     def __init__(self, code: str) -> None:
         self.code = code
         self.exact = False
+        self._starts: list[int] | None = None
         self.chunks = self._cut()
 
     @cached_property
@@ -77,6 +78,19 @@ class Outline:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.rebuild()
             return self._exact_shell
+
+    @property
+    def starts(self) -> list[int]:
+        """Offsets of the top-level definitions into the text, in order."""
+        if self._starts is None:
+            if self.exact:
+                lines = [0]
+                for line in self.code.split("\n"):
+                    lines.append(lines[-1] + len(line) + 1)
+                self._starts = [lines[chunk.first - 1] for chunk in self.chunks]
+            else:
+                self._starts = [chunk.start for chunk in self.chunks]
+        return self._starts
 
     def node(self, chunk: Chunk) -> Definition | None:
         """The definition of a chunk; rebuilds the outline if the cut was wrong."""
@@ -90,6 +104,7 @@ class Outline:
     def rebuild(self) -> None:
         """Cut exactly, by parsing everything; what does not parse leaves an empty module."""
         self.exact = True
+        self._starts = None
         try:
             tree = ast.parse(self.code)
         except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -80,11 +80,11 @@ _TENSOR_PREFIXES = ("jaxtyping.",)
 PLAIN_TENSORS = frozenset({"torch.Tensor", "torch._tensor.Tensor", "torch.nn.Buffer", "torch.nn.parameter.Buffer"})
 
 
-def value_of(frame: Frame, node: ast.AST | None, place: Place) -> Value:
+def promised_value(frame: Frame, node: ast.AST | None, place: Place) -> Value:
     """The value an annotation promises, at `place`; UNKNOWN where it promises nothing that matters."""
     if isinstance(node, ast.Constant):
         if isinstance(node.value, str):
-            return value_of(frame, _parsed(node.value), place)
+            return promised_value(frame, _parsed(node.value), place)
         return NONE if node.value is None else UNKNOWN.at(place)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _either(frame, [node.left, node.right], place)
@@ -119,7 +119,7 @@ def _parsed(text: str) -> ast.expr | None:
 def _either(frame: Frame, nodes: list[ast.expr], place: Place) -> Value:
     found: Value | None = None
     for node in nodes:
-        part = value_of(frame, node, place)
+        part = promised_value(frame, node, place)
         if part.kind is not Kind.NONE:
             found = join(found, part)
     return NONE.at(place) if found is None else found
@@ -132,16 +132,16 @@ def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
     if name in _UNIONS:
         return _either(frame, arguments, place)
     if name in _TRANSPARENT:
-        return value_of(frame, arguments[0], place)
+        return promised_value(frame, arguments[0], place)
     if name.startswith(_TENSOR_PREFIXES):
-        return value_of(frame, arguments[0], place)
+        return promised_value(frame, arguments[0], place)
     kind = _CONTAINERS.get(name)
     if kind is None:
         return _named(frame, base, place)
     heap = Heap()
     for argument in arguments[-1:] if kind is Kind.DICT else arguments:
         if not (isinstance(argument, ast.Constant) and argument.value is ...):
-            heap.element = join(heap.element, value_of(frame, argument, place.step("[]")))
+            heap.element = join(heap.element, promised_value(frame, argument, place.step("[]")))
     return Value(kind, place, heap=heap)
 
 

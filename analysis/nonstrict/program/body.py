@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Related, Span
-from nonstrict.program import annotations, callers, invoke, marking, parameters, writes
+from nonstrict.program import callers, invoke, marking, parameters, writes
+from nonstrict.program.annotations import canonical
 from nonstrict.program.effects import Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, Origin, Place
@@ -33,7 +34,7 @@ class MarkedBody:
         self.torch = torch
         self.function = mark.function.qualname if mark.function is not None else _described(mark.target)
         self.marked_at: Span = span_of(mark.path, mark.offset, mark.node)
-        self.receiver: Value | None = marking.receiver_of(machine, mark)
+        self.receiver: Value | None = marking.receiver_of(mark)
 
     @cached_property
     def summary(self) -> Summary:
@@ -52,7 +53,7 @@ class MarkedBody:
             scope=scope_of(function.node),
         )
         self.machine.begin()
-        bound = parameters.of_marked(definition, function, self._seen(function), self._receiver_in_body(function))
+        bound = parameters.of_marked(definition, function, self._seen(function), self._receiver_in_body())
         bound.update(self._bound_by_partial(function))
         frame.env.update(bound)
         invoke.run(self.machine, frame)
@@ -60,7 +61,7 @@ class MarkedBody:
             invoke.leak_from_cache(frame, function, summary)
         return summary
 
-    def _receiver_in_body(self, function: Function) -> Value | None:
+    def _receiver_in_body(self) -> Value | None:
         target = self.mark.target
         if target.kind is Kind.CLASS:
             # The object that calling a class makes, or the context of an `autograd.Function`.
@@ -156,9 +157,13 @@ class MarkedBody:
     def _sites(self) -> tuple[CallSite, ...]:
         return tuple(callers.site(self.machine, self.mark, call) for call in callers.calls_of(self.machine, self.mark))
 
-    @cached_property
+    @property
     def private(self) -> bool:
         """Whether the function is a lambda or nested function that is only ever handed to `make_fx`."""
+        return self._private
+
+    @cached_property
+    def _private(self) -> bool:
         return marking.is_private(self.mark)
 
     @property
@@ -177,7 +182,7 @@ class MarkedBody:
         return tuple(
             Parameter(
                 argument.arg,
-                annotations.canonical(definition, argument.annotation),
+                canonical(definition, argument.annotation),
                 argument.arg in defaults,
                 span_of(function.module.path, function.offset, argument),
             )

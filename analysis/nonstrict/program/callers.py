@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.closures import loads
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
+from nonstrict.facts.words import places
 from nonstrict.findings import Related, Span
 from nonstrict.program import parameters, roots
 from nonstrict.program.effects import span_of
@@ -21,14 +22,15 @@ if TYPE_CHECKING:
 
     from nonstrict.program.definitions import Function, Mark, SeenCall
     from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Binding, Module
+    from nonstrict.program.modules import Module
 
 _HOPS = 3
+_CALLED_OR_BOUND = re.compile(r"\s*[(=:]")
 
 
 def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
     """The calls of a marked function in its own module and in the one that marks it."""
-    names = roots.names_of(machine, mark)
+    names = roots.names_in(machine, mark.path)
     paths = {mark.path}
     if mark.function is not None:
         paths.add(mark.function.module.path)
@@ -157,18 +159,12 @@ def _aliases(function: Function) -> set[str]:
     found = {function.name if function.owner is None else function.owner.name}
     for _ in range(_HOPS):
         before = len(found)
-        for name, bindings in function.module.bindings.items():
-            if name not in found and any(_leads_to(binding, found) for binding in bindings):
+        for name, mentioned in function.module.assigned_from:
+            if not mentioned.isdisjoint(found):
                 found.add(name)
         if len(found) == before:
             break
     return found
-
-
-def _leads_to(binding: Binding, names: set[str]) -> bool:
-    if binding.kind != "assign" or binding.node is None:
-        return False
-    return any(isinstance(inner, ast.Name) and inner.id in names for inner in walk(binding.node))
 
 
 def is_compiled(machine: Machine, call: SeenCall) -> bool:
@@ -276,8 +272,8 @@ def _handed_on(machine: Machine, mark: Mark) -> bool:
     for name in roots.names_of(machine, mark):
         if name in module.declared_global or len(module.bindings.get(name, ())) > 1:
             return True
-        for use in re.finditer(rf"\b{name}\b(?!\s*[(=:])", code):
-            if code.count("\n", 0, use.start()) + 1 != line:
+        for start, end in places(code, {name}):
+            if not _CALLED_OR_BOUND.match(code, end) and code.count("\n", 0, start) + 1 != line:
                 return True
     return False
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, torch_kind
-from nonstrict.program import annotations, definition_values
+from nonstrict.program import definition_values
+from nonstrict.program.annotations import promised_value
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, NOWHERE, Place
@@ -133,7 +134,7 @@ def declared(machine: Machine, cls: Class, name: str, place: Place) -> Value | N
             continue
         for statement in base.node.body:
             if isinstance(statement, ast.AnnAssign) and getattr(statement.target, "id", "") == name:
-                return annotations.value_of(_frame(machine, base), statement.annotation, place)
+                return promised_value(_frame(machine, base), statement.annotation, place)
     return None
 
 
@@ -162,7 +163,7 @@ def fields(machine: Machine, cls: Class) -> dict[str, Value]:
         for statement in base.node.body:
             if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                 frame = _frame(machine, base)
-                found[statement.target.id] = annotations.value_of(frame, statement.annotation, NOWHERE)
+                found[statement.target.id] = promised_value(frame, statement.annotation, NOWHERE)
     return found
 
 

@@ -25,14 +25,10 @@ class Event(enum.Enum):
 
     READ = "read"  # a captured value is used; place captured; value read; what "metadata" if only metadata is
     AMBIENT = "ambient"  # ambient Python state is read; what: "the environment variable X", "inference mode", ...
-    WRITE = (
-        "write"  # Python state is changed; place written; value stored; what: "append", "item", "attribute", "rebind"
-    )
+    WRITE = "write"  # Python state is changed; place written; value stored; what: "append", "item", "rebind", ...
     LEAK = "leak"  # a traced tensor is stored outside the body; place and value as for WRITE; what: too, or "cache"
     TENSOR_WRITE = "tensor-write"  # in-place operator on a tensor; place of the tensor; what: the operator
-    REBIND_DATA = (
-        "rebind-data"  # metadata or identity of an argument tensor changes; what: the expression, e.g. "x.data ="
-    )
+    REBIND_DATA = "rebind-data"  # metadata or identity of an argument tensor changes; what: "x.data =", ...
     IO = "io"  # what: "prints to standard output", ...
     TORCH_STATE = "torch-state"  # what: the function; value: BOOL for `set_grad_enabled` as a statement
     RANDOM = "random"  # a nondeterministic value decides the result; what: "draws from Python's random generator", ...

@@ -260,7 +260,7 @@ def _native(frame: Frame, node: ast.AST, name: str, what: str, values: list[Valu
 
 def _torch_state(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
     if torch_kind(name) in ("context-manager", "class"):
-        return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NONE)
+        return Value(Kind.INSTANCE, FRESH, name)
     frame.emit(Event.TORCH_STATE, node, what=what)
     return Value(Kind.NONE, const=None)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import scope_of
 from nonstrict.program import (
-    annotations,
     classes,
     definition_values,
     externals,
@@ -21,6 +20,7 @@ from nonstrict.program import (
 )
 from nonstrict.program import expressions as _expressions
 from nonstrict.program import statements as _statements
+from nonstrict.program.annotations import promised_value
 from nonstrict.program.effects import Summary
 from nonstrict.program.elsewhere import Elsewhere
 from nonstrict.program.frames import Frame
@@ -65,6 +65,9 @@ class Machine:
         self.dispatches: dict[int, list[tuple[str, int, ast.AST]]] = {}
         #: calls of functions seen in static code: positional and keyword values
         self.static_calls: dict[ast.AST, list[tuple[Frame, ast.AST, tuple[Value, ...], dict[str, Value]]]] = {}
+        #: the names by which each marked function may be called
+        self.mark_names: dict[Mark, set[str]] = {}
+        self.marked_names: dict[str, tuple[int, set[str]]] = {}
         #: keys of unbacked values that only decide a size
         self.resolved: set[tuple[object, ...]] = set()
         #: writes of attributes by name, in the modules loaded so far
@@ -104,7 +107,7 @@ class Machine:
 
     def annotated(self, frame: Frame, node: ast.AST | None, place: Place) -> Value:
         """The value an annotation promises."""
-        return annotations.value_of(frame, node, place)
+        return promised_value(frame, node, place)
 
     def instance_at(self, cls: Class, place: Place) -> Value:
         """An instance of a class of the program that lives at `place`."""

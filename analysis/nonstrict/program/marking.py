@@ -38,7 +38,8 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
         return Value(Kind.PARTIAL, FRESH, (factory, tuple(positional), tuple(keywords.items())))
     target = candidates[0]
     if marker.kind in _TRANSPARENT:
-        _note_region(frame.machine, target, marker.kind, keywords)
+        if marker.kind == "compiled":
+            _note_region(frame.machine, target)
         return target
     return _mark(frame, node, name, target, positional)
 
@@ -55,9 +56,7 @@ def _has_callable(value: Value) -> bool:
     return any(alternative.kind in _CALLABLE for alternative in value.alternatives())
 
 
-def _note_region(machine: Machine, target: Value, kind: str, keywords: dict[str, Value]) -> None:
-    if kind != "compiled":
-        return
+def _note_region(machine: Machine, target: Value) -> None:
     for alternative in target.alternatives():
         function = function_of(machine, alternative)
         if function is not None:
@@ -189,7 +188,7 @@ def is_private(mark: Mark) -> bool:
     return any(last_name(argument) == function.name for call in calls for argument in call.args[:1])
 
 
-def receiver_of(machine: Machine, mark: Mark) -> Value | None:
+def receiver_of(mark: Mark) -> Value | None:
     """What a marked bound method, module or callable object is bound to, at its captured place."""
     target = mark.target
     if target.kind is Kind.BOUND:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.outline import Chunk, Outline
+from nonstrict.facts.walk import walk
 from nonstrict.facts.words import places
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Module:
 
     def chunks_at(self, positions: Iterable[int]) -> list[Chunk]:
         """The top-level definitions that cover some offsets into the text, in order."""
-        chunks, starts = self.outline.chunks, self._starts
+        chunks, starts = self.outline.chunks, self.outline.starts
         found: dict[int, Chunk] = {}
         for position in positions:
             index = bisect_right(starts, position) - 1
@@ -115,13 +116,16 @@ class Module:
                 found[index] = chunks[index]
         return [found[index] for index in sorted(found)]
 
-    @property
-    def _starts(self) -> list[int]:
-        """Where the top-level definitions start in the text."""
-        outline = self.outline
-        if outline.exact:
-            return _exact_starts(outline)
-        return [chunk.start for chunk in outline.chunks]
+    @cached_property
+    def assigned_from(self) -> list[tuple[str, frozenset[str]]]:
+        """The names that top-level assignments bind, each with the names that its value mentions."""
+        found: list[tuple[str, frozenset[str]]] = []
+        for name, bindings in self.bindings.items():
+            nodes = [binding.node for binding in bindings if binding.kind == "assign" and binding.node is not None]
+            mentioned = (inner.id for node in nodes for inner in walk(node) if isinstance(inner, ast.Name))
+            if nodes:
+                found.append((name, frozenset(mentioned)))
+        return found
 
     def rebound(self, name: str) -> bool:
         """Whether a name is bound again after its first binding, here or by a function that declares it global."""
@@ -132,14 +136,6 @@ class Module:
     def definition(self, binding: Binding) -> ast.AST | None:
         """The parsed definition of a `def` binding."""
         return self.outline.node(binding.chunk) if binding.chunk else binding.node
-
-
-def _exact_starts(outline: Outline) -> list[int]:
-    """Offsets of the lines on which the definitions of an exactly parsed module start."""
-    offsets = [0]
-    for line in outline.code.split("\n"):
-        offsets.append(offsets[-1] + len(line) + 1)
-    return [offsets[chunk.first - 1] for chunk in outline.chunks]
 
 
 def _collect(body: list[ast.stmt], out: list[tuple[int, str, Binding]], *, conditional: bool) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.usage import used_as
-from nonstrict.program import annotations, classes
+from nonstrict.program import classes
+from nonstrict.program.annotations import promised_value
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.values import (
     NO_CONSTANT,
@@ -49,7 +50,7 @@ def bind(frame: Frame, function: Function, positional: Sequence[Value], keywords
         if given is None:
             bound[parameter.arg] = _default(definition, function, parameter, defaults.get(parameter.arg))
         elif given.kind is Kind.UNKNOWN and parameter.annotation is not None:
-            promised = annotations.value_of(definition, parameter.annotation, given.place)
+            promised = promised_value(definition, parameter.annotation, given.place)
             bound[parameter.arg] = promised.with_pending(given.pending)
     if arguments.vararg is not None:
         bound[arguments.vararg.arg] = container(Kind.TUPLE, *extra)
@@ -84,7 +85,7 @@ def definition_frame(frame: Frame, function: Function) -> Frame:
 
 def _default(definition: Frame, function: Function, parameter: ast.arg, node: ast.expr | None) -> Value:
     if node is None:
-        return annotations.value_of(definition, parameter.annotation, NOWHERE)
+        return promised_value(definition, parameter.annotation, NOWHERE)
     value = definition.machine.evaluate(definition, node)
     if value.kind in (Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING) or value.kind is Kind.UNKNOWN:
         return value.at(FRESH) if value.kind is not Kind.UNKNOWN else UNKNOWN
@@ -123,7 +124,7 @@ def of_marked(frame: Frame, function: Function, seen: dict[str, Value], receiver
         else:
             bound[name] = _argument(definition, function, parameter, place, defaults.get(name), seen, use)
     if arguments.vararg is not None:
-        element = annotations.value_of(definition, arguments.vararg.annotation, NOWHERE)
+        element = promised_value(definition, arguments.vararg.annotation, NOWHERE)
         place = Place(Origin.ARGUMENT, "", arguments.vararg.arg)
         heap = Heap()
         heap.element = seen.get(arguments.vararg.arg) or element.at(place.step("[]"))
@@ -144,7 +145,7 @@ def _argument(
     seen: dict[str, Value],
     use: dict[str, str],
 ) -> Value:
-    promised = annotations.value_of(definition, parameter.annotation, place)
+    promised = promised_value(definition, parameter.annotation, place)
     passed = seen.get(parameter.arg)
     if passed is not None and passed.kind is not Kind.UNKNOWN and _refines(promised, passed):
         return argument_value(passed, place)
@@ -197,7 +198,7 @@ def needs_callers(machine: Machine, function: Function) -> bool:
         ordered = ordered[1:]
     definition = definition_frame(machine.module_frame(function.module), function)
     for parameter in ordered:
-        promised = annotations.value_of(definition, parameter.annotation, FRESH)
+        promised = promised_value(definition, parameter.annotation, FRESH)
         if promised.kind in (Kind.UNKNOWN, Kind.MODULE, Kind.INSTANCE, Kind.LIST, Kind.UNION):
             return True
     return arguments.vararg is not None

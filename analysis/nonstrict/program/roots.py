@@ -175,13 +175,15 @@ def _is_marker(value: Value) -> bool:
     return value.kind is Kind.EXTERNAL and value.ref in MARKERS
 
 
+#: Where nodes hold a name, or a string that may be one.
+_NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.Constant: "value"}
+
+
 def _mentions(node: ast.AST, names: AbstractSet[str]) -> bool:
     """Whether a name is read, or is an attribute, or stands as a string."""
     for inner in walk(node):
-        kind = type(inner)
-        if (kind is ast.Name and inner.id in names) or (kind is ast.Attribute and inner.attr in names):  # type: ignore[attr-defined]
-            return True
-        if kind is ast.Constant and inner.value in names:  # type: ignore[attr-defined]
+        field = _NAMING.get(type(inner))
+        if field is not None and getattr(inner, field) in names:
             return True
     return False
 
@@ -203,15 +205,45 @@ def applies(node: ast.AST, names: AbstractSet[str]) -> bool:
 
 def _evaluate_shell(machine: Machine, module: Module, names: set[str]) -> None:
     frame = machine.module_frame(module)
+    bound, statements = _shell_index(module)
+    for name in dict.fromkeys(name for word in names for name in bound.get(word, ())):
+        machine.global_value(module, name)
+    chosen = {id(statement): statement for word in names for statement in statements.get(word, ())}
+    for statement in sorted(chosen.values(), key=lambda statement: statement.lineno):
+        saved = dict(frame.env)
+        machine.execute(frame, [statement])
+        frame.env, frame.done = saved, False
+
+
+def _shell_index(module: Module) -> tuple[dict[str, list[str]], dict[str, list[ast.stmt]]]:
+    """For each word outside functions: the names whose bindings mention it, and the statements for effect that do."""
+    cached: tuple[dict[str, list[str]], dict[str, list[ast.stmt]]] | None = module.__dict__.get("_shell_index")
+    if cached is not None:
+        return cached
+    bound: dict[str, list[str]] = {}
     for name, bindings in module.bindings.items():
-        nodes = [binding.node for binding in bindings if binding.node is not None and binding.kind != "import"]
-        if any(_mentions(node, names) for node in nodes):
-            machine.global_value(module, name)
+        for binding in bindings:
+            if binding.node is not None and binding.kind != "import":
+                for word in _words(binding.node):
+                    bound.setdefault(word, []).append(name)
+    statements: dict[str, list[ast.stmt]] = {}
     for statement in _expressions(module.outline.shell.body):
-        if _mentions(statement, names):
-            saved = dict(frame.env)
-            machine.execute(frame, [statement])
-            frame.env, frame.done = saved, False
+        for word in _words(statement):
+            statements.setdefault(word, []).append(statement)
+    module.__dict__["_shell_index"] = (bound, statements)
+    return bound, statements
+
+
+def _words(node: ast.AST) -> set[str]:
+    """Names that are read, attributes, and strings in a part of a module."""
+    found: set[str] = set()
+    for inner in walk(node):
+        field = _NAMING.get(type(inner))
+        if field is not None:
+            word = getattr(inner, field)
+            if isinstance(word, str):
+                found.add(word)
+    return found
 
 
 def _expressions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -305,8 +337,24 @@ def find_calls(machine: Machine, module: Module, names: set[str]) -> None:
             evaluate_chunk(machine, module, chunk, node, wanted)
 
 
+def names_in(machine: Machine, path: str) -> set[str]:
+    """The names of all marked functions of a file: who asks for the calls of one will ask for those of another."""
+    count, names = machine.marked_names.get(path, (0, set[str]()))
+    if count != len(machine.marks):
+        marks = list(machine.marks.values())[count:]
+        names |= set[str]().union(*(names_of(machine, mark) for mark in marks if mark.path == path))
+        machine.marked_names[path] = (len(machine.marks), names)
+    return names
+
+
 def names_of(machine: Machine, mark: Mark) -> set[str]:
     """The names by which code may call what a marker returned."""
+    if mark not in machine.mark_names:
+        machine.mark_names[mark] = _names_of(machine, mark)
+    return machine.mark_names[mark]
+
+
+def _names_of(machine: Machine, mark: Mark) -> set[str]:
     names: set[str] = set()
     if mark.function is not None and mark.function.name != "<lambda>":
         names.add(mark.function.name)

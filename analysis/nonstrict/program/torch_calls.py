@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
@@ -24,6 +23,8 @@ from nonstrict.program.values import (
 )
 
 if TYPE_CHECKING:
+    import ast
+
     from nonstrict.program.frames import Frame
 
 _TENSOR_MAKERS = frozenset(
