@@ -13,14 +13,17 @@ from nonstrict.program.values import (
     BOOL,
     CONTAINERS,
     GLOBALS,
+    NONE,
     NUMBER,
     STRING,
     TENSORS,
     UNKNOWN,
     Flag,
+    Heap,
     Kind,
     Value,
     container,
+    holding,
     join,
 )
 
@@ -30,6 +33,10 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
     Handler = Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Value]
+
+
+#: Kinds of containers whose elements have numbers.
+_ORDERED = frozenset({Kind.LIST, Kind.TUPLE})
 
 
 def mutated_argument(name: str) -> int | None:
@@ -150,28 +157,19 @@ def _range(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
 
 def _enumerate(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     element = expressions.elements_of(frame, node, frame.consume(node, positional[0])) if positional else UNKNOWN
-    made = container(Kind.ITERATOR)
-    if made.heap is not None:
-        made.heap.element = container(Kind.TUPLE, NUMBER, element)
-    return made
+    return holding(Kind.ITERATOR, container(Kind.TUPLE, NUMBER, element))
 
 
 def _zip(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     elements = [expressions.elements_of(frame, node, frame.consume(node, value)) for value in positional]
-    made = container(Kind.ITERATOR)
-    if made.heap is not None:
-        made.heap.element = container(Kind.TUPLE, *elements)
-    return made
+    return holding(Kind.ITERATOR, container(Kind.TUPLE, *elements))
 
 
 def _map(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if not positional:
         return UNKNOWN
     elements = [expressions.elements_of(frame, node, frame.consume(node, value)) for value in positional[1:]]
-    made = container(Kind.ITERATOR)
-    if made.heap is not None:
-        made.heap.element = frame.machine.call(frame, node, positional[0], elements, {})
-    return made
+    return holding(Kind.ITERATOR, frame.machine.call(frame, node, positional[0], elements, {}))
 
 
 def _filter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -188,21 +186,21 @@ def _collect(kind: Kind) -> Handler:
     """`list(xs)` and the like: a new container with the elements of another value."""
 
     def handler(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-        made = container(kind)
-        if positional and made.heap is not None:
+        heap = Heap()
+        pending: frozenset[object] = frozenset()
+        if positional:
             source = frame.consume(node, positional[0])
-            if source.kind is Kind.DICT and kind is Kind.DICT and source.heap is not None:
-                made.heap.items, made.heap.element = dict(source.heap.items), source.heap.element
-            elif source.kind in (Kind.LIST, Kind.TUPLE) and kind in (Kind.LIST, Kind.TUPLE) and source.heap is not None:
-                made.heap.items = dict(source.heap.items)
-                made.heap.element = expressions.elements_of(frame, node, source)
+            held, pending = source.heap, source.pending
+            if held is not None and source.kind is Kind.DICT and kind is Kind.DICT:
+                heap.items, heap.element = dict(held.items), held.element
             else:
-                made.heap.element = expressions.elements_of(frame, node, source)
-            made = made.with_pending(source.pending)
-        if kind is Kind.DICT and made.heap is not None:
+                heap.element = expressions.elements_of(frame, node, source)
+                if held is not None and {source.kind, kind} <= _ORDERED:
+                    heap.items = dict(held.items)
+        if kind is Kind.DICT:
             for name, value in keywords.items():
-                made.heap.store(name, value)
-        return made
+                heap.store(name, value)
+        return Value(kind, heap=heap, pending=pending)
 
     return handler
 
@@ -210,11 +208,7 @@ def _collect(kind: Kind) -> Handler:
 def _iter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if not positional:
         return UNKNOWN
-    source = positional[0]
-    made = container(Kind.ITERATOR)
-    if made.heap is not None:
-        made.heap.element = expressions.elements_of(frame, node, frame.consume(node, source))
-    return made
+    return holding(Kind.ITERATOR, expressions.elements_of(frame, node, frame.consume(node, positional[0])))
 
 
 def _next(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -292,7 +286,7 @@ def _setattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
     if len(positional) == 3:
         name = positional[1].const if isinstance(positional[1].const, str) else "..."
         stores.set_attribute(frame, node, positional[0], name, positional[2])
-    return Value(Kind.NONE, const=None)
+    return NONE
 
 
 def _super(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:

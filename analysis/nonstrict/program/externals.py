@@ -14,6 +14,7 @@ from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import (
     BOOL,
+    NONE,
     NUMBER,
     NUMPY,
     STRING,
@@ -36,7 +37,7 @@ _RESULTS = {
     "string": STRING,
     "bool": BOOL,
     "numpy": NUMPY,
-    "none": Value(Kind.NONE, const=None),
+    "none": NONE,
 }
 _CONTAINER_RESULTS = {
     "list": Kind.LIST,
@@ -184,7 +185,7 @@ def _random(frame: Frame, node: ast.AST, name: str, what: str, values: list[Valu
     mutated = builtin_calls.mutated_argument(name)
     if mutated is not None and mutated < len(values):
         frame.machine.taint(frame, node, mutated, drawn)
-        return Value(Kind.NONE, const=None)
+        return NONE
     if result is None or result == "none":
         return drawn._replace(kind=Kind.UNKNOWN)
     return typed(result, name, values).with_pending(drawn.pending)
@@ -192,7 +193,7 @@ def _random(frame: Frame, node: ast.AST, name: str, what: str, values: list[Valu
 
 def _seed(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
     frame.emit(Event.TORCH_STATE if name.startswith("torch") else Event.RANDOM, node, what=what)
-    return Value(Kind.NONE, const=None)
+    return NONE
 
 
 def _process(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
@@ -220,7 +221,7 @@ def start_thread(frame: Frame, node: ast.AST, thread: Value) -> Value:
     """`thread.start()`: an effect if the thread was given work."""
     if thread.heap is not None and thread.heap.open:
         frame.emit(Event.THREAD, node, what=_callee(node))
-    return Value(Kind.NONE, const=None)
+    return NONE
 
 
 def _is_work(value: Value) -> bool:
@@ -262,7 +263,7 @@ def _torch_state(frame: Frame, node: ast.AST, name: str, what: str, values: list
     if torch_kind(name) in ("context-manager", "class"):
         return Value(Kind.INSTANCE, FRESH, name)
     frame.emit(Event.TORCH_STATE, node, what=what)
-    return Value(Kind.NONE, const=None)
+    return NONE
 
 
 def _torch_guarded(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:

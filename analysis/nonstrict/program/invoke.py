@@ -15,6 +15,7 @@ from nonstrict.program.frames import Frame, traced
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.values import (
     CALLABLES,
+    NONE,
     PRIMITIVES,
     TENSORS,
     UNKNOWN,
@@ -287,9 +288,9 @@ def _returned(frame: Frame) -> Value:
         produced = container(Kind.ITERATOR)
         return produced._replace(heap=frame.yields)
     if frame.returns is None:
-        return Value(Kind.NONE, const=None)
+        return NONE
     if not frame.done:
-        return join(frame.returns, Value(Kind.NONE, const=None))
+        return join(frame.returns, NONE)
     return frame.returns
 
 

@@ -37,6 +37,8 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
         factory = Value(Kind.EXTERNAL, FRESH, name)
         return Value(Kind.PARTIAL, FRESH, (factory, tuple(positional), tuple(keywords.items())))
     target = candidates[0]
+    if marker.kind == "make-fx" and keywords.get("strict", UNKNOWN).const is True:
+        return UNKNOWN  # strict export compiles the code, as a region is compiled
     if marker.kind in _TRANSPARENT:
         if marker.kind == "compiled":
             _note_region(frame.machine, target)

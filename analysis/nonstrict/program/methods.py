@@ -13,6 +13,7 @@ from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
     BOOL,
     NO_CONSTANT,
+    NONE,
     NUMBER,
     STRING,
     TENSORS,
@@ -22,6 +23,7 @@ from nonstrict.program.values import (
     Kind,
     Value,
     container,
+    holding,
     join,
 )
 
@@ -148,7 +150,7 @@ def _backward(frame: Frame, node: ast.AST, receiver: Value) -> Value:
     frame.consume(node, receiver)
     if receiver.flags & Flag.ATTACHED:
         frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node))
-    return Value(Kind.NONE, const=None)
+    return NONE
 
 
 def _storage(frame: Frame, node: ast.AST, storage: Value, name: str) -> Value:
@@ -207,10 +209,7 @@ def _placed(receiver: Value, element: Value | None) -> Value:
 
 
 def _view(receiver: Value, element: Value | None, *, fresh: bool = False) -> Value:
-    made = container(Kind.LIST)
-    if made.heap is not None:
-        made.heap.element = element if fresh else _placed(receiver, element)
-    return made
+    return holding(Kind.LIST, element if fresh else _placed(receiver, element))
 
 
 def _get(receiver: Value, positional: list[Value]) -> Value:
@@ -250,7 +249,7 @@ def _mutate(
             return positional[1]
         found = receiver.heap.load(key) if receiver.heap is not None else element
         return _placed(receiver, found)
-    return Value(Kind.NONE, const=None)
+    return NONE
 
 
 def _lacks(receiver: Value, key: object) -> bool:

@@ -11,6 +11,7 @@ from nonstrict.program.places import CAPTURED, FRESH, VIEW
 from nonstrict.program.values import (
     BOOL,
     NO_CONSTANT,
+    NONE,
     NUMBER,
     SIZE,
     TENSORS,
@@ -20,6 +21,7 @@ from nonstrict.program.values import (
     Kind,
     Value,
     container,
+    holding,
 )
 
 if TYPE_CHECKING:
@@ -342,7 +344,7 @@ def _result(
     if returns == "size":
         return (NUMBER if values[1:] else SIZE).with_pending(first.pending)
     if returns == "none":
-        return Value(Kind.NONE, const=None)
+        return NONE
     tensors = [value for value in values if value.is_tensor]
     pending: frozenset[object] = frozenset()
     if not operator.reduces or named_dim:
@@ -353,9 +355,7 @@ def _result(
     place = first.place.step(VIEW) if operator.views and first.is_tensor else FRESH
     if returns == "tensors":
         element = Value(Kind.TENSOR, place, flags=flags, pending=pending)
-        heap = Heap()
-        heap.element = element
-        return Value(Kind.TUPLE, FRESH, heap=heap, pending=pending)
+        return holding(Kind.TUPLE, element).with_pending(pending)
     if returns == "tensor" or (returns == "other" and operator.dynamic_shape):
         if last.endswith("_") and not last.endswith("__") and first.is_tensor:
             return first

@@ -167,6 +167,13 @@ def container(kind: Kind, *elements: Value) -> Value:
     return Value(kind, heap=heap)
 
 
+def holding(kind: Kind, element: Value | None) -> Value:
+    """A new container of which only is known what any of its elements is."""
+    heap = Heap()
+    heap.element = element
+    return Value(kind, heap=heap)
+
+
 def join(left: Value | None, right: Value) -> Value:
     """The value that is either of the two; `None` as `left` stands for "nothing yet"."""
     if left is None or left == right:

@@ -108,6 +108,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Severity
+from nonstrict.knowledge.operators import nn_module
 from nonstrict.program.places import Origin
 from nonstrict.program.values import PRIMITIVES, Kind
 from nonstrict.rules.base import FROZEN, Rule, report, report_at
@@ -188,8 +189,6 @@ def _holds(value: Value) -> _Holds:
 
 
 def _of_one(value: Value) -> _Holds:
-    from nonstrict.knowledge.operators import nn_module
-
     if value.kind is Kind.MODULE and hasattr(value.ref, "bases"):
         return _of_class(value)
     known = nn_module(value.ref) if value.kind is Kind.MODULE and isinstance(value.ref, str) else None

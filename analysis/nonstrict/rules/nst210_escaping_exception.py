@@ -80,6 +80,7 @@ There is no automatic fix: the check has to move in front of the call.
 - Exceptions that nobody catches: the program ends either way.
 - Exceptions caught in the traced function or in what it calls.
 - `assert` on shapes and `torch._check`.
+- Exceptions under `make_fx`, `aot_function` and non-strict `torch.export`, which let them through as they are.
 - Handlers for `Exception` or `RuntimeError` alone are a note: outside the region they do catch torch's own exception,
   which is a `RuntimeError`; inside the region they do not.
 
@@ -95,7 +96,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import Rule, report
+from nonstrict.rules.base import TRACED, Rule, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,5 +145,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="A traced function raises an exception that its callers mean to catch; torch turns it into another one.",
     documentation=__doc__ or "",
+    # `make_fx`, `aot_function` and non-strict export let exceptions through as they are.
+    markers=TRACED - {"make-fx"},
     examine=examine,
 )
