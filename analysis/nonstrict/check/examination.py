@@ -60,14 +60,19 @@ def _examine(
     project = Project(options.site_packages, {**options.overlays, **{source.path: source for source in marked}})
     machine = Machine(project, files)
     own = {source.path for source in part}
+    failures: list[tuple[str, str]] = []
     for source in part:
         module = project.module(source.path)
-        if module is not None:
-            roots.discover(machine, module)
+        try:
+            if module is not None:
+                roots.discover(machine, module)
+        except RecursionError:
+            failures.append((source.path, "the code is nested too deeply to be analysed"))
     wrapped = _through_wrappers(files, marked, machine)
     # A file that only uses a wrapper belongs to the process that has the first marked file.
     own |= wrapped if part and part[0] is marked[0] else set()
-    findings, failures = _told(machine, own, torch, options)
+    findings, untold = _told(machine, own, torch, options)
+    failures += untold
     findings += [
         Finding("NST901", Severity.ERROR, problem.span, problem.message)
         for module in project.loaded()

@@ -59,6 +59,8 @@ class Machine:
         self.contexts: dict[Function, int] = {}
         self.open: dict[tuple[object, ...], int] = {}
         self.recursive: set[tuple[object, ...]] = set()
+        #: default expressions that are being evaluated
+        self.defaults: set[ast.expr] = set()
         #: nodes of functions that `torch.compile` is applied to
         self.regions: set[ast.AST] = set()
         #: calls that may reach several marked functions, by the identity of the first

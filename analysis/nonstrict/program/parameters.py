@@ -86,7 +86,12 @@ def definition_frame(frame: Frame, function: Function) -> Frame:
 def _default(definition: Frame, function: Function, parameter: ast.arg, node: ast.expr | None) -> Value:
     if node is None:
         return promised_value(definition, parameter.annotation, NOWHERE)
+    computed = definition.machine.defaults
+    if node in computed:
+        return UNKNOWN  # a default that calls its own function
+    computed.add(node)
     value = definition.machine.evaluate(definition, node)
+    computed.discard(node)
     if value.kind in (Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING) or value.kind is Kind.UNKNOWN:
         return value.at(FRESH) if value.kind is not Kind.UNKNOWN else UNKNOWN
     if not definition.static:
