@@ -142,14 +142,14 @@ class _Walk:
         for entry in files:
             name = entry.name
             path = base + name
-            if exclude(name, path) or (ignores and _ignored(ignores, name, path, False)):
+            if exclude(name, path) or (ignores and _ignored(ignores, path, False)):
                 continue
             if _is_regular(entry) and not (name.endswith(_PAGE_SUFFIXES) and _is_large(entry)):
                 self._file(path, prefix + name, rules)
         return [
             _Directory(base + name, prefix + name + os.sep, rules, ignores)
             for name in directories
-            if not exclude(name, base + name) and not (ignores and _ignored(ignores, name, base + name, True))
+            if not exclude(name, base + name) and not (ignores and _ignored(ignores, base + name, True))
         ]
 
     def _rules_for(self, directory: str) -> _Rules:
@@ -244,10 +244,10 @@ def _with_file(ignores: tuple[IgnoreFile, ...], path: str, directory: str) -> tu
     return (own, *ignores) if own is not None else ignores
 
 
-def _ignored(ignores: tuple[IgnoreFile, ...], name: str, path: str, is_directory: bool) -> bool:
+def _ignored(ignores: tuple[IgnoreFile, ...], path: str, is_directory: bool) -> bool:
     """Whether the nearest ignore file that has an opinion ignores the entry."""
     for ignore in ignores:
-        verdict = ignore.verdict(name, path, is_directory)
+        verdict = ignore.verdict(path, is_directory)
         if verdict is not None:
             return verdict
     return False
