@@ -14,7 +14,7 @@ from nonstrict.knowledge.markers import NEEDLES
 from nonstrict.text.source import UnreadableSource, repaired, source_from_bytes, too_large
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from nonstrict.text.source import Problem, Source
 
@@ -22,6 +22,8 @@ _DEFAULT_TORCH = (2, 13)
 #: Marked files are parsed whole, so that a syntax error anywhere in them is told, up to this many bytes in a run;
 #: beyond that, as in files without markers, only the statements that are reached are parsed.
 _SYNTAX_CHECK_BYTES = 250_000
+#: Markers are dense where one file in so many holds one.
+_DENSE = 10
 #: Marked files of fewer bytes than this are not worth a second process.
 _PARALLEL_BYTES = 400_000
 #: Files of more bytes than this are not even searched for markers: they might not fit into memory.
@@ -51,6 +53,10 @@ class Analysis(NamedTuple):
     sources: dict[str, Source]
     failures: list[tuple[str, str]]
     read: frozenset[str]
+
+
+#: Some of the marked files, with their number among all parts.
+Part = tuple[int, "list[Source]"]
 
 
 class Share(NamedTuple):
@@ -128,37 +134,32 @@ def _syntax_error(problem: Problem) -> Finding:
 
 def _in_shares(files: Sequence[str], marked: list[Source], options: AnalysisOptions) -> Share:
     """Examine the marked files, in several processes where there is enough to do."""
+    from nonstrict.check.examination import examine
     from nonstrict.check.workers import can_fork, in_processes
 
     size = sum(len(source.code) for source in marked)
     jobs = min(options.jobs, 1 + size // _PARALLEL_BYTES)
     if jobs < 2 or not can_fork():
-        return examine(files, marked, marked, options)
-    # Machine and rules are imported before the fork, so that the processes share them.
-    from nonstrict.check import examination
+        return examine(files, marked, [(0, marked)], options)
+    # Where markers are dense the work is uneven: parts are handed out as processes become free.
+    dense = len(marked) * _DENSE > len(files)
+    parts = _parts(marked, min(jobs * 4, 255) if dense else jobs)
 
-    del examination
-    parts = _parts(marked, jobs)
-    shares = in_processes([lambda part=part: examine(files, marked, part, options) for part in parts])
-    return _merged(shares)
+    def work(numbers: Iterator[int]) -> Share:
+        return examine(files, marked, ((number, parts[number]) for number in numbers), options)
+
+    return _merged(in_processes(work, jobs, len(parts)))
 
 
-def _parts(marked: list[Source], jobs: int) -> list[list[Source]]:
+def _parts(marked: list[Source], count: int) -> list[list[Source]]:
     """Neighbouring files stay together: what they call overlaps."""
     total = sum(len(source.code) for source in marked)
-    parts: list[list[Source]] = [[] for _ in range(jobs)]
+    parts: list[list[Source]] = [[] for _ in range(count)]
     seen = 0
     for source in marked:
-        parts[min(jobs - 1, seen * jobs // max(total, 1))].append(source)
+        parts[min(count - 1, seen * count // max(total, 1))].append(source)
         seen += len(source.code)
     return [part for part in parts if part]
-
-
-def examine(files: Sequence[str], marked: list[Source], part: list[Source], options: AnalysisOptions) -> Share:
-    """Discover and examine the marked functions of some of the marked files."""
-    from nonstrict.check import examination
-
-    return examination.examine(files, marked, part, options, torch_of(options.torch_version))
 
 
 def _merged(shares: Sequence[Share]) -> Share:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.analysis import AnalysisOptions, Share
+from nonstrict.check.analysis import AnalysisOptions, Part, Share, torch_of
 from nonstrict.findings import Finding, Severity
 from nonstrict.program import callers, roots
 from nonstrict.program.body import MarkedBody
@@ -15,7 +15,7 @@ from nonstrict.program.project import Project
 from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.text.source import Source
 
@@ -25,11 +25,10 @@ _RECURSION = 40_000
 _WRAPPER_LAYERS = 3
 
 
-def examine(
-    files: Sequence[str], marked: list[Source], part: list[Source], options: AnalysisOptions, torch: tuple[int, int]
-) -> Share:
-    """The findings in the marked functions of `part`; `marked` are all marked files, whose wrappers count too.
+def examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], options: AnalysisOptions) -> Share:
+    """The findings in the marked functions of some parts of the marked files; wrappers in all of them count.
 
+    The process that gets part 0 also has the files which only use wrappers.
     Runs in a thread with a deep stack, for expressions and call chains of any depth.
     """
     told: list[Share] = []
@@ -37,7 +36,7 @@ def examine(
 
     def work() -> None:
         try:
-            told.append(_examine(files, marked, part, options, torch))
+            told.append(_examine(files, marked, parts, options))
         except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
             failed.append(error)
 
@@ -54,57 +53,75 @@ def examine(
     return told[0]
 
 
-def _examine(
-    files: Sequence[str], marked: list[Source], part: list[Source], options: AnalysisOptions, torch: tuple[int, int]
-) -> Share:
+def _examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], options: AnalysisOptions) -> Share:
     project = Project(options.site_packages, {**options.overlays, **{source.path: source for source in marked}})
     machine = Machine(project, files)
-    own = {source.path for source in part}
+    findings: list[Finding] = []
     failures: list[tuple[str, str]] = []
-    for source in part:
-        module = project.module(source.path)
-        try:
-            if module is not None:
-                roots.discover(machine, module)
-        except RecursionError:
-            failures.append((source.path, "the code is nested too deeply to be analysed"))
-    wrapped = _through_wrappers(files, marked, machine)
-    # A file that only uses a wrapper belongs to the process that has the first marked file.
-    own |= wrapped if part and part[0] is marked[0] else set()
-    findings, untold = _told(machine, own, torch, options)
-    failures += untold
+    wrappers: _Wrappers | None = None
+    for number, part in parts:
+        if wrappers is None:
+            wrappers = _wrappers(files, marked, machine)
+        own = {source.path for source in part} | (wrappers.users if number == 0 else set[str]())
+        for path in sorted(own):
+            failures += _discovered(machine, path, wrappers.names)
+        told, untold = _told(machine, own, torch_of(options.torch_version), options)
+        findings += told
+        failures += untold
+    used = wrappers.users if wrappers is not None else set[str]()
     findings += [
         Finding("NST901", Severity.ERROR, problem.span, problem.message)
         for module in project.loaded()
-        if module.path in wrapped
+        if module.path in used
         for problem in module.source.problems
     ]
-    read = frozenset(module.path for module in project.loaded())
-    return Share(findings, failures, read)
+    return Share(findings, failures, frozenset(module.path for module in project.loaded()))
 
 
-def _through_wrappers(files: Sequence[str], marked: list[Source], machine: Machine) -> set[str]:
-    """Find markers applied through names that the marked files define: aliases and wrappers. Returns those files."""
-    names: set[str] = set()
+def _discovered(machine: Machine, path: str, names: set[str]) -> list[tuple[str, str]]:
+    """Find the marks of a file; the reason if it cannot be done."""
+    module = machine.project.module(path)
+    if module is None:
+        return []
+    code = module.source.code
+    try:
+        roots.discover(machine, module, roots.WORDS | {name for name in names if name in code})
+    except RecursionError:
+        return [(path, "the code is nested too deeply to be analysed")]
+    return []
+
+
+class _Wrappers(NamedTuple):
+    """Names by which the project applies markers, and the files that use them and hold no marker's own name."""
+
+    names: set[str]
+    users: set[str]
+
+
+def _wrappers(files: Sequence[str], marked: list[Source], machine: Machine) -> _Wrappers:
+    """The aliases and wrappers that marked files define, those that are made of them, and who uses them."""
+    layer: set[str] = set()
     for source in marked:
         if roots.may_export(source.code):
             module = machine.project.module(source.path)
-            names |= roots.exported(machine, module) if module is not None else set()
-    found: set[str] = set()
+            layer |= roots.exported(machine, module) if module is not None else set()
+    names: set[str] = set()
+    users: set[str] = set()
     known = {source.path for source in marked}
     for _ in range(_WRAPPER_LAYERS):
-        if not names:
+        if not layer:
             break
-        hits = [path for path in files if path not in known and _holds(path, [name.encode() for name in names])]
-        layer: set[str] = set()
+        names |= layer
+        wanted = [name.encode() for name in layer]
+        hits = [path for path in files if path not in known and path not in users and _holds(path, wanted)]
+        users |= set(hits)
+        found: set[str] = set()
         for path in hits:
             module = machine.project.module(path)
             if module is not None:
-                roots.discover(machine, module, names)
-                layer |= roots.exported(machine, module, names)
-        found |= set(hits)
-        names = layer - names
-    return found
+                found |= roots.exported(machine, module, names)
+        layer = found - names
+    return _Wrappers(names, users)
 
 
 def _holds(path: str, wanted: list[bytes]) -> bool:

@@ -9,7 +9,7 @@ import traceback
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 
@@ -23,21 +23,26 @@ def can_fork() -> bool:
     return hasattr(os, "fork") and sys.platform != "darwin"
 
 
-def in_processes(tasks: Sequence[Callable[[], T]]) -> list[T]:
-    """Run each task in a process of its own, the first in this one; results in the order of the tasks.
+def in_processes(work: Callable[[Iterator[int]], T], jobs: int, parts: int) -> list[T]:
+    """Run `work` in several processes, this one among them; each is handed the next part's number when it asks.
 
-    The results must be picklable. Must be called while the process has one thread.
+    The results must be picklable. Must be called while the process has one thread. At most 255 parts.
 
     Raises:
-        WorkerError: a task failed in its process.
+        WorkerError: the work failed in a process.
     """
-    children = [_start(task) for task in tasks[1:]]
+    numbers, writer = os.pipe()
+    os.write(writer, bytes(range(parts)))
+    os.close(writer)
+    children = [_start(lambda: work(_numbers(numbers))) for _ in range(jobs - 1)]
     try:
-        results = [tasks[0]()]
+        results = [work(_numbers(numbers))]
     except BaseException:
         for _, descriptor in children:
             os.close(descriptor)
         raise
+    finally:
+        os.close(numbers)
     for process, descriptor in children:
         with os.fdopen(descriptor, "rb") as pipe:
             data = pipe.read()
@@ -49,6 +54,12 @@ def in_processes(tasks: Sequence[Callable[[], T]]) -> list[T]:
             raise WorkerError(told)
         results.append(told)
     return results
+
+
+def _numbers(descriptor: int) -> Iterator[int]:
+    """The numbers of parts that no process has taken yet; a read from a pipe takes one, whoever reads."""
+    while taken := os.read(descriptor, 1):
+        yield taken[0]
 
 
 def _start(task: Callable[[], T]) -> tuple[int, int]:

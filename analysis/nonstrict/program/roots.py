@@ -141,7 +141,7 @@ def _aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]
         for binding in bindings:
             if binding.kind == "import" and binding.attribute in wanted and name != binding.attribute:
                 found.add(name)
-            elif binding.kind == "assign" and binding.node is not None and _mentions(binding.node, wanted | found):
+            elif binding.kind == "assign" and binding.node is not None and _may_alias(binding.node, wanted | found):
                 value = machine.global_value(module, name)
                 if any(_is_marker(alternative) for alternative in value.alternatives()):
                     found.add(name)
@@ -177,6 +177,12 @@ def _is_marker(value: Value) -> bool:
 
 #: Where nodes hold a name, or a string that may be one.
 _NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.Constant: "value"}
+
+
+def _may_alias(node: ast.AST, names: AbstractSet[str]) -> bool:
+    """Whether an assigned value may be a marker: it mentions one, and is not what one made of a function."""
+    marked = isinstance(node, ast.Call) and last_name(node) in WRAPPABLE and bool(node.args)
+    return not marked and _mentions(node, names)
 
 
 def _mentions(node: ast.AST, names: AbstractSet[str]) -> bool:
