@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from nonstrict.check.selection import Selection, codes_by_name
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from nonstrict.text.suppressions import Suppressions
 
 _UNUSED = "NST902"
+#: A `noqa` for everything or for one of our rules; those for the codes of other tools are not ours.
+_NOQA = re.compile(r"noqa(?!\s*:)|noqa\s*:[^\n]*NST", re.IGNORECASE)
 _MAX_OTHER_FUNCTIONS = 5
 
 
@@ -134,8 +137,7 @@ class _Texts:
         if source is None:
             return None
         text = source.text
-        foreign = "noqa" in text or "NOQA" in text or "NoQA" in text
-        if "nonstrict:" not in text and not (foreign and (found or "NST" in text)):
+        if "nonstrict:" not in text and not ((found or "NST" in text) and _NOQA.search(text)):
             return None
         from nonstrict.text.suppressions import suppressions
 
