@@ -32,7 +32,16 @@ def read_ignore_file(path: str, directory: str) -> IgnoreFile | None:
 
 def compile_patterns(lines: list[str], directory: str) -> IgnoreFile | None:
     """The patterns of a `.gitignore` in an absolute directory; None if there are none."""
-    written = [line for line in lines if line.strip() and not line.startswith("#")]
+    written = [line for line in lines if line.strip() and not line.startswith("#") and _is_pattern(line)]
     if not written:
         return None
     return IgnoreFile(directory.rstrip(os.sep) + os.sep, GitIgnoreSpec.from_lines(written))
+
+
+def _is_pattern(line: str) -> bool:
+    """Whether git would make something of a line; it passes over what it cannot read, and so do we."""
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True

@@ -360,7 +360,8 @@ def elements_of(frame: Frame, node: ast.AST, iterable: Value) -> Value:
     found: Value | None = None
     for alternative in iterable.alternatives():
         found = join(found, _element(frame, node, alternative))
-    return (found or UNKNOWN).with_pending(iterable.pending if iterable.kind not in TENSORS else _NO_PENDING)
+    element = found or UNKNOWN
+    return element if iterable.kind in TENSORS else element.with_pending(element.pending | iterable.pending)
 
 
 def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:

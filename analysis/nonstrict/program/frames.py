@@ -128,6 +128,15 @@ class Frame:
             if effect.event is Event.ESCAPE:
                 self.machine.resolved.add(effect.key)
 
+    def sized_elements(self, value: Value) -> None:
+        """The elements of a list decide sizes."""
+        element = value.heap.element if value.heap is not None else None
+        self.sized(value)
+        if element is not None:
+            for member in element.alternatives():
+                if not member.is_tensor:
+                    self.sized(member)
+
     def unbacked(self, node: ast.AST, tensor: Value, what: str) -> Value:
         """A Python number, or size, that depends on data: harmless only if it reaches what the function returns."""
         origin = tensor._replace(pending=frozenset())

@@ -166,10 +166,7 @@ def follow(
 ) -> Value:
     """Interpret a function of the program for these arguments, and link its summary to the caller's."""
     machine = frame.machine
-    for value in (*positional, *keywords.values()):
-        if value.place.captured and value.kind not in CALLABLES:
-            _pass_on(frame, node, value)
-        frame.settle(value)
+    _hand_over(frame, node, (*positional, *keywords.values()))
     if frame.static:
         machine.static_calls.setdefault(function.node, []).append((frame, node, tuple(positional), dict(keywords)))
     if (frame.static and not _worth_following(frame, function)) or frame.depth >= _MAX_DEPTH or machine.budget <= 0:
@@ -205,6 +202,16 @@ def _worth_following(frame: Frame, function: Function) -> bool:
     if frame.at_module_level or function.name == "__init__":
         return True
     return remembered(function.node, "_nonstrict_applies", frame.machine.may_mark)
+
+
+def _hand_over(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:
+    """Arguments reach a function of the program."""
+    for value in values:
+        if value.place.captured and value.kind not in CALLABLES:
+            _pass_on(frame, node, value)
+        frame.settle(value)
+        if value.kind in (Kind.LIST, Kind.TUPLE):
+            frame.sized_elements(value)  # helpers fill lists of sizes and take them apart: nothing is accused
 
 
 def _pass_on(frame: Frame, node: ast.AST, value: Value) -> None:

@@ -76,6 +76,8 @@ def function_of(machine: Machine, value: Value) -> Function | None:
     if value.kind is Kind.MARKED:
         return value.ref.function
     if value.kind is Kind.CLASS and hasattr(value.ref, "bases"):
+        if classes.is_module(value.ref):
+            return None  # modules are made outside compiled code, and calling one does not ask for its class
         name = "forward" if classes.is_autograd_function(value.ref) else "__init__"
         found = classes.member(machine, value.ref, name)
         return found[0].ref if found is not None and found[0].kind is Kind.FUNCTION else None

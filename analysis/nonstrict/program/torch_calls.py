@@ -258,7 +258,7 @@ def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, m
         _higher_order(frame, node, [value])
     sizes = last in _SIZE_ARGUMENT
     if sizes and value.kind not in TENSORS:
-        frame.sized(value)
+        frame.sized_elements(value)
     frame.settle(value)
     if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) and value.heap.element is not None:
         for member in value.heap.items.values():
