@@ -148,3 +148,11 @@ def test_settings_below_hold_for_their_directory(project: Path):
     named = discover(["sub/deep/c.py", "a.py"], root, settings_in)
     assert named.nested["sub/deep/c.py"].select == ("NST2",)
     assert "a.py" not in named.nested
+
+
+def test_a_named_directory_is_checked_even_if_git_ignores_it(project: Path):
+    touch("out/deep/a.py", "out/deep/skip/b.py", "c.py")
+    Path(".git").mkdir()
+    Path(".gitignore").write_text("/out/\nskip/\n")
+    assert [os.path.basename(path) for path in found("out/deep").files] == ["a.py", "b.py"]
+    assert [os.path.basename(path) for path in found(".").files] == ["c.py"]

@@ -190,7 +190,8 @@ class _Walk:
         ignores = _with_file((), os.path.join(here, ".git", "info", "exclude"), here)
         for parent in reversed(above):
             ignores = _with_file(ignores, os.path.join(parent, ".gitignore"), parent)
-        return ignores
+        # A directory that the user named is checked, also where a file above ignores it.
+        return tuple(ignore for ignore in ignores if here == directory or not ignore.verdict(directory, True))
 
 
 def _compiled(settings: Settings) -> _Rules:
