@@ -11,12 +11,12 @@ from nonstrict.check.gitignore import compile_patterns
 
 def ignored(lines: list[str], path: str) -> bool:
     """Whether a file is ignored: it, or a directory above it, as a walk from the top would see it."""
-    ignore = compile_patterns(lines, "/root")
+    ignore = compile_patterns(lines, "/project")
     if ignore is None:
         return False
     parts = path.split("/")
     for depth in range(1, len(parts) + 1):
-        here = "/root/" + "/".join(parts[:depth])
+        here = "/project/" + "/".join(parts[:depth])
         if ignore.verdict(here, depth < len(parts)):
             return True
     return False
