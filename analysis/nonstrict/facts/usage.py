@@ -42,7 +42,7 @@ def _member_kind(attribute: str) -> str:
     if attribute in MUTATING_METHODS["list"] and attribute not in {"sort", "clear", "pop", "remove"}:
         return "list"
     # Storages have these too, but a marked function cannot take one.
-    return "tensor" if attribute in {"data_ptr", "resize_"} or is_tensor_only_member(attribute) else ""
+    return "tensor" if attribute in {"data_ptr", "resize_", "tolist"} or is_tensor_only_member(attribute) else ""
 
 
 def _subscript_kind(index: ast.expr) -> str:

@@ -130,7 +130,14 @@ class MarkedBody:
 
     def writers(self, place: Place) -> tuple[Related, ...]:
         """Where what lives at a place is changed; other files are searched only for what changes the verdict."""
+        if place.origin is Origin.DEFAULT:
+            return self._own_writes(place)
         return writes.writers(self.machine, place, abroad=place not in self._tensor_places)
+
+    def _own_writes(self, place: Place) -> tuple[Related, ...]:
+        """Where the body itself changes a default argument, which all its calls share."""
+        changes = (seen.effect for seen in self.observed(Event.WRITE) if seen.effect.place[:3] == place[:3])
+        return tuple(Related(effect.span, "changed here") for effect in changes)
 
     @cached_property
     def _tensor_places(self) -> frozenset[Place]:

@@ -73,6 +73,8 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
     if base.kind in (Kind.PYTHON_MODULE, Kind.EXTERNAL) or (base.kind is Kind.SETTING and isinstance(base.ref, str)):
         _module_attribute(frame, node, base, name, value)
         return
+    if base.kind is Kind.MARKED and base.ref.function is not None:
+        base = base._replace(kind=Kind.FUNCTION, ref=base.ref.function)
     if base.kind is Kind.CLASS or base.kind is Kind.FUNCTION:
         owner = base.ref
         place = Place(Origin.GLOBAL, owner.module.path, owner.name, (f".{name}",))

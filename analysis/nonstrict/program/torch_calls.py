@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event
-from nonstrict.program.places import CAPTURED, FRESH, VIEW
+from nonstrict.program.places import CAPTURED, FRESH, VIEW, Origin
 from nonstrict.program.values import (
     BOOL,
     NO_CONSTANT,
@@ -304,7 +304,8 @@ def _forced(frame: Frame, node: ast.AST, last: str, operator: Operator, first: V
     if last in ("item", "tolist"):
         made = frame.unbacked(node, first, f"`{last}()`")
         return container(Kind.LIST, made).with_pending(made.pending) if last == "tolist" else made
-    if first.kind in TENSORS:
+    # These take nothing but tensors: an argument of which nothing is known is one.
+    if first.kind in TENSORS or (first.kind is Kind.UNKNOWN and first.place.origin is Origin.ARGUMENT):
         frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}`")
     return BOOL if operator.returns == "bool" else Value(Kind.NUMPY) if last == "numpy" else NUMBER
 
