@@ -22,6 +22,8 @@ _DEFAULT_TORCH = (2, 13)
 #: Marked files are parsed whole, so that a syntax error anywhere in them is told, up to this many bytes in a run;
 #: beyond that, as in files without markers, only the statements that are reached are parsed.
 _SYNTAX_CHECK_BYTES = 250_000
+#: A part's number is handed out as one byte.
+_MAX_PARTS = 255
 #: Markers are dense where one file in so many holds one.
 _DENSE = 10
 #: Marked files of fewer bytes than this are not worth a second process.
@@ -143,7 +145,8 @@ def _in_shares(files: Sequence[str], marked: list[Source], options: AnalysisOpti
         return examine(files, marked, [(0, marked)], options)
     # Where markers are dense the work is uneven: parts are handed out as processes become free.
     dense = len(marked) * _DENSE > len(files)
-    parts = _parts(marked, min(jobs * 4, 255) if dense else jobs)
+    jobs = min(jobs, _MAX_PARTS)
+    parts = _parts(marked, min(jobs * 4, _MAX_PARTS) if dense else jobs)
 
     def work(numbers: Iterator[int]) -> Share:
         return examine(files, marked, ((number, parts[number]) for number in numbers), options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sys
 import traceback
 from typing import TYPE_CHECKING, TypeVar
@@ -38,7 +39,10 @@ def in_processes(work: Callable[[Iterator[int]], T], jobs: int, parts: int) -> l
     try:
         results = [work(_numbers(numbers))]
     except BaseException:
-        for _, descriptor in children:
+        # Nobody will read what the others find.
+        for process, descriptor in children:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
             os.close(descriptor)
         raise
     finally:

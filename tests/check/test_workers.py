@@ -1,0 +1,48 @@
+"""Work in several processes: every part is taken once, and a failure in one ends the others or is told."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nonstrict.check.workers import WorkerError, can_fork, in_processes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(not can_fork(), reason="processes cannot be forked here")
+
+
+def test_every_part_is_taken_once():
+    shares = in_processes(list, 3, 20)
+    assert len(shares) == 3
+    assert sorted(number for share in shares for number in share) == list(range(20))
+
+
+def test_a_failure_in_another_process_is_told():
+    parent = os.getpid()
+
+    def work(numbers: Iterator[int]) -> int:
+        if os.getpid() != parent:
+            raise ValueError("told by the child")
+        return len(list(numbers))
+
+    with pytest.raises(WorkerError, match="told by the child"):
+        in_processes(work, 2, 2)
+
+
+def test_a_failure_here_ends_the_others():
+    parent = os.getpid()
+
+    def work(numbers: Iterator[int]) -> None:
+        if os.getpid() == parent:
+            raise ValueError("here")
+        time.sleep(60)
+
+    started = time.monotonic()
+    with pytest.raises(ValueError, match="here"):
+        in_processes(work, 3, 3)
+    assert time.monotonic() - started < 30
