@@ -25,7 +25,7 @@ _SYNTAX_CHECK_BYTES = 250_000
 #: A part's number is handed out as one byte.
 _MAX_PARTS = 255
 #: Markers are dense where one file in so many holds one.
-_DENSE = 10
+_DENSE = 20
 #: Marked files of fewer bytes than this are not worth a second process.
 _PARALLEL_BYTES = 400_000
 #: Files of more bytes than this are not even searched for markers: they might not fit into memory.
@@ -37,7 +37,8 @@ class AnalysisOptions(NamedTuple):
 
     `explicit` are files that the user named: they are parsed even if no marker reaches them, so that a syntax error
     is reported. `site_packages` are folders of installed packages. `overlays` are sources by path that stand for
-    files (standard input, unsaved buffers). `jobs` is the number of processes that may be used.
+    files (standard input, unsaved buffers). `jobs` is the number of processes that may be used. What the analysis was
+    made of is added to `kept`: a process that ends anyway need not take its syntax trees apart.
     """
 
     torch_version: str | None = None
@@ -46,6 +47,7 @@ class AnalysisOptions(NamedTuple):
     jobs: int = 1
     progress: Callable[[int, int], None] | None = None
     overlays: Mapping[str, Source] = {}
+    kept: list[object] | None = None
 
 
 class Analysis(NamedTuple):
@@ -85,6 +87,8 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
         try:
             share = _in_shares(files, marked, options)
         finally:
+            if options.kept is not None:
+                gc.freeze()
             if collecting:
                 gc.enable()
         findings += share.findings

@@ -56,6 +56,8 @@ def examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], o
 def _examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], options: AnalysisOptions) -> Share:
     project = Project(options.site_packages, {**options.overlays, **{source.path: source for source in marked}})
     machine = Machine(project, files)
+    if options.kept is not None:
+        options.kept.append(machine)
     findings: list[Finding] = []
     failures: list[tuple[str, str]] = []
     wrappers: _Wrappers | None = None

@@ -75,6 +75,7 @@ def _checked(settings: Settings, options: argparse.Namespace) -> CheckResult:
                 standard_input=standard_input,
                 nested=_Nested(options) if nested_settings(options) else None,
                 progress=progress,
+                kept=options.kept,
             ),
         )
     finally:
