@@ -1,6 +1,7 @@
 # Everything the repository does, from a bare clone: each target prepares what it needs and repeats nothing.
 #   make demo    check the programs in examples/      make test   all tests: the extension's, then pytest
 #   make lint    ruff, basedpyright, biome, tsc       make docs   pages generated from the rules and the README's output
+#   make graph-breaks    measure again which constructs the installed torch refuses to compile
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
 
 PYTHON ?= python3
@@ -14,10 +15,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format docs bench dist client clean
+.PHONY: help demo test lint format docs graph-breaks bench dist client clean
 
 help:
-	@sed -n '2,4s/^#   //p' Makefile
+	@sed -n '2,5s/^#   //p' Makefile
 
 demo: $(VENV)/.tool
 	@echo '$$ nonstrict check examples'
@@ -41,6 +42,9 @@ format: $(VENV)/.developer node_modules/.stamp
 docs: $(VENV)/.developer
 	@$(BIN)/python scripts/generate_rule_docs.py
 	@$(BIN)/python scripts/update_readme.py
+
+graph-breaks: $(VENV)/.developer
+	@$(BIN)/python scripts/generate_graph_breaks.py
 
 bench: $(VENV)/.developer
 	@$(BIN)/python bench/report.py $(BENCH_ARGS)

@@ -95,7 +95,8 @@ def stub_returns(path: Path, owner: str | None = None) -> dict[str, list[tuple[s
 
 def annotation_kind(text: str) -> str:
     """The kind of value that a return annotation promises; `other` when it does not say."""
-    plain = text.replace("torch.", "").replace("typing.", "").replace("builtins.", "").strip("'\" ")
+    plain = text.replace("torch.", "").replace("typing_extensions.", "").replace("typing.", "")
+    plain = plain.replace("builtins.", "").strip("'\" ")
     if plain.startswith(("TypeIs", "TypeGuard", "_TypeIs", "_TypeGuard")):
         return "bool"
     if plain in {"Tensor", "Self", "TensorBase"}:

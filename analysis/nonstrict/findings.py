@@ -56,7 +56,8 @@ class Finding(NamedTuple):
 
     `function` is the qualified name of the marked function, `marker` the kind of its marker
     (`nonstrict`, `in-graph`, ...); both are empty for findings of the tool itself (NST9xx).
-    `related` holds the call chain from the marker to the expression, then the evidence.
+    `related` holds the call chain from the marker to the expression, then the evidence; `links` is the length of the
+    chain, the marker included.
     """
 
     code: str
@@ -67,6 +68,7 @@ class Finding(NamedTuple):
     function: str = ""
     marker: str = ""
     related: tuple[Related, ...] = ()
+    links: int = 0
 
 
 class Location(NamedTuple):
@@ -102,3 +104,4 @@ class Diagnostic(NamedTuple):
     function: str = ""
     marker: str = ""
     related: tuple[RelatedLocation, ...] = ()
+    links: int = 0

@@ -65,6 +65,7 @@ def diagnostics() -> list[Diagnostic]:
             "scaled",
             "nonstrict",
             (marker, elsewhere),
+            1,
         ),
         Diagnostic(
             "NST902",

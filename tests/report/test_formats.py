@@ -131,8 +131,62 @@ def test_sarif_has_what_code_scanning_asks_for():
         assert set(location["physicalLocation"]["region"]) == {"startLine", "startColumn", "endLine", "endColumn"}
         assert not location["physicalLocation"]["artifactLocation"]["uri"].startswith(("/", "file:"))
     flow = run["results"][1]["codeFlows"][0]["threadFlows"][0]["locations"]
-    assert [step["location"]["message"]["text"] for step in flow][:2] == ["`scaled` is marked here", "rebound here"]
+    assert flow[0]["location"]["message"]["text"] == "`scaled` is marked here"
     assert run["invocations"][0]["executionSuccessful"] is False
+
+
+def texts(locations: list[dict[str, Any]]) -> list[str]:
+    return [where.get("location", where)["message"]["text"] for where in locations]
+
+
+def test_sarif_flows_lead_from_the_marker_to_the_expression():
+    found = diagnostics()[1]
+    marker, rebound = found.related
+    calls = [marker._replace(message=f"`f{depth}` calls `f{depth + 1}` here") for depth in range(2)]
+    deep = found._replace(related=(marker, *calls, rebound, rebound), links=3)
+    (result,) = run_of([deep])["results"]
+    assert len(result["relatedLocations"]) == 5
+    (flow,) = result["codeFlows"]
+    (thread,) = flow["threadFlows"]
+    steps = thread["locations"]
+    assert texts(steps) == [marker.message, "`f0` calls `f1` here", "`f1` calls `f2` here", found.message]
+    assert [step["nestingLevel"] for step in steps] == [0, 0, 1, 2]
+    assert [step["executionOrder"] for step in steps] == [1, 2, 3, 4]
+    assert [step.get("importance") for step in steps] == [None, None, None, "essential"]
+    assert steps[-1]["location"]["physicalLocation"] == result["locations"][0]["physicalLocation"]
+
+
+def test_sarif_evidence_is_related_and_no_step():
+    (result,) = run_of([diagnostics()[1]])["results"]
+    assert texts(result["relatedLocations"]) == ["`scaled` is marked here", "rebound here"]
+    steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
+    assert texts(steps) == ["`scaled` is marked here", diagnostics()[1].message]
+
+
+def test_sarif_has_no_flow_without_a_marker():
+    assert "codeFlows" not in run_of([diagnostics()[1]._replace(links=0)])["results"][0]
+    assert "codeFlows" not in run_of([diagnostics()[2]])["results"][0]
+
+
+def test_sarif_of_a_checked_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from nonstrict.cli.main import main
+
+    (tmp_path / "settings.py").write_text("rate = 1.0\n")
+    (tmp_path / "model.py").write_text(
+        "import settings\nimport torch\n\n\ndef scaled(x):\n    return x * settings.rate\n\n\n"
+        "@torch._dynamo.nonstrict_trace\ndef step(x):\n    return scaled(x)\n"
+    )
+    (tmp_path / "train.py").write_text("import settings\n\n\ndef start():\n    settings.rate = 2.0\n")
+    monkeypatch.chdir(tmp_path)
+    status = main(["check", "--output-format", "sarif", "--isolated", "--no-cache", "-o", "out.sarif"])
+    assert status == 1
+    document = json.loads((tmp_path / "out.sarif").read_text())
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    (result,) = document["runs"][0]["results"]
+    steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
+    assert [step["location"]["physicalLocation"]["region"]["startLine"] for step in steps] == [9, 11, 6]
+    (evidence,) = [where for where in result["relatedLocations"] if where["message"]["text"] == "rebound here"]
+    assert evidence["physicalLocation"]["artifactLocation"]["uri"] == "train.py"
 
 
 def test_sarif_names_files_by_uri():

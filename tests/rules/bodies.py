@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from nonstrict.findings import Related, Span
 from nonstrict.program.effects import Effect, Event, Observed
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.program.sites import CallSite, Parameter
+    from nonstrict.rules.base import Body
 
 HERE = Span("main.py", 1, 0, 1, 10)
 
@@ -38,11 +39,13 @@ class FakeBody:
     effects: list[Effect] = field(default_factory=list[Effect])
     marker: str = "nonstrict"
     api: str = "nonstrict_trace"
+    fullgraph: bool = False
     function: str = "scale"
     torch: tuple[int, int] = (2, 13)
     marked_at: Span = HERE
     changes: tuple[Related, ...] = ()
     switches: tuple[Related, ...] = ()
+    settings: tuple[Related, ...] = ()
     guarded: bool = False
     sites: tuple[CallSite, ...] = ()
     parameters: tuple[Parameter, ...] = ()
@@ -63,8 +66,25 @@ class FakeBody:
     def guarded_by_region(self, place: Place) -> bool:
         return self.guarded
 
+    def written_by_region(self, place: Place) -> tuple[Related, ...]:
+        return ()
+
+    def read_by_region(self, write: Effect) -> tuple[Related, ...]:
+        return ()
+
+    def supposed(self, observed: Observed) -> None:
+        return None
+
     def mode_writers(self) -> tuple[Related, ...]:
         return self.switches
+
+    def environment_writers(self, name: str) -> tuple[Related, ...]:
+        return self.settings
+
+    @property
+    def told(self) -> Body:
+        """This body as rules take it; a test gives what its rule asks for."""
+        return cast("Body", self)
 
 
 CHANGED = (Related(HERE, "rebound here"),)

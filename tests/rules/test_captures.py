@@ -20,7 +20,7 @@ def _said(code: str, body: FakeBody) -> list[tuple[str, str]]:
     """Severity and message of each finding of a rule."""
     examine = RULES[code].examine
     assert examine is not None
-    return [(finding.severity.label, finding.message) for finding in examine(body)]
+    return [(finding.severity.label, finding.message) for finding in examine(body.told)]
 
 
 def _read(value: Value = TENSOR, place: Any = _GLOBAL, what: str = "") -> list[Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Finding, Severity
 from nonstrict.knowledge.markers import NEEDLES
+from nonstrict.text.epochs import epochs
 from nonstrict.text.source import UnreadableSource, repaired, source_from_bytes, too_large
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
         # Syntax trees are large, long-lived and hold no cycles: collecting garbage more than doubles the parsing time.
         gc.disable()
         try:
-            share = _in_shares(files, marked, options)
+            share = _in_epochs(files, marked, options)
         finally:
             if options.kept is not None:
                 gc.freeze()
@@ -156,6 +157,19 @@ def _in_shares(files: Sequence[str], marked: list[Source], options: AnalysisOpti
         return examine(files, marked, ((number, parts[number]) for number in numbers), options)
 
     return _merged(in_processes(work, jobs, len(parts)))
+
+
+def _in_epochs(files: Sequence[str], marked: list[Source], options: AnalysisOptions) -> Share:
+    """What all files hold, notebooks and pages in their last state, and what earlier states of these held."""
+    states = {source.path: epochs(source) for source in marked if source.cells}
+    last = [states[source.path][-1] if states.get(source.path) else source for source in marked]
+    share = _in_shares(files, last, options)
+    earlier = [state for found in states.values() for state in found[:-1]]
+    if not earlier:
+        return share
+    from nonstrict.check.examination import examine
+
+    return _merged([share, *(examine([state.path], [state], [(0, [state])], options) for state in earlier)])
 
 
 def _parts(marked: list[Source], count: int) -> list[list[Source]]:

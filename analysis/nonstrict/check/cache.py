@@ -25,7 +25,7 @@ DIRECTORY = ".nonstrict_cache"
 #: Entries kept in a cache directory; each run of other files or settings makes one.
 MAX_ENTRIES = 32
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of nonstrict. See https://bford.info/cachedir/\n"
-_FORMAT = 1
+_FORMAT = 2
 
 
 class Entry(NamedTuple):
@@ -153,6 +153,7 @@ def _record(diagnostic: Diagnostic) -> list[object]:
         diagnostic.function,
         diagnostic.marker,
         [[_place(related.location), related.message] for related in diagnostic.related],
+        diagnostic.links,
     ]
 
 
@@ -169,7 +170,7 @@ def _place(location: Location) -> list[object]:
 
 def _diagnostic(record: list[Any]) -> Diagnostic:
     """The diagnostic that `_record` wrote."""
-    code, name, severity, place, message, help_, function, marker, related = record
+    code, name, severity, place, message, help_, function, marker, related, links = record
     return Diagnostic(
         code,
         name,
@@ -180,4 +181,5 @@ def _diagnostic(record: list[Any]) -> Diagnostic:
         function,
         marker,
         tuple(RelatedLocation(Location(*where), text) for where, text in related),
+        links,
     )

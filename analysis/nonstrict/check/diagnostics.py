@@ -101,6 +101,7 @@ class Presenter:
             finding.function,
             finding.marker,
             tuple(RelatedLocation(texts.locate(related.span), related.message) for related in finding.related),
+            finding.links,
         )
 
 

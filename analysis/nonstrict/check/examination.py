@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.analysis import AnalysisOptions, Part, Share, torch_of
+from nonstrict.check.stack import with_deep_stack
 from nonstrict.findings import Finding, Severity
 from nonstrict.program import callers, roots
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.machine import Machine
 from nonstrict.program.project import Project
+from nonstrict.program.values import Kind
 from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from nonstrict.text.source import Source
 
-_STACK = 512 * 1024 * 1024
-_RECURSION = 40_000
 #: How many modules a wrapper may pass through: each layer is one more search of the files.
 _WRAPPER_LAYERS = 3
 
@@ -29,28 +27,8 @@ def examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], o
     """The findings in the marked functions of some parts of the marked files; wrappers in all of them count.
 
     The process that gets part 0 also has the files which only use wrappers.
-    Runs in a thread with a deep stack, for expressions and call chains of any depth.
     """
-    told: list[Share] = []
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            told.append(_examine(files, marked, parts, options))
-        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
-            failed.append(error)
-
-    limit, stack = sys.getrecursionlimit(), threading.stack_size()
-    sys.setrecursionlimit(_RECURSION)
-    threading.stack_size(_STACK)
-    thread = threading.Thread(target=work)
-    thread.start()
-    threading.stack_size(stack)
-    thread.join()
-    sys.setrecursionlimit(limit)
-    if failed:
-        raise failed[0]
-    return told[0]
+    return with_deep_stack(lambda: _examine(files, marked, parts, options))
 
 
 def _examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], options: AnalysisOptions) -> Share:
@@ -87,7 +65,7 @@ def _discovered(machine: Machine, path: str, names: set[str]) -> list[tuple[str,
         return []
     code = module.source.code
     try:
-        roots.discover(machine, module, roots.WORDS | {name for name in names if name in code})
+        roots.discover(machine, module, roots.words_in(code) | {name for name in names if name in code})
     except RecursionError:
         return [(path, "the code is nested too deeply to be analysed")]
     return []
@@ -141,19 +119,30 @@ def _told(
     """The findings of all rules in all marked functions; one that several reach is told for the nearest."""
     found: dict[tuple[object, ...], Finding] = {}
     failures: list[tuple[str, str]] = []
-    marks = [mark for mark in roots.settled_marks(machine) if mark.kind in roots.TRACED_KINDS and mark.path in own]
+    own_marks = [mark for mark in roots.settled_marks(machine) if mark.path in own]
+    marks = [mark for mark in own_marks if mark.kind in roots.TRACED_KINDS]
     callers.expect_calls(machine, marks)
+    marks += [mark for mark in own_marks if mark.operator is not None]
+    for mark in own_marks:
+        callers.seek_region(machine, mark)
     bodies: list[MarkedBody] = []
     for index, mark in enumerate(marks):
         if options.progress is not None:
             options.progress(index, len(marks))
         body = MarkedBody(machine, mark, torch)
         try:
-            body.announce()
+            if mark.operator is None:
+                body.announce()
+            else:
+                body.seek_calls()
         except RecursionError:
             failures.append(_too_deep(body))
         else:
             bodies.append(body)
+    regions = [
+        region for region in machine.regions.values() if region.path in own and region.target.kind is not Kind.MARKED
+    ]
+    bodies += [machine.compiled_region(region, torch) for region in regions]
     for body in bodies:
         try:
             for finding in _of_body(body):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: Command -> (module, summary).
 COMMANDS = {
     "check": ("check", "check files and directories"),
+    "audit": ("audit", "say whether a function may be marked, and what is in the way"),
     "rule": ("rule", "explain a rule, or list all rules"),
     "config": ("config", "list and explain the configuration keys"),
     "clean": ("clean", "remove the cache"),

@@ -31,10 +31,7 @@ def overridden(settings: Settings, options: argparse.Namespace) -> Settings:
     _select_files(fields, settings, options)
     if options.fail_on:
         fields["fail_on"] = Severity[options.fail_on.upper()]
-    if options.python:
-        fields["python"] = os.path.abspath(options.python)
-    if options.torch_version:
-        fields["torch_version"] = options.torch_version
+    _choose_environment(fields, options)
     cache_dir = options.cache_dir or os.environ.get("NONSTRICT_CACHE_DIR")
     if cache_dir:
         fields["cache_dir"] = os.path.abspath(cache_dir)
@@ -42,6 +39,28 @@ def overridden(settings: Settings, options: argparse.Namespace) -> Settings:
     if output_format:
         fields["output_format"] = output_format
     return settings._replace(**fields) if fields else settings
+
+
+def environment_overrides(settings: Settings, options: argparse.Namespace) -> Settings:
+    """`settings` with `--config KEY=VALUE`, `--python` and `--torch-version` on top.
+
+    Raises:
+        ConfigurationError: an option has a value that it does not take.
+    """
+    for assignment in filter(is_assignment, options.config):
+        from nonstrict.settings.load import settings_from_assignment
+
+        settings = settings_from_assignment(settings, assignment)
+    fields: dict[str, Any] = {}
+    _choose_environment(fields, options)
+    return settings._replace(**fields)
+
+
+def _choose_environment(fields: dict[str, Any], options: argparse.Namespace) -> None:
+    if options.python:
+        fields["python"] = os.path.abspath(options.python)
+    if options.torch_version:
+        fields["torch_version"] = options.torch_version
 
 
 def _select_rules(fields: dict[str, Any], settings: Settings, options: argparse.Namespace) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _Loop = (ast.For, ast.AsyncFor, ast.While)
+_NOWHERE = 1 << 30
 
 
 def precedes_closures(outer: FunctionNode, statement: ast.AST, name: str) -> bool:
@@ -21,7 +22,8 @@ def precedes_closures(outer: FunctionNode, statement: ast.AST, name: str) -> boo
     Each call of `outer` has its own variables, so only a loop around both brings the statement back.
     """
     readers = _readers(outer, name)
-    if not readers or _first_line(statement) >= min(map(_first_line, readers)):
+    together = [reader for reader in readers if not _in_other_branch(outer, statement, reader)]
+    if not readers or _first_line(statement) >= min(map(_first_line, together), default=_NOWHERE):
         return False
     around = (loop for loop in _loops(outer) if _covers(loop, statement))
     return not any(_covers(loop, reader) for loop in around for reader in readers)
@@ -41,6 +43,17 @@ def _readers(outer: FunctionNode, name: str) -> list[ast.AST]:
 
 def _own(function: FunctionNode) -> frozenset[str] | tuple[str, ...]:
     return parameter_names(function.args) if isinstance(function, ast.Lambda) else scope_of(function).local
+
+
+def _in_other_branch(outer: ast.AST, statement: ast.AST, reader: ast.AST) -> bool:
+    """Whether an `if` runs either the one or the other."""
+    for node in walk(outer):
+        if isinstance(node, ast.If):
+            sides = [any(_covers(part, statement) for part in side) for side in (node.body, node.orelse)]
+            others = [any(_covers(part, reader) for part in side) for side in (node.body, node.orelse)]
+            if sides in ([True, False], [False, True]) and others == sides[::-1]:
+                return True
+    return False
 
 
 def _loops(outer: ast.AST) -> list[ast.AST]:

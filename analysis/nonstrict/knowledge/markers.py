@@ -136,4 +136,12 @@ NEEDLES: tuple[bytes, ...] = (
     # `from torch import export` and then `export.export(model, ...)`.
     b".export(",
     b"draft_export",
+    # Operators and leaf functions, which the compiler does not look into.
+    b"custom_op",
+    b"triton_op",
+    b"torch.library",
+    b"leaf_function",
+    # Regions that must not break.
+    b"fullgraph",
+    b"optimize_assert",
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from nonstrict.knowledge.operators import nn_module, torch_kind
 from nonstrict.program.values import (
     BOOL,
+    BYTES,
     NONE,
     NUMBER,
     NUMPY,
@@ -31,7 +32,7 @@ _SIMPLE = {
     "builtins.complex": NUMBER,
     "builtins.bool": BOOL,
     "builtins.str": STRING,
-    "builtins.bytes": STRING,
+    "builtins.bytes": Value(Kind.STRING, ref=BYTES),
     "torch.Size": SIZE,
     "torch.device": SETTING,
     "torch.dtype": SETTING,

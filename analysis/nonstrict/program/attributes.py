@@ -87,6 +87,8 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     if simple is not None:
         frame.consume(node, base, metadata=True)
         pending = base.pending if kind in ("size", "number") else frozenset[object]()
+        if kind == "size" and follows_shape(base):
+            return Value(Kind.SIZE, flags=Flag.SHAPE, pending=pending)
         return simple.with_pending(pending)
     if kind == "tensor":
         frame.consume(node, base)
@@ -97,6 +99,11 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     if name.startswith("__"):
         return UNKNOWN
     return Value(Kind.EXTERNAL_METHOD, base.place, (base, name)) if kind is None else UNKNOWN
+
+
+def follows_shape(tensor: Value) -> bool:
+    """Whether the shape of a tensor is that of an argument, or follows from it."""
+    return tensor.is_tensor and not tensor.place.captured and not tensor.flags & Flag.LITERAL
 
 
 def _query_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> None:
@@ -222,8 +229,19 @@ def _of_unknown(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Va
     return Value(Kind.EXTERNAL_METHOD, base.place.step(f".{name}"), (base, name))
 
 
+def _of_tuple(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    """A field of a named tuple, or a method."""
+    found = base.heap.attributes.get(name) if base.heap is not None else None
+    if found is None:
+        return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
+    outside = base.place.origin not in (Origin.FRESH, Origin.UNKNOWN)
+    return relocated(found, base.place.step(f".{name}")) if outside else found
+
+
 def _of_marked(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
-    return UNKNOWN
+    """Methods of operators register what belongs to them; nothing else is known of a marked function."""
+    method = base.ref.operator is not None and name.startswith("register_")
+    return Value(Kind.EXTERNAL_METHOD, base.place, (base, name)) if method else UNKNOWN
 
 
 _LOADERS = {
@@ -238,6 +256,7 @@ _LOADERS = {
     Kind.SUPER: _of_super,
     Kind.UNKNOWN: _of_unknown,
     Kind.MARKED: _of_marked,
+    Kind.TUPLE: _of_tuple,
 }
 
 
@@ -258,13 +277,14 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     if special is not None:
         return special
     if base.kind is Kind.SIZE:
-        is_slice = isinstance(node.slice, ast.Slice)
-        return (SIZE if is_slice else NUMBER).with_pending(base.pending)
+        kind = Kind.SIZE if isinstance(node.slice, ast.Slice) else Kind.NUMBER
+        return Value(kind, flags=base.flags & Flag.SHAPE, pending=base.pending)
     if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
-        frame.emit(Event.AMBIENT, node, what="reads the environment")
+        frame.emit(Event.AMBIENT, node, value=index, what="reads the environment")
         return STRING
     if base.kind in (Kind.CLASS, Kind.EXTERNAL):
-        return base
+        member = base.kind is Kind.CLASS and classes.is_enum(base.ref)
+        return Value(Kind.SETTING, FRESH, base.ref) if member else base
     if base.kind is Kind.FUNCTION and "triton" in base.ref.traits:
         return base._replace(flags=base.flags | Flag.NATIVE)
     if base.ref == GLOBALS and isinstance(index.const, str):

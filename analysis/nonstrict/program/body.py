@@ -8,19 +8,36 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Related, Span
-from nonstrict.program import callers, invoke, marking, parameters, writes
+from nonstrict.program import (
+    callers,
+    crossing,
+    dynamic_sizes,
+    evidence,
+    exchange,
+    hashed,
+    invoke,
+    marking,
+    parameters,
+    soundness,
+    structures,
+    varying,
+    writes,
+)
 from nonstrict.program.annotations import canonical
-from nonstrict.program.effects import Event, Observed, Summary, observed, span_of
+from nonstrict.program.definitions import Class
+from nonstrict.program.effects import Effect, Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.sites import CallSite, Parameter
-from nonstrict.program.values import Heap, Kind, Value
+from nonstrict.program.values import UNKNOWN, Heap, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.program.applied import AppliedMarker
     from nonstrict.program.definitions import Function, Mark
     from nonstrict.program.machine import Machine
+    from nonstrict.program.pytrees import Registration
 
 
 class MarkedBody:
@@ -34,6 +51,8 @@ class MarkedBody:
         self.torch = torch
         self.function = mark.function.qualname if mark.function is not None else _described(mark.target)
         self.marked_at: Span = span_of(mark.path, mark.offset, mark.node)
+        self.fullgraph = False
+        self._arguments: dict[str, Value] = {}
         self.receiver: Value | None = marking.receiver_of(mark)
 
     @cached_property
@@ -51,10 +70,14 @@ class MarkedBody:
             summary,
             function=function,
             scope=scope_of(function.node),
+            region=self.marker == "compiled",
+            opaque=self.mark.operator is not None,
         )
         self.machine.begin()
         bound = parameters.of_marked(definition, function, self._seen(function), self._receiver_in_body())
         bound.update(self._bound_by_partial(function))
+        self.machine.begin()  # a fresh budget: what is known of callers has cost some
+        self._arguments = bound
         frame.env.update(bound)
         invoke.run(self.machine, frame)
         if function.cached_at is not None:
@@ -90,17 +113,65 @@ class MarkedBody:
 
     def _seen(self, function: Function) -> dict[str, Value]:
         """The joined values of parameters whose annotation does not tell what they are."""
+        operator = self.mark.operator
+        if operator is not None and operator.api != "leaf_function":
+            return {}  # torch asks for annotations, and lets no other types in
         if not parameters.needs_callers(self.machine, function):
             return {}
         return callers.joined_arguments(self.machine, self.mark)
 
+    def seek_calls(self) -> None:
+        """Look for the calls of an operator that has an effect: where they drop its result, the effect is lost."""
+        if self.has_effect:
+            callers.calls_of(self.machine, self.mark)
+
     def announce(self) -> None:
         """Interpret the function and tell what will be asked of other files, so that they are searched once for all."""
-        for seen in self.observed(Event.READ):
+        for seen in self.observed(Event.MODE):
+            if not seen.effect.place.captured:
+                evidence.expect_mode_writers(self.machine)
+                break
+        for seen in self.observed(Event.ATTRIBUTE):
+            owner = self._class_at(seen.effect.place) if not seen.effect.place.captured else None
+            if owner is not None:
+                evidence.expect_attribute_writers(self.machine, owner)
+        for seen in self.observed(Event.AMBIENT):
+            if isinstance(seen.effect.value.const, str):
+                evidence.expect_environment_writers(self.machine, seen.effect.value.const)
+        for seen in self._observed.get(Event.READ, []):
             effect = seen.effect
             alternatives = effect.value.alternatives()
-            if not effect.value.is_tensor and any(alternative.kind not in _NO_STATE for alternative in alternatives):
+            if effect.value.is_tensor:
+                if not self._fails_anyway(effect):
+                    writes.expect_writers(self.machine, effect.place)
+            elif any(alternative.kind not in _NO_STATE for alternative in alternatives):
                 writes.expect_writers(self.machine, effect.place)
+
+    @property
+    def applied(self) -> AppliedMarker:
+        """How the marker was applied, and the operator that it made."""
+        return self._applied
+
+    @cached_property
+    def _applied(self) -> AppliedMarker:
+        from nonstrict.program.applied import AppliedMarker
+
+        return AppliedMarker(self.machine, self.mark, self.torch)
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether an operator that declares no change does anything in Python beside computing."""
+        operator = self.mark.operator
+        if operator is None or operator.mutates != frozenset() or operator.traced or operator.effectful:
+            return False
+        events = [Event.IO, Event.WRITE, Event.LEAK, Event.THREAD]
+        events += [Event.RAISE] if self.returned.kind is Kind.NONE else []
+        return operator.api != "leaf_function" and any(True for _ in self.observed(*events))
+
+    @property
+    def returned(self) -> Value:
+        """What the function returns."""
+        return self.summary.returns or UNKNOWN
 
     # -- the view of rules ----------------------------------------------------------------------------------------
 
@@ -118,11 +189,29 @@ class MarkedBody:
         """The effects of the given kinds, nearest first."""
         for event in events:
             yield from self._observed.get(event, [])
+            if event is Event.READ:
+                yield from self._replaced_helpers
+
+    @cached_property
+    def _replaced_helpers(self) -> list[Observed]:
+        """Uses of global functions that another file replaces: reads of state like any other."""
+        return [
+            seen._replace(effect=seen.effect._replace(event=Event.READ))
+            for seen in self._observed.get(Event.HELPER, [])
+            if evidence.replaced_abroad(self.machine, seen.effect.place)
+        ]
+
+    def supposed(self, observed: Observed) -> MarkedBody | None:
+        """The helper of a region in which something happens, as if it were marked; a marked function has none."""
+        return None
+
+    def _introduction(self) -> str:
+        return f"`{self.function}` is marked with `{self.api}` here"
 
     def chain(self, observed: Observed) -> tuple[Related, ...]:
         """From the marker through the calls to the function that holds the effect."""
         caller = self.function
-        links = [Related(self.marked_at, f"`{caller}` is marked with `{self.api}` here")]
+        links = [Related(self.marked_at, self._introduction())]
         for edge in observed.chain:
             links.append(Related(edge.span, f"`{caller}` calls `{edge.callee}` here"))
             caller = edge.callee
@@ -132,6 +221,8 @@ class MarkedBody:
         """Where what lives at a place is changed; other files are searched only for what changes the verdict."""
         if place.origin is Origin.DEFAULT:
             return self._own_writes(place)
+        if not place.captured or (place.origin is Origin.RECEIVER and not place.owner):
+            return evidence.argument_writers(self.machine, place, self._class_at(place))
         return writes.writers(self.machine, place, abroad=place not in self._tensor_places)
 
     def _own_writes(self, place: Place) -> tuple[Related, ...]:
@@ -141,13 +232,44 @@ class MarkedBody:
 
     @cached_property
     def _tensor_places(self) -> frozenset[Place]:
-        """Captured tensors: they do not compile with inductor, whoever rebinds them."""
-        return frozenset(seen.effect.place for seen in self.observed(Event.READ) if seen.effect.value.is_tensor)
+        """Captured tensors whose data is read: they do not compile with inductor, whoever rebinds them."""
+        reads = self._observed.get(Event.READ, [])
+        return frozenset(seen.effect.place for seen in reads if self._fails_anyway(seen.effect))
+
+    def _fails_anyway(self, read: Effect) -> bool:
+        fatal = self.marker in ("nonstrict", "in-graph")
+        return fatal and read.value.is_tensor and read.what != "metadata"
+
+    def written_by_region(self, place: Place) -> tuple[Related, ...]:
+        """Where a compiled caller writes, before the call, what the body reads."""
+        return crossing.written_before(self.machine, self.mark, place, self.torch)
+
+    def read_by_region(self, write: Effect) -> tuple[Related, ...]:
+        """Where a compiled caller reads, after the call, what the body wrote."""
+        return crossing.read_after(self.machine, self.mark, write, self.torch)
 
     def mode_writers(self) -> tuple[Related, ...]:
-        """Where modules are switched between training and evaluation, in the files that mark or call the function."""
+        """Where modules are switched between training and evaluation: near the function, else in the project."""
         paths = {self.mark.path, *(call.path for call in callers.calls_of(self.machine, self.mark))}
-        return tuple(related for path in sorted(paths) for related in writes.mode_writers(self.machine, path))
+        return evidence.mode_writers(self.machine, sorted(paths))
+
+    def environment_writers(self, name: str) -> tuple[Related, ...]:
+        """Where the project sets an environment variable."""
+        return evidence.environment_writers(self.machine, name)
+
+    def _class_at(self, place: Place) -> Class | None:
+        """The class of the program that an attribute of an argument belongs to, if that is known."""
+        holder = self._arguments.get(place.name)
+        for step in place.path:
+            if holder is None or holder.kind not in (Kind.MODULE, Kind.OBJECT):
+                return None
+            if step.startswith(".") and step == place.path[-1]:
+                break
+            inner = holder.heap.attributes.get(step[1:]) if holder.heap is not None else None
+            if inner is None or inner.kind not in (Kind.MODULE, Kind.OBJECT):
+                break
+            holder = inner
+        return holder.ref if holder is not None and isinstance(holder.ref, Class) else None
 
     def guarded_by_region(self, place: Place) -> bool:
         """Whether every compiled caller reads the place itself, so that Dynamo guards it."""
@@ -195,6 +317,47 @@ class MarkedBody:
             )
             for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         )
+
+    @cached_property
+    def taken(self) -> list[exchange.Taken]:
+        """The arguments of the function in regions, judged; of its annotations if no call was seen."""
+        return exchange.taken(self)
+
+    @cached_property
+    def unsound(self) -> list[tuple[Registration, soundness.Fault]]:
+        """What is wrong with the registrations of the classes whose objects the function gets."""
+        return [
+            (registration, fault)
+            for argument in self.taken
+            for registration in argument.registrations
+            for fault in soundness.faults(self, argument, registration)
+        ]
+
+    def variation(self, argument: exchange.Taken) -> varying.Variation:
+        """How an argument varies from call to call of the region."""
+        return varying.variation(self, argument)
+
+    def hashed(self, name: str) -> list[Span]:
+        """Where the function hashes a parameter."""
+        return hashed.hashed(self, name)
+
+    def needs_class(self, name: str) -> list[Span]:
+        """Where the function asks a parameter for more than its number."""
+        return hashed.needs_class(self, name)
+
+    def contradicted(self, effect: Effect) -> tuple[Related, ...]:
+        """The calls of `mark_dynamic` that a comparison of a size contradicts."""
+        return dynamic_sizes.fixed(self, effect)
+
+    @property
+    def structures(self) -> list[Span]:
+        """The results whose structure depends on what the function itself changes."""
+        return structures.varying(self)
+
+    @cached_property
+    def given(self) -> list[exchange.Given]:
+        """What the function returns, judged."""
+        return exchange.given(self)
 
     @property
     def dispatches(self) -> tuple[Related, ...]:

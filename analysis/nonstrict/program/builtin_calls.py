@@ -6,15 +6,20 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method
-from nonstrict.program import attributes, classes, conditions, expressions, stores
+from nonstrict.program import attributes, classes, conditions, expressions, pytrees, stores
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
     BOOL,
+    BYTES,
     CONTAINERS,
     GLOBALS,
+    NAMED_TUPLE,
+    NO_CONSTANT,
     NONE,
     NUMBER,
+    RANGE,
+    REVERSED,
     STRING,
     TENSORS,
     UNKNOWN,
@@ -62,12 +67,16 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else "int"
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")
             return NUMBER
-    return Value(Kind.NUMBER, pending=value.pending)
+    return Value(Kind.NUMBER, flags=value.flags & Flag.SHAPE, pending=value.pending)
 
 
 def _bool(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if positional:
-        conditions.decide_value(frame, node, frame.consume(node, positional[0]))
+        value = frame.consume(node, positional[0])
+        if frame.region:
+            frame.settle(value)  # the number may depend on data; only a branch on it may not
+        else:
+            conditions.decide_value(frame, node, value)
     return BOOL
 
 
@@ -82,7 +91,7 @@ def _text(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
 def _bytes(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if positional and positional[0].is_tensor:
         frame.emit(Event.ESCAPE, node, positional[0].place, positional[0], "`bytes()` of a tensor")
-    return STRING
+    return Value(Kind.STRING, ref=BYTES)
 
 
 def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -91,7 +100,8 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     value = positional[0]
     classes.special(frame, node, value, "__len__", [])
     frame.consume(node, value, metadata=value.is_tensor)
-    return NUMBER.with_pending(value.pending)
+    shape = Flag.SHAPE if attributes.follows_shape(value) else Flag.NONE
+    return Value(Kind.NUMBER, flags=shape, pending=value.pending)
 
 
 def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -152,7 +162,7 @@ def _range(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
         frame.consume(node, value)
         if value.is_tensor:
             frame.emit(Event.ESCAPE, node, value.place, value, "using a tensor as a Python integer")
-    return container(Kind.LIST, NUMBER)
+    return container(Kind.LIST, NUMBER)._replace(ref=RANGE)
 
 
 def _enumerate(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -203,6 +213,26 @@ def _collect(kind: Kind) -> Handler:
         return Value(kind, heap=heap, pending=pending)
 
     return handler
+
+
+def _reversed(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return _collect(Kind.LIST)(frame, node, positional, keywords)._replace(ref=REVERSED)
+
+
+def _named_tuple(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """`namedtuple("Pair", "left right")`: a class; its heap holds the names of the fields as keys."""
+    heap = Heap()
+    for name in _field_names(positional[1]) if len(positional) > 1 else ():
+        heap.store(name, UNKNOWN)
+    return Value(Kind.INSTANCE, FRESH, NAMED_TUPLE, heap=heap)
+
+
+def _field_names(given: Value) -> list[str]:
+    if isinstance(given.const, str):
+        return given.const.replace(",", " ").split()
+    items = list(given.heap.items.values()) if given.heap is not None else []
+    first = (item.heap.load(0) if item.kind is Kind.TUPLE and item.heap is not None else item for item in items)
+    return [item.const for item in first if item is not None and isinstance(item.const, str)]
 
 
 def _iter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -327,7 +357,7 @@ def _reduce(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
 
 
 def _trace_guard(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    return Value(Kind.BOOL, FRESH, flags=Flag.TRACE_GUARD)
+    return Value(Kind.BOOL, FRESH, const=True if frame.region else NO_CONSTANT, flags=Flag.TRACE_GUARD)
 
 
 def _globals(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -365,7 +395,7 @@ SPECIAL: dict[str, Handler] = {
     "builtins.set": _collect(Kind.SET),
     "builtins.frozenset": _collect(Kind.SET),
     "builtins.dict": _collect(Kind.DICT),
-    "builtins.reversed": _collect(Kind.LIST),
+    "builtins.reversed": _reversed,
     "builtins.iter": _iter,
     "builtins.next": _next,
     "builtins.isinstance": _isinstance,
@@ -375,6 +405,9 @@ SPECIAL: dict[str, Handler] = {
     "builtins.hasattr": _hasattr,
     "builtins.setattr": _setattr,
     "builtins.super": _super,
+    **pytrees.HANDLERS,
+    "collections.namedtuple": _named_tuple,
+    "typing.NamedTuple": _named_tuple,
     "functools.partial": _partial,
     "functools.wraps": _wraps,
     "functools.update_wrapper": _same,

@@ -151,6 +151,43 @@ def _passed(machine: Machine, function: Function, name: str) -> list[tuple[Value
     return found
 
 
+def seek_region(machine: Machine, mark: Mark) -> None:
+    """Look for what compiles the function in which a marker is applied."""
+    function = mark.within
+    if function is None or function.name == "<lambda>" or mark.kind in ("make-fx", "compiled", "disable"):
+        return
+    if "compile" in function.module.source.code:
+        roots.find_calls(machine, function.module, _aliases(function))
+
+
+def passed_to(machine: Machine, function: Function) -> dict[str, Value]:
+    """For each parameter of a compiled function, what the calls of it in its own module pass."""
+    # Who asks for the calls of one region will ask for those of another: a module is searched once for all of them.
+    regions = [region.function for region in machine.regions.values() if region.function.module is function.module]
+    named = [region for region in regions if region.name != "<lambda>"]
+    if len(named) != machine.sought_regions.get(function.module.path):
+        machine.sought_regions[function.module.path] = len(named)
+        roots.find_calls(machine, function.module, set[str]().union(*(_aliases(region) for region in named)))
+    arguments = function.node.args
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    found: dict[str, Value] = {}
+    for name in names:
+        for given, caller in _passed(machine, function, name):
+            found[name] = join(found.get(name), _resolved(machine, given, caller, _HOPS))
+    return found
+
+
+def leaves_out(machine: Machine, function: Function, name: str) -> bool:
+    """Whether some call of a plain function that was seen leaves out one of its parameters."""
+    if function.name != "<lambda>":
+        roots.find_calls(machine, function.module, _aliases(function))
+    arguments = function.node.args
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    index = names.index(name) if name in names else len(names)
+    calls = machine.static_calls.get(function.node, [])
+    return any(len(positional) <= index and name not in keywords for _, _, positional, keywords in calls)
+
+
 def _aliases(function: Function) -> set[str]:
     """Top-level names bound to an expression that leads to the function, also through its class and its instances.
 
@@ -168,8 +205,17 @@ def _aliases(function: Function) -> set[str]:
 
 
 def is_compiled(machine: Machine, call: SeenCall) -> bool:
-    """Whether a call stands in a function that `torch.compile` is applied to."""
-    return call.caller is not None and call.caller.node in machine.regions
+    """Whether a call stands in a function that `torch.compile` is applied to, or in one that such a function calls."""
+    return call.caller is not None and _in_region(machine, call.caller, _HOPS)
+
+
+def _in_region(machine: Machine, function: Function, hops: int) -> bool:
+    if function.node in machine.regions:
+        return True
+    if not hops:
+        return False
+    callers = {frame.function for frame, *_ in machine.static_calls.get(function.node, [])} - {None, function}
+    return any(caller is not None and _in_region(machine, caller, hops - 1) for caller in callers)
 
 
 def reads(call: SeenCall, place: Place) -> bool:
@@ -188,18 +234,23 @@ def site(machine: Machine, mark: Mark, call: SeenCall) -> CallSite:
     arguments = dict(zip(names, call.positional, strict=False))
     arguments.update(call.keywords)
     spans: dict[str, Span] = {}
-    for name, node in zip(names, call.node.args, strict=False):
-        spans[name] = span_of(call.path, call.offset, node)
+    whole = span_of(call.path, call.offset, call.node)
+    spread = any(isinstance(node, ast.Starred) for node in call.node.args)
+    given = [whole if spread else span_of(call.path, call.offset, node) for node in call.node.args]
+    spans.update(zip(names, given, strict=False))
     for keyword in call.node.keywords:
         if keyword.arg is not None:
             spans[keyword.arg] = span_of(call.path, call.offset, keyword.value)
     return CallSite(
-        span=span_of(call.path, call.offset, call.node),
+        span=whole,
         compiled=is_compiled(machine, call),
         arguments={name: _resolved(machine, value, call.caller, _HOPS) for name, value in arguments.items()},
         argument_spans=spans,
         caught=_caught(machine, call),
         passes_mode=_reads_mode(call),
+        written=arguments,
+        surplus=tuple(zip(given[len(names) :], call.positional[len(names) :], strict=False)),
+        call=call,
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program import expressions
+from nonstrict.program import breaks, expressions, folding
 from nonstrict.program.effects import Event
-from nonstrict.program.values import TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.values import CALLABLES, TENSORS, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,24 +15,38 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 
-def decide(frame: Frame, node: ast.expr) -> None:
-    """A branch, loop or assertion depends on an expression."""
+_TENSOR_OR_NONE = TENSORS | {Kind.NONE}
+
+
+def decide(frame: Frame, node: ast.expr, *, checks: bool = False) -> None:
+    """A branch, loop or assertion depends on an expression; `checks` says that it only decides whether to go on."""
     if isinstance(node, ast.BoolOp):
         for part in node.values:
-            decide(frame, part)
+            verdict = folding.truth(frame, part) if frame.region else None
+            if verdict is None:
+                decide(frame, part, checks=checks)
+            elif verdict is isinstance(node.op, ast.Or):
+                return
         return
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        decide(frame, node.operand)
+        decide(frame, node.operand, checks=checks)
         return
-    decide_value(frame, node, expressions.use(frame, node))
+    value = expressions.use(frame, node)
+    decide_value(frame, node, value)
+    if value.flags & Flag.SHAPE and not frame.static and not frame.region:
+        frame.emit(Event.SHAPE, node, what="check" if checks else "")
 
 
 def decide_value(frame: Frame, node: ast.AST, value: Value) -> None:
     """The truth of a value is asked for: a tensor's data is not there while tracing."""
     frame.settle(value)
+    if frame.region and breaks.from_item(value):
+        breaks.statement(frame, node, "if-tensor-item")
     for alternative in value.alternatives():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, "the truth value of a tensor")
+            if frame.region and all(member.kind in _TENSOR_OR_NONE for member in value.alternatives()):
+                breaks.statement(frame, node, "if-tensor")
             return
 
 
@@ -70,7 +84,9 @@ def forget_output(frame: Frame, known: set[tuple[object, ...]]) -> None:
 
 
 def none_verdict(frame: Frame, test: ast.expr) -> bool | None:
-    """For `x is None` and `x is not None` of a local variable that surely is None, which branch runs."""
+    """Which branch runs for `x is None` where a local variable surely is None, and for `x` where it is a callable."""
+    if isinstance(test, ast.Name):
+        return True if frame.scope is not None and frame.env.get(test.id, UNKNOWN).kind in CALLABLES else None
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.left, ast.Name):
         return None
     operator, right = test.ops[0], test.comparators[0]

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
+from nonstrict.knowledge.pytrees import REGISTRARS
 from nonstrict.program.definitions import Class, Function
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import UNKNOWN, Kind, Value
@@ -26,7 +27,8 @@ def define(frame: Frame, node: ast.AST, offset: int, owner: Class | None = None)
     """The value bound by a function or class definition."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         function = function_of(frame, node, offset, owner)
-        return decorated(frame, node.decorator_list, offset, Value(Kind.FUNCTION, FRESH, function))
+        value = decorated(frame, node.decorator_list, offset, Value(Kind.FUNCTION, FRESH, function))
+        return frame.machine.suppose(frame, node, offset, value, owner) if node in frame.machine.supposed else value
     if isinstance(node, ast.ClassDef):
         cls = class_of(frame, node, offset)
         return decorated(frame, node.decorator_list, offset, Value(Kind.CLASS, FRESH, cls))
@@ -87,6 +89,8 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
         if name in _TRITON:
             function.traits.add("triton")
     if name in ("builtins.staticmethod", "builtins.classmethod"):
+        if value.kind is Kind.MARKED and value.ref.function is not None:
+            value.ref.function.binding = "static" if name.endswith("staticmethod") else "class"
         return value
     marker = MARKERS.get(name)
     callee = frame.machine.evaluate(frame, decorator)
@@ -96,6 +100,7 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
         frame.application = (frame.module.path, frame.offset, decorator)
         result = frame.machine.call(frame, decorator, callee, [value], {})
         return value if result.kind is Kind.UNKNOWN else result
+    _register(frame, decorator, callee, value)
     return value
 
 
@@ -103,10 +108,23 @@ def _is_program(callee: Value) -> bool:
     return any(alternative.kind in _OF_PROGRAM for alternative in callee.alternatives())
 
 
+def _register(frame: Frame, decorator: ast.expr, callee: Value, value: Value) -> None:
+    """Let the operators that a decorator belongs to know of the function below it."""
+    for alternative in callee.alternatives():
+        if _registers(alternative):
+            frame.machine.call(frame, decorator, alternative, [value], {})
+
+
+def _registers(callee: Value) -> bool:
+    """Whether a callee registers a function with an operator: `@op.register_fake`, `@op.register_kernel("cuda")`."""
+    if callee.kind is Kind.PARTIAL:
+        return _registers(callee.ref[0])
+    return callee.kind is Kind.EXTERNAL_METHOD and callee.ref[0].kind is Kind.MARKED
+
+
 def _is_marker(callee: Value) -> bool:
-    return any(
-        alternative.kind is Kind.EXTERNAL and alternative.ref in MARKERS for alternative in callee.alternatives()
-    )
+    known = (alternative.ref for alternative in callee.alternatives() if alternative.kind is Kind.EXTERNAL)
+    return any(name in MARKERS or name in REGISTRARS for name in known)
 
 
 def _dotted(frame: Frame, decorator: ast.expr) -> str:

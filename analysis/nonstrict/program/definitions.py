@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.frames import Frame
     from nonstrict.program.modules import Module
+    from nonstrict.program.operators import Operator
     from nonstrict.program.values import Value
 
 
@@ -69,7 +70,23 @@ class Mark:
     function: Function | None
     owner: str = ""  # what the result is stored in, where the marker is called in a method or function
     disabled: bool = False  # `torch._dynamo.disable` stands above the marker: no compiler gets to see the body
+    spelling: str = ""  # the dotted name by which the marker was reached
+    within: Function | None = None  # the function in which the marker is applied
+    operator: Operator | None = None  # of a leaf function or an implementation of a custom operator
     calls: list[SeenCall] = field(default_factory=list["SeenCall"])
+
+
+@dataclass(eq=False, slots=True)
+class Region:
+    """A function that `torch.compile` is applied to; `target` is what the compiler was given."""
+
+    function: Function
+    target: Value
+    fullgraph: bool
+    backend: str
+    path: str
+    offset: int
+    node: ast.AST
 
 
 @dataclass(eq=False, slots=True)
@@ -83,3 +100,4 @@ class SeenCall:
     positional: tuple[Value, ...]
     keywords: dict[str, Value]
     through: str = ""  # how the callee was reached if not by its own name: "container", "attribute" or "cell"
+    receiver: Value | None = None  # what a marked method is called on

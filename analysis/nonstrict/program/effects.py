@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator
 
+    from nonstrict.program.definitions import Function
+
 
 class Event(enum.Enum):
     """The kinds of effects.
@@ -24,7 +26,7 @@ class Event(enum.Enum):
     """
 
     READ = "read"  # a captured value is used; place captured; value read; what "metadata" if only metadata is
-    AMBIENT = "ambient"  # ambient Python state is read; what: "the environment variable X", "inference mode", ...
+    AMBIENT = "ambient"  # ambient Python state is read; what: "reads the environment"; value: the variable's name
     WRITE = "write"  # Python state is changed; place written; value stored; what: "append", "item", "rebind", ...
     LEAK = "leak"  # a traced tensor is stored outside the body; place and value as for WRITE; what: too, or "cache"
     TENSOR_WRITE = "tensor-write"  # in-place operator on a tensor; place of the tensor; what: the operator
@@ -39,7 +41,17 @@ class Event(enum.Enum):
     RAISE = "raise"  # an exception leaves the function; what: the exception's name
     QUERY = "query"  # a property of an argument that no guard watches; what: the expression
     MODE = "mode"  # the mode of a module argument decides; place and value: the module; what: who depends on it
+    BREAK = "break"  # a construct of a region that Dynamo cannot trace; what: its key in the table of graph breaks
+    CALLED = "called"  # a region calls a marked function; value: the marked function, its `const` what is passed
+    HELPER = "helper"  # a global function is used that its own module does not rebind; place and value: the function
+    UNSEEN = "unseen"  # a call or value that was not looked into; value: its dotted name; what: why (`unseen.Why`)
+    SHAPE = "shape"  # a shape decides; what: "check" if it only decides whether to go on
+    STORAGE = "storage"  # the offset into its storage of an argument is asked for; place and value: the tensor
     ATTRIBUTE = "attribute"  # plain attribute of a module argument is read; place; value; what: the attribute
+
+    INPUT_WRITE = "input-write"  # as TENSOR_WRITE, on an argument; told of operators and leaf functions only
+    DROPPED = "dropped"  # an operator is called, its result is not used; value: the operator's implementation
+    MARKS = "marks"  # a marker is applied in a region; value: what it is applied to; what: the marker
 
     __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
 
@@ -56,6 +68,8 @@ class Effect(NamedTuple):
     what: str = ""
     #: a WRITE or LEAK that happens once, behind a test whether it happened: the idiom of a lazily filled cache
     lazy: bool = False
+    #: only some calls of the function get here; told of effects in regions only
+    conditional: bool = False
 
     @property
     def span(self) -> Span:
@@ -90,6 +104,7 @@ class CallEdge(NamedTuple):
     caught: tuple[str, ...] = ()
     #: the callee is behind `functools.cache`: plain Python keeps its first result too
     cached: bool = False
+    conditional: bool = False
 
     @property
     def span(self) -> Span:
@@ -105,11 +120,16 @@ class Summary:
     effects: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
     calls: dict[tuple[object, ...], CallEdge] = field(default_factory=dict[tuple[object, ...], CallEdge])
     returns: Value | None = None
+    #: what each `return` statement, or the body of a lambda, returns
+    open_end: bool = False  # control may run off the end
+    results: dict[ast.AST, Value] = field(default_factory=dict["ast.AST", "Value"])
     #: unbacked values made here: harmless if they reach what the marked function returns
     unbacked: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
     #: nondeterministic values made here, and the keys of those that decided something here: effects if they did
     draws: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
     settled: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
+    #: the function, where this is the summary of one that was called
+    definition: Function | None = None
 
     def add(self, effect: Effect) -> None:
         """Record an effect once."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import statements_in
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.program.modules import Module
@@ -39,9 +39,17 @@ class Elsewhere:
         self._own = frozenset(files)
         self._expected: dict[bytes, set[bytes]] = {}
         self._hits: dict[tuple[bytes, bytes], list[str]] = {}
+        self._expected_texts: set[bytes] = set()
+        self._texts: dict[bytes, list[str]] = {}
+        #: by name, the files that assign an attribute of that name to a function; None before the first pass
+        self._replaced: dict[bytes, list[str]] | None = None
         self._kept: dict[str, bytes] = {}
         self._size = 0
         self._passes = 0
+        #: texts tell of modes and of the environment: one pass for them is always made
+        self._searched_texts = False
+        #: how often larger trees are read
+        self.max_passes = _MAX_PASSES
 
     def expect(self, module: Module, names: Iterable[str]) -> None:
         """These names of a module will be asked for."""
@@ -49,6 +57,23 @@ class Elsewhere:
         for name in names if module.path in self._own else ():
             if (stem, name.encode("utf-8", "surrogateescape")) not in self._hits:
                 self._expected.setdefault(stem, set()).add(name.encode("utf-8", "surrogateescape"))
+
+    def expect_text(self, *texts: bytes) -> None:
+        """Files that contain these will be asked for."""
+        self._expected_texts.update(text for text in texts if text not in self._texts)
+
+    def files_with(self, text: bytes) -> list[str]:
+        """The files of the run that contain a text."""
+        if text not in self._texts:
+            self._expected_texts.add(text)
+            self._search()
+        return self._texts[text]
+
+    def files_replacing(self, name: str) -> list[str]:
+        """The files that may bind an attribute of this name to another function: `module.name = other`."""
+        if self._replaced is None:
+            self._search()
+        return (self._replaced or {}).get(name.encode("utf-8", "surrogateescape"), [])
 
     def mentions(self, module: Module, text: str) -> list[Module]:
         """The other files that name a module and contain a text; none if that is too many to tell anything."""
@@ -63,6 +88,11 @@ class Elsewhere:
             return []
         found = (self._project.module(path) for path in paths)
         return [user for user in found if user is not None]
+
+    def holding(self, words: Iterable[str]) -> list[str]:
+        """The files of the run that contain one of the words."""
+        pattern = re.compile("|".join(re.escape(word) for word in sorted(words)).encode("utf-8", "surrogateescape"))
+        return [path for path in self._files if pattern.search(self._data(path))]
 
     def users(
         self, module: Module, name: str, *, hand_on: bool = True, text: re.Pattern[str] | None = None
@@ -93,16 +123,31 @@ class Elsewhere:
         for stem, names in expected.items():
             for name in names:
                 self._hits[stem, name] = []
+        texts, self._expected_texts = self._expected_texts, set()
+        self._texts.update({text: [] for text in texts})
+        replaced: dict[bytes, list[str]] | None = {} if self._replaced is None else None
+        self._replaced = replaced if replaced is not None else self._replaced
         self._passes += 1
-        if self._passes > _MAX_PASSES and self._size > _KEPT_BYTES:
+        spent = self._passes > self.max_passes and self._size > _KEPT_BYTES
+        if spent and (self._searched_texts or not texts):
             return
+        self._searched_texts = self._searched_texts or bool(texts)
         for path in self._files:
             data = self._data(path)
+            self._note_texts(path, data, texts, replaced)
             for stem, names in expected.items():
                 if stem in data:
                     for name in names:
                         if name in data:
                             self._hits[stem, name].append(path)
+
+    def _note_texts(self, path: str, data: bytes, texts: set[bytes], replaced: dict[bytes, list[str]] | None) -> None:
+        for text in texts:
+            if text in data:
+                self._texts[text].append(path)
+        if replaced is not None:
+            for name in _replaced_names(data):
+                replaced.setdefault(name, []).append(path)
 
     def _data(self, path: str) -> bytes:
         kept = self._kept.get(path)
@@ -125,6 +170,25 @@ class Elsewhere:
                 return handle.read()
         except OSError:
             return b""
+
+
+#: A name, attribute or lambda that is assigned; an attribute that is set by its name.
+_ASSIGNED = re.compile(rb" = (?:[A-Za-z_][\w.]*\r?\n|lambda )")
+_SET = re.compile(rb"setattr\(\s*[\w.]+,\s*[\"'](\w+)[\"']")
+
+
+def _replaced_names(data: bytes) -> set[bytes]:
+    """The names of attributes, of anything but `self`, that a file binds to a name or a lambda."""
+    found: set[bytes] = set()
+    for match in _ASSIGNED.finditer(data):
+        end = match.start()
+        start = data.rfind(b"\n", 0, end) + 1
+        dot = data.rfind(b".", start, end)
+        if dot > 0 and data[dot - 4 : dot] != b"self":
+            found.add(data[dot + 1 : end])
+    if b"setattr(" in data:
+        found |= {match[1] for match in _SET.finditer(data)}
+    return found
 
 
 def _stem(module: Module) -> bytes:

@@ -6,15 +6,16 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import attributes, classes, conditions, definition_values
+from nonstrict.program import attributes, breaks, classes, conditions, definition_values, folding
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, VIEW
 from nonstrict.program.values import (
     BOOL,
+    BYTES,
     CONTAINERS,
+    ELLIPSIS,
     NO_CONSTANT,
     NONE,
-    NUMBER,
     SETTING,
     STRING,
     TENSORS,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 _MAX_ELEMENTS = 64
+#: What the result of arithmetic takes over from the numbers.
+_OF_NUMBERS = Flag.POINTER | Flag.SHAPE
 _NO_PENDING: frozenset[object] = frozenset()
 
 
@@ -60,7 +63,7 @@ def _constant(frame: Frame, node: ast.Constant) -> Value:
         return Value(Kind.NUMBER, FRESH, const=value)
     if isinstance(value, str):
         return Value(Kind.STRING, FRESH, const=value)
-    return STRING if isinstance(value, bytes) else SETTING
+    return Value(Kind.STRING, ref=BYTES) if isinstance(value, bytes) else Value(Kind.SETTING, ref=ELLIPSIS)
 
 
 def _name(frame: Frame, node: ast.Name) -> Value:
@@ -99,16 +102,16 @@ def _spread(value: Value) -> list[Value]:
 
 
 def _binary(frame: Frame, node: ast.BinOp) -> Value:
-    return operate(frame, node, use(frame, node.left), use(frame, node.right), node.op)
+    left, right = use(frame, node.left), use(frame, node.right)
+    if frame.region and (left.flags | right.flags) & Flag.POINTER:
+        breaks.statement(frame, node, "data-ptr-arithmetic")
+    return operate(frame, node, left, right, node.op)
 
 
 def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
     """The result of a binary operator."""
     if left.kind is Kind.OBJECT or right.kind is Kind.OBJECT:
-        name = _OPERATORS.get(type(operator), "")
-        result = classes.special(frame, node, left, f"__{name}__", [right])
-        if result is None:
-            result = classes.special(frame, node, right, f"__r{name}__", [left])
+        result = _by_objects(frame, node, left, right, operator)
         if result is not None:
             return result
     formats = left.kind is Kind.STRING and isinstance(operator, ast.Mod)
@@ -124,14 +127,22 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
         return container(left.kind, *elements).with_pending(pending)
     if left.kind is Kind.NUMPY or right.kind is Kind.NUMPY:
         return Value(Kind.NUMPY, pending=pending)
-    numeric = (Kind.NUMBER, Kind.BOOL)
-    if left.kind in numeric and right.kind in numeric:
-        return Value(Kind.NUMBER, FRESH, flags=(left.flags | right.flags) & Flag.POINTER, pending=pending)
+    if left.kind in _NUMERIC and right.kind in _NUMERIC:
+        if isinstance(operator, ast.BitOr) and True in (left.const, right.const):
+            return Value(Kind.BOOL, FRESH, const=True)
+        return Value(Kind.NUMBER, FRESH, flags=(left.flags | right.flags) & _OF_NUMBERS, pending=pending)
     if left.kind is Kind.UNION or right.kind is Kind.UNION:
         members = (*left.alternatives(), *right.alternatives())
         if any(member.kind in TENSORS for member in members):
             return _tensor_arithmetic(frame, left, right)
     return UNKNOWN.with_pending(pending)
+
+
+def _by_objects(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value | None:
+    """What the operator methods of objects of the program return; None if they have none."""
+    name = _OPERATORS.get(type(operator), "")
+    result = classes.special(frame, node, left, f"__{name}__", [right])
+    return result if result is not None else classes.special(frame, node, right, f"__r{name}__", [left])
 
 
 def _tensor_arithmetic(frame: Frame, left: Value, right: Value) -> Value:
@@ -142,7 +153,7 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value) -> Value:
         frame.settle(operand)
         if operand.kind in TENSORS:
             pending |= operand.pending
-            flags |= operand.flags & Flag.ATTACHED
+            flags |= operand.flags & (Flag.ATTACHED | Flag.FLOATING)
     boolean = left.flags & right.flags & Flag.BOOLEAN
     return Value(Kind.TENSOR, FRESH, flags=flags | boolean | _literals(left, right), pending=pending)
 
@@ -174,6 +185,12 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
     saved = frame.env
     for index, part in enumerate(node.values):
         value = evaluate(frame, part)
+        verdict = folding.of_value(frame, value) if frame.region else None
+        if verdict is not None and index < last:
+            if verdict is isinstance(node.op, ast.Or):
+                found = join(found, value)
+                break
+            continue
         if index < last:
             conditions.decide_value(frame, part, frame.consume(part, value))
             frame.env = conditions.narrowed(frame, part, dict(frame.env), truth=isinstance(node.op, ast.And))
@@ -186,6 +203,7 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
     return found or UNKNOWN
 
 
+_NUMERIC = (Kind.NUMBER, Kind.BOOL)
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
@@ -222,17 +240,26 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
     pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
     if membership:
         if any(value.kind is Kind.EXTERNAL and value.ref == "os.environ" for value in values):
-            frame.emit(Event.AMBIENT, node, what="reads the environment")
+            frame.emit(Event.AMBIENT, node, value=values[0], what="reads the environment")
         return BOOL.with_pending(pending)
     if any(value.kind in TENSORS for value in values):
         for value in values:
             frame.settle(value)
         if len(node.ops) > 1:
-            frame.emit(Event.ESCAPE, node, FRESH, values[0], "a chained comparison of tensors")
-            return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
+            return _chained(frame, node, values[0])
         kept = _NO_PENDING.union(*(value.pending for value in values if value.kind in TENSORS))
         return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN | _literals(*values), pending=kept)
+    if any(value.flags & Flag.SHAPE for value in values):
+        return Value(Kind.BOOL, FRESH, flags=Flag.SHAPE, pending=pending)
     return BOOL.with_pending(pending)
+
+
+def _chained(frame: Frame, node: ast.Compare, first: Value) -> Value:
+    """`0 < x < 1` of tensors asks for the truth of the first comparison."""
+    frame.emit(Event.ESCAPE, node, FRESH, first, "a chained comparison of tensors")
+    if frame.region:
+        breaks.statement(frame, node, "chained-comparison-tensor")
+    return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
 
 
 def _conditional(frame: Frame, node: ast.IfExp) -> Value:
@@ -244,6 +271,9 @@ def _conditional(frame: Frame, node: ast.IfExp) -> Value:
         if guard.flags & Flag.TRACE_GUARD:
             frame.emit(Event.QUERY, asked, what=ast.unparse(asked))
             return evaluate(frame, node.orelse if negated else node.body)
+    verdict = folding.truth(frame, test) if frame.region else None
+    if verdict is not None:
+        return evaluate(frame, node.body if verdict else node.orelse)
     conditions.decide(frame, test)
     saved = frame.env
     frame.env = conditions.narrowed(frame, test, dict(saved), truth=True)
@@ -371,7 +401,7 @@ def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
     if iterable.kind in TENSORS:
         return Value(Kind.TENSOR, iterable.place.step(VIEW), flags=iterable.flags & Flag.ATTACHED)
     if iterable.kind is Kind.SIZE:
-        return NUMBER
+        return Value(Kind.NUMBER, flags=iterable.flags & Flag.SHAPE)
     if iterable.kind is Kind.DICT:
         keys = iterable.heap.items if iterable.heap else {}
         return STRING if not keys or any(isinstance(key, str) for key in keys) else UNKNOWN
@@ -393,17 +423,19 @@ def _joined(frame: Frame, node: ast.JoinedStr) -> Value:
             value = use(frame, part.value)
             pending |= value.pending
             if part.format_spec is not None:
-                _formatted(frame, part.value, value)
+                _formatted(frame, part.value, value, "fstring-tensor-format")
     return STRING.with_pending(pending)
 
 
-def _formatted(frame: Frame, node: ast.AST, value: Value) -> None:
+def _formatted(frame: Frame, node: ast.AST, value: Value, construct: str = "percent-format-tensor") -> None:
     candidates = [value]
     if value.kind is Kind.TUPLE and value.heap is not None and value.heap.element is not None:
         candidates = [*value.heap.items.values()] or [value.heap.element]
     for candidate in candidates:
         if candidate.kind in TENSORS:
             frame.emit(Event.ESCAPE, node, candidate.place, candidate, "formatting the value of a tensor")
+            if frame.region:
+                breaks.statement(frame, node, construct)
             return
 
 
@@ -422,6 +454,8 @@ def _yield(frame: Frame, node: ast.Yield | ast.YieldFrom) -> Value:
 
 
 def _await(frame: Frame, node: ast.Await) -> Value:
+    if frame.region:
+        breaks.statement(frame, node, "await")
     return use(frame, node.value)
 
 

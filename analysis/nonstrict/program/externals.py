@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from nonstrict.knowledge.effects import call_effect, call_result
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function, torch_kind
-from nonstrict.program import builtin_calls, classes, marking, torch_calls
+from nonstrict.program import breaks, builtin_calls, classes, marking, operators, torch_calls, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import (
     BOOL,
+    BYTEARRAY,
     NONE,
     NUMBER,
     NUMPY,
@@ -51,6 +52,18 @@ _CONTAINER_RESULTS = {
     "iterator": Kind.ITERATOR,
     "bytearray": Kind.LIST,
 }
+#: Functions of NumPy that give Python's own numbers.
+_PYTHON_NUMBERS = frozenset({"numpy.ndim", "numpy.size"})
+#: Containers that are passed to marked functions on other terms than lists and dicts.
+_TOLD_APART = frozenset(
+    {
+        "collections.OrderedDict",
+        "collections.defaultdict",
+        "collections.Counter",
+        "types.MappingProxyType",
+        BYTEARRAY,
+    }
+)
 _IN_MEMORY = frozenset({"io.StringIO", "io.BytesIO"})
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 _DLPACK = frozenset({"torch.from_dlpack", "torch.utils.dlpack.from_dlpack"})
@@ -69,10 +82,12 @@ _NATIVE_LOADERS = frozenset(
 
 def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """The result of calling `name`, and what that does."""
+    if frame.region:
+        breaks.called(frame, node, name, positional, keywords)
     if name in _OPERATORS or _is_operator(name):
         return torch_calls.call(frame, node, name, positional, keywords)
-    if name in MARKERS:
-        return marking.apply(frame, node, name, positional, keywords)
+    if name in MARKERS or name in operators.LIBRARIES:
+        return _marker(frame, node, name, positional, keywords)
     if name in _NATIVE_LOADERS:
         return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NATIVE)
     if name in _IN_MEMORY:
@@ -110,6 +125,13 @@ def _is_operator(name: str) -> bool:
     return plain
 
 
+def _marker(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if name in operators.LIBRARIES:
+        return operators.library(positional)
+    apply = operators.apply if MARKERS[name].kind in operators.KINDS else marking.apply
+    return apply(frame, node, name, positional, keywords)
+
+
 def _namespace(name: str, keywords: dict[str, Value]) -> Value:
     heap = Heap()
     heap.attributes.update(keywords)
@@ -126,6 +148,8 @@ def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: li
 def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value:
     for value in values:
         frame.consume(node, value)
+    if name.startswith("torch.ops."):
+        operators.note_call(frame, node, operators.by_name(frame.machine, name))
     _run_callbacks(frame, node, values)
     pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in values))
     if "." in name and not name.startswith("builtins."):
@@ -136,10 +160,12 @@ def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value
     if result is None:
         defined = frame.machine.installed(name)
         if defined is not None and defined.kind is Kind.CLASS:
+            unseen.external(frame, node, name)
             return frame.machine.instance_at(defined.ref, FRESH)
         held = frame.machine.outside(Value(Kind.EXTERNAL, FRESH, name), ask=False)
         if held.kind in (Kind.MODULE, Kind.OBJECT) and not frame.static:
             return frame.machine.call(frame, node, held, values, {})
+        unseen.external(frame, node, name)
         for value in values:
             frame.settle(value)
         return UNKNOWN
@@ -150,7 +176,8 @@ def typed(result: str, name: str, values: Sequence[Value]) -> Value:
     """The value for a kind of result that knowledge names."""
     simple = _RESULTS.get(result)
     if simple is not None:
-        return simple
+        scalar = result == "number" and name.startswith("numpy.") and name not in _PYTHON_NUMBERS
+        return simple._replace(ref=name) if scalar else simple
     kind = _CONTAINER_RESULTS.get(result)
     if kind is None:
         # A generator with a seed of its own draws the same numbers in every call.
@@ -158,7 +185,7 @@ def typed(result: str, name: str, values: Sequence[Value]) -> Value:
         flags = Flag.LITERAL if seeded else Flag.NONE
         return Value(Kind.INSTANCE, FRESH, name if result == "object" else result, flags=flags)
     elements = [value.heap.element for value in values if value.heap is not None and value.heap.element is not None]
-    return container(kind, *elements)
+    return container(kind, *elements)._replace(ref=name if name in _TOLD_APART else None)
 
 
 def _run_callbacks(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:
@@ -244,6 +271,8 @@ def native(frame: Frame, node: ast.AST, name: str, values: Sequence[Value]) -> V
     """A call into compiled code outside torch: fake tensors have no data for it."""
     for value in values:
         frame.consume(node, value)
+    if frame.region:
+        breaks.native(frame, node, name)
     given = next((value for value in values if _holds_tensor(value)), None)
     if given is not None:
         frame.emit(Event.NATIVE, node, given.place, given, name)
@@ -276,7 +305,8 @@ def _torch_query(frame: Frame, node: ast.AST, name: str, what: str, values: list
 
 
 def _environ_read(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    frame.emit(Event.AMBIENT, node, what=what)
+    variable = values[0] if values and name.startswith("os.") else UNKNOWN
+    frame.emit(Event.AMBIENT, node, value=variable, what=what)
     return STRING
 
 
@@ -346,6 +376,8 @@ _MODES = ("torch.inference_mode", "torch.autograd.grad_mode.inference_mode")
 
 def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
     """What `with manager as name` binds."""
+    if frame.region:
+        breaks.entered(frame, node, manager)
     if manager.kind is Kind.INSTANCE and isinstance(manager.ref, str):
         if manager.ref in _MODES:
             frame.emit(Event.TORCH_STATE, node, what="`torch.inference_mode()`")

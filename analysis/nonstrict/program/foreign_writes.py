@@ -10,7 +10,15 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.elsewhere import imports_in, spellings
 from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
-from nonstrict.program.writes import IN_PLACE, MUTATORS, Write, runs, simple_statements
+from nonstrict.program.writes import (
+    IN_PLACE,
+    MUTATORS,
+    Write,
+    changed_by,
+    replaces_parameters,
+    runs,
+    simple_statements,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,12 +40,15 @@ def foreign_writes(machine: Machine, module: Module, name: str) -> list[Write]:
     changeable = any(alternative.kind not in _FIXED for alternative in held.alternatives())
     text = None if changeable else re.compile(_REBINDS.format(re.escape(name)))
     for use in machine.elsewhere.users(module, name, hand_on=changeable, text=text):
-        found.extend(_in_module(machine, use.module, module, use.name, name))
+        found.extend(in_module(machine, use.module, module, use.name, name))
     return list({(write.path, id(write.node)): write for write in found}.values())
 
 
-def _in_module(machine: Machine, user: Module, source: Module, word: str, name: str) -> Iterator[Write]:
-    """Writes outside functions count once the file has called something; those in functions always do."""
+def in_module(machine: Machine, user: Module, source: Module, word: str, name: str) -> Iterator[Write]:
+    """The writes of a name of `source` in a file that uses it by `word`.
+
+    Writes outside functions count once the file has called something; those in functions always do.
+    """
     shell = user.outline.shell
     outside = _spelled(machine, user, imports_in(shell), source, name) | _handed_on(machine, user, word, name, source)
     running = False
@@ -108,7 +119,14 @@ def _stored(
 
 
 def _called(path: str, offset: int, node: ast.Call, spelled: _Spelled) -> Iterator[Write]:
-    if isinstance(node.func, ast.Attribute):
+    if replaces_parameters(node):
+        for argument in node.args[:2]:
+            steps = _steps(argument)
+            for parts in spelled:
+                rest = _behind(steps, parts)
+                if rest is not None:
+                    yield Write(path, offset, node, "its parameters are replaced here", _attribute(rest))
+    elif isinstance(node.func, ast.Attribute):
         method = node.func.attr
         if method in MUTATORS or IN_PLACE.fullmatch(method):
             steps = _steps(node.func.value)
@@ -116,7 +134,7 @@ def _called(path: str, offset: int, node: ast.Call, spelled: _Spelled) -> Iterat
                 rest = _behind(steps, parts)
                 if rest is not None:
                     attribute = _attribute(rest) or ("training" if method in ("train", "eval") else "")
-                    yield Write(path, offset, node, "changed here", attribute)
+                    yield Write(path, offset, node, changed_by(node), attribute)
     elif isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and len(node.args) >= 2:
         key = node.args[1]
         named = f".{key.value}" if isinstance(key, ast.Constant) and isinstance(key.value, str) else "."
@@ -128,12 +146,29 @@ def _called(path: str, offset: int, node: ast.Call, spelled: _Spelled) -> Iterat
 
 
 def _steps(node: ast.AST) -> list[str]:
-    """`a.b["k"].c` as `["a", ".b", "[]", ".c"]`; empty if the root is no name."""
+    """`a.b["k"].c` as `["a", ".b", "[]", ".c"]`, `vars(a)["b"]` as `["a", ".b"]`; empty if the root is no name."""
     steps: list[str] = []
     while isinstance(node, (ast.Attribute, ast.Subscript)):
+        member = _namespace(node)
+        if member is not None:
+            steps.append(f".{member[1]}")
+            node = member[0]
+            continue
         steps.append(f".{node.attr}" if isinstance(node, ast.Attribute) else "[]")
         node = node.value
     return [node.id, *reversed(steps)] if isinstance(node, ast.Name) else []
+
+
+def _namespace(node: ast.Attribute | ast.Subscript) -> tuple[ast.expr, str] | None:
+    """The object and name that `vars(a)["b"]` or `a.__dict__["b"]` mean."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+        return None
+    base, name = node.value, str(node.slice.value)
+    if isinstance(base, ast.Attribute) and base.attr == "__dict__":
+        return base.value, name
+    if isinstance(base, ast.Call) and getattr(base.func, "id", "") == "vars" and base.args:
+        return base.args[0], name
+    return None
 
 
 def _behind(steps: list[str], parts: tuple[str, ...]) -> list[str] | None:

@@ -24,12 +24,14 @@ class Frame:
     """Variables, effects and position of a function under interpretation.
 
     `static` frames stand for code that runs outside any traced body (module level, factories, regions): what they
-    do is no effect, but markers applied and marked functions called in them are recorded.
+    do is no effect, but markers applied and marked functions called in them are recorded. Frames of a `region` stand
+    for code that Dynamo traces: what breaks the graph is an effect there.
     """
 
     __slots__ = (
         "application",
         "at_module_level",
+        "branches",
         "caller",
         "caught",
         "depth",
@@ -39,6 +41,8 @@ class Frame:
         "machine",
         "module",
         "offset",
+        "opaque",
+        "region",
         "returns",
         "scope",
         "static",
@@ -57,6 +61,8 @@ class Frame:
         scope: Scope | None = None,
         caller: Frame | None = None,
         static: bool = False,
+        region: bool = False,
+        opaque: bool = False,
     ) -> None:
         self.machine = machine
         self.module = module
@@ -66,6 +72,11 @@ class Frame:
         self.scope = scope
         self.caller = caller
         self.static = static
+        self.region: bool = region or (caller is not None and caller.region)
+        #: part of an operator or leaf function, which declares the arguments that it changes
+        self.opaque: bool = opaque or (caller is not None and caller.opaque)
+        #: how many conditions stand around the statement
+        self.branches = 0
         self.env: dict[str, Value] = {}
         self.returns: Value | None = None
         self.done = False
@@ -83,7 +94,7 @@ class Frame:
         """Record an effect of this function."""
         stores = event is Event.WRITE or event is Event.LEAK
         lazy = stores and self.function is not None and tests_before_use(self.function.node, place.key)
-        effect = Effect(event, self.module.path, self.offset, node, place, value, what, lazy)
+        effect = Effect(event, self.module.path, self.offset, node, place, value, what, lazy, self.branches > 0)
         self.summary.add(effect)
         return effect
 
@@ -91,7 +102,10 @@ class Frame:
         self, node: ast.AST, callee: str, summary: Summary, deferred: str = "", *, cached: bool = False
     ) -> None:
         """Record a call whose body was interpreted."""
-        edge = CallEdge(self.module.path, self.offset, node, callee, summary, deferred, self.caught, cached)
+        conditional = self.branches > 0
+        edge = CallEdge(
+            self.module.path, self.offset, node, callee, summary, deferred, self.caught, cached, conditional
+        )
         self.summary.add_call(edge)
 
     def consume(self, node: ast.AST, value: Value, *, metadata: bool = False) -> Value:
@@ -105,9 +119,20 @@ class Frame:
             value = self.machine.outside(value)
         if value.place.origin in CAPTURED and value.kind not in _NEVER_STATE:
             if value.kind in CALLABLES and not self._rebound_callable(value):
+                if value.kind is Kind.FUNCTION and value.place.origin is Origin.GLOBAL and not self.static:
+                    self.summary.add(Effect(Event.HELPER, self.module.path, self.offset, node, value.place, value))
                 return value
             self.emit(Event.READ, node, value.place, value, "metadata" if metadata else "")
+        elif value.kind is Kind.UNKNOWN and value.place.origin in CAPTURED and not self.static:
+            self.summary.add(Effect(Event.UNSEEN, self.module.path, self.offset, node, value.place, value, "value"))
         return value
+
+    def written(self, node: ast.AST, tensor: Value, what: str) -> None:
+        """A tensor is changed in place: an effect on captured ones, and on arguments of what has to declare that."""
+        if tensor.place.captured:
+            self.emit(Event.TENSOR_WRITE, node, tensor.place, tensor, what)
+        elif self.opaque and tensor.place.origin is Origin.ARGUMENT:
+            self.emit(Event.INPUT_WRITE, node, tensor.place, tensor, what)
 
     def settle(self, value: Value) -> None:
         """A value decides something: nondeterminism that it carries is an effect now."""
@@ -149,6 +174,12 @@ class Frame:
         effect = Effect(Event.RANDOM, self.module.path, self.offset, node, FRESH, UNKNOWN, what)
         self.summary.draws.setdefault(effect.key, effect)
         return Value(kind, pending=frozenset({effect}))
+
+    def returned(self, node: ast.AST, value: Value) -> None:
+        """The function returns a value."""
+        self.returns = join(self.returns, value)
+        known = self.summary.results.get(node)
+        self.summary.results[node] = value if known is None else join(known, value)
 
     def yielded(self) -> Heap:
         """What the generator yields."""

@@ -38,20 +38,24 @@ def value(machine: Machine, module: Module, name: str) -> Value:
 def _compute(machine: Machine, module: Module, name: str) -> Value:
     bindings = module.bindings.get(name)
     if bindings is None:
+        if name in module.declared_global and (starred := _from_star(machine, module, name)) is not None:
+            return relocated(starred, Place(Origin.GLOBAL, module.path, name))
         return _from_star(machine, module, name) or _builtin(name)
     place = Place(Origin.GLOBAL, module.path, name)
+    # A function that declares an imported name global makes it the module's own.
+    owned = _owned(bindings) or name in module.declared_global
     found: Value | None = None
     for binding in bindings:
         bound = _bound(machine, module, binding)
         found = join(found, bound) if binding.conditional and found is not None else bound
         # An expression that rebinds a name reads what was bound before it.
-        machine.globals[module.path, name] = relocated(found, place) if _owned(bindings) else found
+        machine.globals[module.path, name] = relocated(found, place) if owned else found
     if found is None:
         return UNKNOWN
     if name in module.declared_global and (not _settled(found) or found.kind is Kind.MARKED):
         for written in writes.rebindings(machine, module, name):
             found = join(found, written)
-    return relocated(found, place) if _owned(bindings) else found
+    return relocated(found, place) if owned else found
 
 
 def _owned(bindings: list[Binding]) -> bool:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts import endings
 from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
-from nonstrict.program import classes, externals, marking, methods, parameters
+from nonstrict.program import breaks, classes, externals, marking, methods, operators, parameters, unseen
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame, traced
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.values import (
     CALLABLES,
+    NAMED_TUPLE,
+    NO_CONSTANT,
     NONE,
     PRIMITIVES,
     TENSORS,
@@ -36,6 +39,9 @@ _MAX_DEPTH = 300
 #: Closures are interpreted anew at each call, which may double at each step: they are followed less far.
 _MAX_CLOSURE_DEPTH = 15
 _MAX_ROUNDS = 3
+#: How a function is interpreted: as traced code (0), as code outside any trace (1), in a region, in an operator.
+_REGION = 2
+_OPAQUE = 3
 
 
 def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
@@ -43,7 +49,9 @@ def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value]
     if callee.kind is Kind.UNION:
         marking.ambiguous(frame, node, callee.ref)
         found: Value | None = None
-        for alternative in callee.ref:
+        marked = [alternative for alternative in callee.ref if alternative.kind is Kind.MARKED]
+        # Beside a marked function stands what a missing marker would leave: the region meets the marked one.
+        for alternative in marked if frame.region and marked else callee.ref:
             if alternative.kind is not Kind.NONE:
                 found = join(found, call(frame, node, alternative, positional, keywords))
         return found or UNKNOWN
@@ -57,6 +65,8 @@ def _function(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
     if callee.place.captured:
         frame.consume(node, callee)
     if callee.flags & Flag.NATIVE:
+        if frame.region:
+            return UNKNOWN  # a Triton kernel, which Dynamo traces
         return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
     return follow(frame, node, callee.ref, positional, keywords)
 
@@ -78,6 +88,7 @@ def _class(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], 
 
 
 def _marked(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    operators.note_call(frame, node, callee.ref.operator)
     return marking.called(frame, node, callee, positional, keywords)
 
 
@@ -119,7 +130,20 @@ def _external_instance(
 ) -> Value:
     if callee.flags & Flag.NATIVE:
         return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
+    if callee.ref == NAMED_TUPLE and callee.heap is not None and callee.heap.items:
+        return _named_tuple(list(callee.heap.items), positional, keywords)
     return _unknown(frame, node, callee, positional, keywords)
+
+
+def _named_tuple(fields: list[object], positional: list[Value], keywords: dict[str, Value]) -> Value:
+    made = container(Kind.TUPLE, *positional)._replace(ref=NAMED_TUPLE)
+    heap = made.heap
+    if heap is not None:
+        for name, value in keywords.items():
+            heap.store(fields.index(name) if name in fields else NO_CONSTANT, value)
+        given = {name: heap.items[index] for index, name in enumerate(fields) if index in heap.items}
+        heap.attributes.update({name: value for name, value in given.items() if isinstance(name, str)})
+    return made
 
 
 def _unknown(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -131,6 +155,7 @@ def _unknown(frame: Frame, node: ast.AST, callee: Value, positional: list[Value]
         frame.settle(value)
     if callee.flags & Flag.NATIVE:
         return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
+    unseen.unknown(frame, node)
     return UNKNOWN
 
 
@@ -166,10 +191,15 @@ def follow(
 ) -> Value:
     """Interpret a function of the program for these arguments, and link its summary to the caller's."""
     machine = frame.machine
+    if frame.region and ("disabled" in function.traits or function in machine.allowed):
+        if function not in machine.allowed:
+            breaks.emit(frame, node, breaks.DISABLED)
+        return _returned_without_looking(frame, function)
     _hand_over(frame, node, (*positional, *keywords.values()))
     if frame.static:
         machine.static_calls.setdefault(function.node, []).append((frame, node, tuple(positional), dict(keywords)))
     if (frame.static and not _worth_following(frame, function)) or frame.depth >= _MAX_DEPTH or machine.budget <= 0:
+        unseen.note(frame, node, unseen.Why.BUDGET, function.qualname)
         return _returned_without_looking(frame, function)
     bound = parameters.bind(frame, function, positional, keywords)
     for name, value in bound.items():
@@ -241,7 +271,8 @@ def leak_from_cache(frame: Frame, function: Function, summary: Summary) -> None:
 def _summary(frame: Frame, node: ast.AST, function: Function, bound: dict[str, Value]) -> Summary:
     machine = frame.machine
     live_closure = function.closure is not None and not function.closure.static
-    key = _key(machine, function, bound, static=frame.static)
+    mode = _OPAQUE if frame.opaque else _REGION if frame.region else int(frame.static)
+    key = _key(machine, function, bound, mode)
     if live_closure:
         key = (*key, id(function.closure), id(node))
     if key in machine.open:
@@ -257,7 +288,7 @@ def _interpret(
     frame: Frame, node: ast.AST, function: Function, bound: dict[str, Value], key: tuple[object, ...]
 ) -> Summary:
     machine = frame.machine
-    summary = Summary(function.qualname)
+    summary = Summary(function.qualname, definition=function)
     machine.memo[key] = summary
     machine.open[key] = len(machine.open)
     machine.budget -= 1
@@ -283,7 +314,7 @@ def run(machine: Machine, frame: Frame) -> None:
         return
     node = function.node
     if isinstance(node, ast.Lambda):
-        frame.returns = frame.consume(node.body, machine.evaluate(frame, node.body))
+        frame.returned(node.body, frame.consume(node.body, machine.evaluate(frame, node.body)))
         frame.done = True
     else:
         machine.execute(frame, node.body)
@@ -291,14 +322,20 @@ def run(machine: Machine, frame: Frame) -> None:
 
 
 def _returned(frame: Frame) -> Value:
+    frame.summary.open_end = not frame.done
     if frame.yields is not None:
         produced = container(Kind.ITERATOR)
         return produced._replace(heap=frame.yields)
     if frame.returns is None:
-        return NONE
+        return UNKNOWN if frame.done or _is_placeholder(frame) else NONE
     if not frame.done:
         return join(frame.returns, NONE)
     return frame.returns
+
+
+def _is_placeholder(frame: Frame) -> bool:
+    """Whether a function has no body of its own: a member of a protocol, an abstract method, a stub."""
+    return frame.function is not None and endings.is_placeholder(frame.function.node)
 
 
 def _frame_for(caller: Frame, function: Function, summary: Summary, *, static: bool) -> Frame:
@@ -314,25 +351,28 @@ def _frame_for(caller: Frame, function: Function, summary: Summary, *, static: b
     )
 
 
-def _key(machine: Machine, function: Function, bound: dict[str, Value], *, static: bool) -> tuple[object, ...]:
-    shapes = tuple((name, _shape(value)) for name, value in bound.items())
-    key = (function, static, shapes)
+def _key(machine: Machine, function: Function, bound: dict[str, Value], mode: int) -> tuple[object, ...]:
+    if mode == _OPAQUE:
+        return (function, mode, tuple((name, value.with_pending(frozenset())) for name, value in bound.items()))
+    told_apart = ~Flag.LITERAL if mode == _REGION else ~(Flag.LITERAL | Flag.FLOATING)
+    shapes = tuple((name, _shape(value, told_apart)) for name, value in bound.items())
+    key = (function, mode, shapes)
     if key not in machine.memo:
         count = machine.contexts.get(function, 0)
         if count >= _MAX_CONTEXTS:
             # Too many kinds of arguments: from here on what they are is known, what they hold is not.
             for name, value in bound.items():
                 bound[name] = _general(value)
-            return (function, static, tuple((name, _shape(value)) for name, value in bound.items()))
+            return (function, mode, tuple((name, _shape(value, told_apart)) for name, value in bound.items()))
         machine.contexts[function] = count + 1
     return key
 
 
-def _shape(value: Value) -> Value:
+def _shape(value: Value, told_apart: int) -> Value:
     """What tells two arguments apart: a tensor's exact place among the arguments does not."""
     if value.kind in TENSORS and value.place.origin is Origin.ARGUMENT:
         place = Place(Origin.ARGUMENT, "", "", ("~",) if value.place.is_view else ())
-        return Value(value.kind, place, value.ref, flags=value.flags & ~Flag.LITERAL)
+        return Value(value.kind, place, value.ref, flags=value.flags & told_apart)
     return value if not value.pending else value.with_pending(frozenset())
 
 

@@ -26,14 +26,19 @@ from nonstrict.program.elsewhere import Elsewhere
 from nonstrict.program.frames import Frame
 from nonstrict.program.installed import Installed
 from nonstrict.program.places import Origin, Place
+from nonstrict.program.pytrees import Registrations
+from nonstrict.program.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nonstrict.program.definitions import Class, Function, Mark
+    from nonstrict.findings import Related
+    from nonstrict.program.definitions import Class, Function, Mark, Region
     from nonstrict.program.modules import Module
+    from nonstrict.program.operators import Operator
     from nonstrict.program.project import Project
+    from nonstrict.program.registrations import Mentions
     from nonstrict.program.writes import Write
 
 #: How many functions one marked function may reach before what lies further is taken as unknown.
@@ -61,8 +66,18 @@ class Machine:
         self.recursive: set[tuple[object, ...]] = set()
         #: default expressions that are being evaluated
         self.defaults: set[ast.expr] = set()
-        #: nodes of functions that `torch.compile` is applied to
-        self.regions: set[ast.AST] = set()
+        #: definitions that are taken for marked, and by what (`nonstrict.program.purity`)
+        self.supposed: dict[ast.AST, str] = {}
+        #: by their nodes, the functions that `torch.compile` is applied to
+        self.regions: dict[ast.AST, Region] = {}
+        #: functions that Dynamo knows by their identity not to look into
+        self.allowed: set[Function] = set()
+        #: custom operators by name
+        self.operators: dict[str, Operator] = {}
+        #: what registrations of fakes mention, once it was asked for
+        self.fakes_mentioned: Mentions | None = None
+        #: functions as `torch.compiler.disable` returns them
+        self.disabled: dict[Function, Function] = {}
         #: calls that may reach several marked functions, by the identity of the first
         self.dispatches: dict[int, list[tuple[str, int, ast.AST]]] = {}
         #: calls of functions seen in static code: positional and keyword values
@@ -74,12 +89,22 @@ class Machine:
         self.resolved: set[tuple[object, ...]] = set()
         #: writes of attributes by name, in the modules loaded so far
         self.attribute_writes: dict[str, list[Write]] = {}
+        #: evidence from the whole project (`nonstrict.program.evidence`): assignments of attributes of a class, by its
+        #: file, name and the attribute; replaced functions by file and name; switches of modes by file
+        self.attribute_writers: dict[tuple[str, str, str], list[Write]] = {}
+        self.replaced: dict[tuple[str, str], list[Write]] = {}
+        self.mode_switches: dict[str, tuple[Related, ...]] = {}
         #: names by which markers are applied
         self.words: set[str] = set(roots.ALL_WORDS)
         self.budget = BUDGET
         #: marked functions whose calls in other files were looked for
         self.sought: set[Mark] = set()
+        #: by path, of how many regions of a module the calls were looked for
+        self.sought_regions: dict[str, int] = {}
         self.elsewhere = Elsewhere(project, files)
+        self.own_files = frozenset(files)
+        #: classes that were seen to be registered with torch's pytrees
+        self.registrations = Registrations()
         self._foreign: dict[tuple[str, str], list[Write]] = {}
         self._stored: dict[tuple[str, str, str], Value | None] = {}
         self._installed: dict[str, Value | None] = {}
@@ -88,6 +113,7 @@ class Machine:
         self._members: dict[tuple[str, str, str], Value] = {}
         self._frames: dict[str, Frame] = {}
         self._static: dict[tuple[object, ...], Frame] = {}
+        self._compiled: dict[Region, CompiledRegion] = {}
 
     # The methods below let parts that need one another call through the hub, without an import cycle.
 
@@ -106,6 +132,12 @@ class Machine:
     def define(self, frame: Frame, node: ast.AST, offset: int) -> Value:
         """The value of a function or class definition, decorators applied."""
         return definition_values.define(frame, node, offset)
+
+    def suppose(self, frame: Frame, node: ast.AST, offset: int, value: Value, owner: Class | None) -> Value:
+        """The value of a definition that is taken for marked."""
+        from nonstrict.program import purity
+
+        return purity.applied(frame, node, offset, value, owner)
 
     def annotated(self, frame: Frame, node: ast.AST | None, place: Place) -> Value:
         """The value an annotation promises."""
@@ -195,6 +227,12 @@ class Machine:
     def may_mark(self, node: ast.AST) -> bool:
         """Whether a function applies a marker, or compiles, by one of the names known for that."""
         return roots.applies(node, self.words)
+
+    def compiled_region(self, region: Region, torch: tuple[int, int]) -> CompiledRegion:
+        """What Dynamo traces of a compiled function; interpreted once."""
+        if region not in self._compiled:
+            self._compiled[region] = CompiledRegion(self, region, torch)
+        return self._compiled[region]
 
     def begin(self) -> None:
         """A new marked function is interpreted: it gets a budget of its own."""

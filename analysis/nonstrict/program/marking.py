@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
@@ -10,7 +11,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
-from nonstrict.program.definitions import Function, Mark, SeenCall
+from nonstrict.program.definitions import Function, Mark, Region, SeenCall
+from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value, join
 
@@ -22,17 +24,29 @@ if TYPE_CHECKING:
 
 #: Markers whose functions stay what they are for whoever calls them.
 _TRANSPARENT = frozenset({"compiled", "disable"})
+#: Markers that do not wrap a function but make Dynamo know it.
+_BY_IDENTITY = frozenset({"in-graph", "constant-result"})
+#: Of these, the ones that keep a function out of compiled code.
+_DISABLING = frozenset({"disable", "disallow_in_graph", "skip", "run", "_disable_dynamo"})
 _CALLABLE = frozenset(
     {Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MODULE, Kind.OBJECT, Kind.CLASS, Kind.MARKED, Kind.INSTANCE}
 )
+
+
+#: Markers that are given nothing but the callable that they mark.
+_OF_ANYTHING = frozenset({"nonstrict", "in-graph", "constant-result"})
 
 
 def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """The result of calling a marker: the marked function, or a decorator if no callable was given yet."""
     marker = MARKERS[name]
     named = keywords.get(marker.argument)
+    if frame.region and marker.kind not in _TRANSPARENT:
+        applied_inside(frame, node, name, named or next(iter(positional), UNKNOWN))
     positional = [_forward_of(value) for value in positional]
     candidates = [named] if named is not None else [value for value in positional if _has_callable(value)][:1]
+    if not candidates and marker.kind in _OF_ANYTHING and positional and positional[0].kind is Kind.EXTERNAL:
+        candidates = [positional[0]]
     if not candidates:
         factory = Value(Kind.EXTERNAL, FRESH, name)
         return Value(Kind.PARTIAL, FRESH, (factory, tuple(positional), tuple(keywords.items())))
@@ -41,9 +55,15 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
         return UNKNOWN  # strict export compiles the code, as a region is compiled
     if marker.kind in _TRANSPARENT:
         if marker.kind == "compiled":
-            _note_region(frame.machine, target)
-        return target
-    return _mark(frame, node, name, target, positional)
+            note_region(frame, node, name, target, keywords)
+        return _disabled(frame, target) if name.rpartition(".")[2] in _DISABLING else target
+    return marked_value(frame, node, name, target, positional)
+
+
+def applied_inside(frame: Frame, node: ast.AST, name: str, target: Value) -> None:
+    """Record that Dynamo has to trace the application of a marker."""
+    path, offset, at = frame.application or (frame.module.path, frame.offset, node)
+    frame.summary.add(Effect(Event.MARKS, path, offset, at, target.place, target, name))
 
 
 def _forward_of(value: Value) -> Value:
@@ -58,11 +78,31 @@ def _has_callable(value: Value) -> bool:
     return any(alternative.kind in _CALLABLE for alternative in value.alternatives())
 
 
-def _note_region(machine: Machine, target: Value) -> None:
+def note_region(frame: Frame, node: ast.AST, name: str, target: Value, keywords: dict[str, Value]) -> None:
+    """Record that a callable is compiled; the strictest of several ways to compile it counts."""
+    path, offset, at = frame.application or (frame.module.path, frame.offset, node)
+    whole = keywords.get("fullgraph", keywords.get("nopython", UNKNOWN)).const is True
+    whole = whole or name.rpartition(".")[2] == "optimize_assert"
+    backend = keywords.get("backend", UNKNOWN).const
     for alternative in target.alternatives():
-        function = function_of(machine, alternative)
-        if function is not None:
-            machine.regions.add(function.node)
+        function = function_of(frame.machine, alternative)
+        known = frame.machine.regions.get(function.node) if function is not None else None
+        if function is not None and (known is None or (whole and not known.fullgraph)):
+            named = backend if isinstance(backend, str) else ""
+            region = Region(function, alternative, whole, named, path, offset, at)
+            frame.machine.regions[function.node] = region
+            if isinstance(function.node, ast.Lambda) and frame.static:
+                frame.machine.static_frame(function)  # nothing else looks into it for calls of marked functions
+
+
+def _disabled(frame: Frame, target: Value) -> Value:
+    """A function as `torch.compiler.disable` returns it: the same, but no region traces it."""
+    if target.kind is not Kind.FUNCTION or "disabled" in target.ref.traits:
+        return target
+    functions = frame.machine.disabled
+    if target.ref not in functions:
+        functions[target.ref] = replace(target.ref, traits=target.ref.traits | {"disabled"})
+    return target._replace(ref=functions[target.ref])
 
 
 def function_of(machine: Machine, value: Value) -> Function | None:
@@ -87,19 +127,23 @@ def function_of(machine: Machine, value: Value) -> Function | None:
     return None
 
 
-def _mark(frame: Frame, node: ast.AST, name: str, target: Value, positional: Sequence[Value]) -> Value:
+def marked_value(frame: Frame, node: ast.AST, name: str, target: Value, positional: Sequence[Value]) -> Value:
+    """Record that a marker was applied; the value that stands for the marked function."""
     marker = MARKERS[name]
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
     marked: Value | None = None
     for alternative in target.alternatives():
-        if alternative.kind not in _CALLABLE:
+        if alternative.kind not in _CALLABLE and alternative.kind is not Kind.EXTERNAL:
             continue
         function = function_of(frame.machine, alternative)
         key = (id(function) if function else id(alternative.ref), marker.kind, path, offset, id(at))
         mark = frame.machine.marks.get(key)
         if mark is None:
-            mark = Mark(marker.kind, name.rpartition(".")[2], alternative, path, offset, at, function)
+            api = name.rpartition(".")[2]
+            mark = Mark(marker.kind, api, alternative, path, offset, at, function, spelling=name, within=frame.function)
             frame.machine.marks[key] = mark
+            if marker.kind in _BY_IDENTITY and function is not None:
+                frame.machine.allowed.add(function)
         if marker.kind == "make-fx" and len(positional) > 1:
             _exported(frame, node, mark, positional[1])
         marked = join(marked, Value(Kind.MARKED, FRESH, mark))
@@ -120,7 +164,14 @@ def called(
     mark: Mark = callee.ref
     if frame.static and isinstance(node, ast.Call):
         seen = SeenCall(
-            node, frame.module.path, frame.offset, frame.function, tuple(positional), dict(keywords), _through(callee)
+            node,
+            frame.module.path,
+            frame.offset,
+            frame.function,
+            tuple(positional),
+            dict(keywords),
+            _through(callee),
+            _receiver(frame, node, mark),
         )
         if not any(other.node is node for other in mark.calls):
             mark.calls.append(seen)
@@ -128,7 +179,18 @@ def called(
         for value in (*positional, *keywords.values()):
             frame.consume(node, value)
             frame.settle(value)
+    if frame.region:
+        frame.emit(Event.CALLED, node, value=callee._replace(const=tuple(positional)))
+    if frame.region and getattr(getattr(mark.function, "node", None), "returns", None) is None:
+        return UNKNOWN  # a number or a flag decides where a tensor would break the graph
     return result(frame, mark)
+
+
+def _receiver(frame: Frame, node: ast.Call, mark: Mark) -> Value | None:
+    """What a marked method is called on, where it is called as a method."""
+    if mark.function is None or mark.function.owner is None or not isinstance(node.func, ast.Attribute):
+        return None
+    return frame.machine.evaluate(frame, node.func.value)
 
 
 def result(frame: Frame, mark: Mark) -> Value:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.effects import MUTATING_METHODS, method_effect
 from nonstrict.knowledge.operators import nn_module, tensor_method
-from nonstrict.program import classes, externals, stores, torch_calls
+from nonstrict.program import breaks, classes, externals, marking, operators, stores, torch_calls, unseen
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
     BOOL,
+    BYTES,
+    DICT_VIEW,
     NO_CONSTANT,
     NONE,
     NUMBER,
@@ -76,6 +78,13 @@ _AMBIENT = {
     ("logger", "isEnabledFor"): "asks for the level of a logger",
     ("logger", "getEffectiveLevel"): "asks for the level of a logger",
 }
+_TEXT_RESULTS = {
+    **dict.fromkeys(("find", "rfind", "index", "rindex", "count"), NUMBER),
+    **dict.fromkeys(("startswith", "endswith", *(name for name in dir(str) if name.startswith("is"))), BOOL),
+    **dict.fromkeys(("partition", "rpartition"), UNKNOWN),
+    "encode": Value(Kind.STRING, ref=BYTES),
+}
+_ARRAY_RESULTS = {"item": Kind.NUMBER, "tolist": Kind.UNKNOWN, "tobytes": Kind.STRING}
 _PARAMETER_ITERATORS = frozenset({"parameters", "buffers", "named_parameters", "named_buffers", "state_dict"})
 
 
@@ -83,6 +92,8 @@ def call(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
     """The result of `receiver.name(...)`."""
+    if frame.region:
+        breaks.method(frame, node, receiver, name)
     if receiver.kind is Kind.UNION:
         found: Value | None = None
         for alternative in receiver.ref:
@@ -110,9 +121,13 @@ def call(
 def _tensor(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
+    if name == "as_subclass" and positional and positional[0].kind is Kind.CLASS:
+        return receiver._replace(ref=positional[0].ref)
     if name in _POINTERS:
         frame.emit(Event.POINTER, node, receiver.place, receiver, f"`{name}()`")
         return Value(Kind.NUMBER, FRESH, flags=Flag.POINTER)
+    if name == "storage_offset" and receiver.place.origin is Origin.ARGUMENT:
+        frame.emit(Event.STORAGE, node, receiver.place, receiver)
     if name in _STORAGES:
         return Value(Kind.STORAGE, receiver.place, receiver)
     if name in _METADATA_IN_PLACE:
@@ -209,14 +224,15 @@ def _placed(receiver: Value, element: Value | None) -> Value:
 
 
 def _view(receiver: Value, element: Value | None, *, fresh: bool = False) -> Value:
-    return holding(Kind.LIST, element if fresh else _placed(receiver, element))
+    return holding(Kind.LIST, element if fresh else _placed(receiver, element))._replace(ref=DICT_VIEW)
 
 
 def _get(receiver: Value, positional: list[Value]) -> Value:
     if receiver.heap is None or not positional:
         return UNKNOWN.at(receiver.place.step("[]"))
     key = positional[0].const
-    found = receiver.heap.load(key)
+    # What an unseen caller passes by keyword may or may not be there.
+    found = receiver.heap.load(key) if key in receiver.heap.items or not receiver.heap.open else None
     placed = UNKNOWN.at(receiver.place.step("[]")) if found is None else found
     if found is not None and receiver.place.origin is not Origin.FRESH:
         step = f"[{key!r}]" if key is not NO_CONSTANT else "[]"
@@ -281,6 +297,7 @@ def call_module(
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
         frame.settle(value)
+    unseen.module_call(frame, node, module)
     dependent = mode_dependent(module)
     if dependent and module.place.origin is Origin.ARGUMENT:
         frame.emit(Event.MODE, node, module.place, module, dependent)
@@ -332,6 +349,9 @@ def _module(
         return UNKNOWN
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
+    if name == "compile":
+        marking.note_region(frame, node, "torch.nn.Module.compile", module, keywords)
+        return NONE
     if name in ("forward", "__call__", "_call_impl"):
         return frame.machine.call(frame, node, module, positional, keywords)
     if name in ("train", "eval") and stores.outer(module.place):
@@ -344,6 +364,7 @@ def _module(
         for value in positional:
             module.heap.store(NO_CONSTANT, value)
         return module
+    unseen.method(frame, node, module, name)
     return module if name in _SELF_RETURNING else UNKNOWN
 
 
@@ -391,6 +412,10 @@ def _external(
     if receiver.flags & Flag.NATIVE:
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
     dotted = f"{receiver.ref}.{name}"
+    if receiver.ref == operators.LIBRARY:
+        registered = operators.method(frame, node, receiver, name, positional, keywords)
+        if registered is not None:
+            return registered
     effect = method_effect(receiver.ref, name)
     if name == "start" and receiver.ref == "thread":
         return externals.start_thread(frame, node, receiver)
@@ -403,14 +428,22 @@ def _external(
         frame.settle(value)
     if receiver.place.captured:
         frame.consume(node, receiver)
+    if (receiver.ref, name) not in _AMBIENT:
+        unseen.method(frame, node, receiver, name)
     return UNKNOWN
 
 
 def _other(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
+    if receiver.kind is Kind.MARKED:
+        registered = operators.method(frame, node, receiver, name, positional, keywords)
+        if registered is not None:
+            return registered
     values = [*positional, *keywords.values()]
     frame.consume(node, receiver)
+    if frame.opaque and receiver.kind is Kind.UNKNOWN and name.endswith("_") and tensor_method(name) is not None:
+        frame.written(node, receiver, f"`{name}`")
     for value in values:
         frame.consume(node, value)
     if receiver.kind is Kind.STRING:
@@ -418,11 +451,15 @@ def _other(
             for value in values:
                 if value.is_tensor:
                     frame.emit(Event.ESCAPE, node, value.place, value, "formatting the value of a tensor")
-        return STRING if name not in ("split", "rsplit", "splitlines") else container(Kind.LIST, STRING)
+        return _TEXT_RESULTS.get(name) or (
+            STRING if name not in ("split", "rsplit", "splitlines") else container(Kind.LIST, STRING)
+        )
     if receiver.kind is Kind.NUMPY:
-        return Value(Kind.NUMPY, pending=receiver.pending)
+        result = _ARRAY_RESULTS.get(name, Kind.NUMPY)
+        return Value(result, ref=BYTES if result is Kind.STRING else None, pending=receiver.pending)
     for value in values:
         frame.settle(value)
     if receiver.flags & Flag.NATIVE:
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
+    unseen.method(frame, node, receiver, name)
     return UNKNOWN.with_pending(receiver.pending)

@@ -185,8 +185,10 @@ def argument_value(passed: Value, place: Place) -> Value:
             heap.element = argument_value(passed.heap.element, place.step("[]"))
             for key, item in passed.heap.items.items():
                 heap.items[key] = argument_value(item, place.step(f"[{key!r}]"))
+            for name, item in passed.heap.attributes.items():
+                heap.attributes[name] = argument_value(item, place.step(f".{name}"))
     kind = Kind.TENSOR if passed.kind is Kind.PARAMETER else passed.kind
-    return _attached(Value(kind, place, passed.ref, NO_CONSTANT, heap, passed.flags & Flag.BOOLEAN))
+    return _attached(Value(kind, place, passed.ref, NO_CONSTANT, heap, passed.flags & (Flag.BOOLEAN | Flag.FLOATING)))
 
 
 def _attached(value: Value) -> Value:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import deque
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import targets
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
-from nonstrict.facts.walk import walk
+from nonstrict.facts.walk import children, walk
 from nonstrict.facts.words import applied
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes, definition_values
@@ -31,11 +33,33 @@ TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"}
 _SELF = Place(Origin.ARGUMENT, "", "self")
 #: The last part of every spelling of these markers.
 WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS)
+#: Marker kinds whose functions the compiler does not look into: other rules look at these.
+OPAQUE_KINDS = frozenset({"leaf", "custom-op"})
+#: What declares and implements custom operators and leaf functions; the common words count only beside a `Library`.
+OPERATOR_WORDS = frozenset(
+    {
+        "leaf_function",
+        "custom_op",
+        "triton_op",
+        "register_fake",
+        "register_kernel",
+        "register_effect",
+        "impl_abstract",
+        "_register_fake",
+    }
+)
+LIBRARY_WORDS = frozenset({"impl", "define"})
+_DECLARING = ("custom_op", "triton_op", "leaf_function")
+_LIBRARY = re.compile(r"from torch import [^\n]*\blibrary\b")
 #: Of these, the ones that projects wrap: the others trace what they are given at once.
 WRAPPABLE = frozenset(
     name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS - {"make-fx"}
 )
-_WRAPPED = re.compile(r"\b(?:" + "|".join(sorted(WRAPPABLE)) + r")\b")
+#: What compiles a region; only such ones are looked for as say that they must not break.
+REGION_WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
+STRICT = re.compile(r"\b(?:fullgraph|nopython|optimize_assert)\b")
+_COMPILES = re.compile(r"\b(?:fullgraph|nopython|optimize_assert|torch\.compile|_dynamo\.optimize)\b|@compile\b")
+_WRAPPED = re.compile(r"\b(?:" + "|".join(sorted(WRAPPABLE)) + r"|fullgraph)\b")
 #: Words that mean a marker only in modules which import them from torch.
 _COMMON_WORDS = frozenset({"export", "draft_export"})
 _EXPORT = re.compile(r"torch\.export|from torch import [^\n]*\bexport\b")
@@ -44,7 +68,7 @@ ALL_WORDS = frozenset(name.rpartition(".")[2] for name in MARKERS)
 _HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Words of markers that trace at once what they are given.
-_TRACING_WORDS = WORDS - WRAPPABLE
+_TRACING_WORDS = WORDS - WRAPPABLE | OPERATOR_WORDS | LIBRARY_WORDS
 
 
 def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> None:
@@ -53,13 +77,33 @@ def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> 
         words = set(words) - _COMMON_WORDS
     if not any(True for _ in _applications(module, words)):
         return
-    names = set(words) | _aliases(machine, module, words)
+    aliases = _aliases(machine, module, words)
+    names = set(words) | aliases
     machine.words |= names - _COMMON_WORDS
-    _evaluate_shell(machine, module, names | _HOOKS)
+    run_shell(machine, module, names | _HOOKS)
     for chunk in module.chunks_at(_applications(module, names)):
+        if not _compiles_or_marks(chunk.text, names - REGION_WORDS):
+            continue
         node = module.outline.node(chunk)
         if node is not None and applies(node, names) and targets.promising(node, names, names - _TRACING_WORDS):
             evaluate_chunk(machine, module, chunk, node, names)
+
+
+def words_in(code: str) -> frozenset[str]:
+    """The words by which a module's text may apply a marker, compile a region or make an operator."""
+    found = WORDS
+    if any(word in code for word in ("fullgraph", "nopython", "optimize_assert")):
+        found |= REGION_WORDS
+    if "torch.library" in code or ("library" in code and _LIBRARY.search(code)):
+        found |= OPERATOR_WORDS | LIBRARY_WORDS
+    elif any(word in code for word in _DECLARING):
+        found |= OPERATOR_WORDS
+    return found
+
+
+def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:
+    """Whether a definition compiles a region or mentions a marker: most that hold the word `compile` do neither."""
+    return _COMPILES.search(text) is not None or any(name in text for name in names)
 
 
 def may_export(code: str) -> bool:
@@ -69,6 +113,8 @@ def may_export(code: str) -> bool:
 
 def exported(machine: Machine, module: Module, words: AbstractSet[str] = WRAPPABLE) -> set[str]:
     """Names by which other modules may apply a marker: aliases and wrappers that this module defines."""
+    if STRICT.search(module.source.code):
+        words = words | REGION_WORDS
     return _aliases(machine, module, words) - WORDS - words
 
 
@@ -209,7 +255,8 @@ def applies(node: ast.AST, names: AbstractSet[str]) -> bool:
     return False
 
 
-def _evaluate_shell(machine: Machine, module: Module, names: set[str]) -> None:
+def run_shell(machine: Machine, module: Module, names: set[str]) -> None:
+    """Evaluate the bindings and run the statements outside functions that mention one of the names."""
     frame = machine.module_frame(module)
     bound, statements = _shell_index(module)
     for name in dict.fromkeys(name for word in names for name in bound.get(word, ())):
@@ -317,14 +364,21 @@ def _evaluate_function(
             _evaluate_function(machine, run, inner, offset, names, None)
 
 
-def _nested(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    pending: list[ast.AST] = list(ast.iter_child_nodes(node))
+def _nested(node: ast.AST) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, ...]:
+    """The functions and classes that a function defines, those in others left out."""
+    return remembered(node, "_nonstrict_nested", _find_nested)
+
+
+def _find_nested(node: ast.AST) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, ...]:
+    found: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef] = []
+    pending = deque(children(node))
     while pending:
-        current = pending.pop(0)
-        if isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield current
+        current = pending.popleft()
+        if isinstance(current, _DEFINITION):
+            found.append(current)
         else:
-            pending.extend(ast.iter_child_nodes(current))
+            pending.extend(children(current))
+    return tuple(found)
 
 
 # -- calls of marked functions ------------------------------------------------------------------------------------
@@ -336,7 +390,7 @@ def find_calls(machine: Machine, module: Module, names: set[str]) -> None:
     if not wanted:
         return
     module.searched |= wanted
-    _evaluate_shell(machine, module, wanted)
+    run_shell(machine, module, wanted)
     for chunk in module.chunks_with(wanted):
         node = module.outline.node(chunk)
         if node is not None and applies(node, wanted):
@@ -364,11 +418,13 @@ def _names_of(machine: Machine, mark: Mark) -> set[str]:
     names: set[str] = set()
     if mark.function is not None and mark.function.name != "<lambda>":
         names.add(mark.function.name)
+    if mark.operator is not None and mark.operator.bare:
+        names.add(mark.operator.bare)
     module = machine.project.module(mark.path)
     if module is None:
         return names
     line = getattr(mark.node, "lineno", 0) + mark.offset
-    for statement, offset in _around(module, line):
+    for statement, offset in around(module, line):
         for inner in walk(statement):
             if isinstance(inner, (ast.Assign, ast.AnnAssign)) and inner.value is not None:
                 end = (inner.end_lineno or 0) + offset
@@ -389,7 +445,7 @@ def _handed_on(module: Module, names: set[str]) -> set[str]:
     return found
 
 
-def _around(module: Module, line: int) -> Iterator[tuple[ast.AST, int]]:
+def around(module: Module, line: int) -> Iterator[tuple[ast.AST, int]]:
     """The top-level statements that cover a line, with their line offset."""
     for statement in module.outline.shell.body:
         if statement.lineno <= line <= (statement.end_lineno or 0):

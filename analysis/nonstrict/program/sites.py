@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nonstrict.findings import Span
+    from nonstrict.program.definitions import SeenCall
     from nonstrict.program.values import Value
 
 
@@ -16,6 +17,8 @@ class CallSite(NamedTuple):
 
     `arguments` maps parameter names to values; `caught` names the exceptions that the caller, or the caller's
     caller, handles around the call; `passes_mode` says that the caller reads a `training` flag itself.
+    Where the caller passes on what it got itself, `arguments` are what its callers pass; `written` are the arguments as
+    the caller has them, `surplus` those that `*args` takes. `call` is the call as it was seen.
     """
 
     span: Span
@@ -24,6 +27,9 @@ class CallSite(NamedTuple):
     argument_spans: Mapping[str, Span]
     caught: frozenset[str] = frozenset()
     passes_mode: bool = False
+    written: Mapping[str, Value] | None = None
+    surplus: tuple[tuple[Span, Value], ...] = ()
+    call: SeenCall | None = None
 
 
 class Parameter(NamedTuple):

@@ -7,10 +7,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import conditions, definition_values, stores
+from nonstrict.program import breaks, conditions, definition_values, folding, stores
 from nonstrict.program.effects import Event, handles
 from nonstrict.program.expressions import elements_of, evaluate, use
-from nonstrict.program.places import FRESH
+from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import BOOL, NONE, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _augmented(frame: Frame, statement: ast.AugAssign) -> None:
 
 def _return(frame: Frame, statement: ast.Return) -> None:
     value = use(frame, statement.value) if statement.value is not None else NONE
-    frame.returns = join(frame.returns, value)
+    frame.returned(statement, value)
     frame.done = True
 
 
@@ -81,11 +81,16 @@ def _raise(frame: Frame, statement: ast.Raise) -> None:
                 evaluate(frame, argument)
     if not handles(frame.caught, name):
         frame.emit(Event.RAISE, statement, what=name)
+        if frame.region:
+            breaks.raised(frame, statement)
     frame.done = True
 
 
 def _assert(frame: Frame, statement: ast.Assert) -> None:
-    conditions.decide(frame, statement.test)
+    if frame.region:
+        use(frame, statement.test)  # Dynamo turns an assertion on a tensor into one of the graph
+    else:
+        conditions.decide(frame, statement.test, checks=True)
     frame.env = conditions.narrowed(frame, statement.test, frame.env, truth=True)
 
 
@@ -96,18 +101,23 @@ def _if(frame: Frame, statement: ast.If) -> None:
         execute(frame, statement.body if verdict else statement.orelse)
         conditions.forget_output(frame, known)
         return
-    conditions.decide(frame, statement.test)
-    verdict = conditions.none_verdict(frame, statement.test)
+    verdict = folding.truth(frame, statement.test) if frame.region else None
+    if verdict is None:
+        conditions.decide(frame, statement.test, checks=not conditions.computes(statement))
+        verdict = conditions.none_verdict(frame, statement.test)
     if verdict is not None:
         execute(frame, statement.body if verdict else statement.orelse)
         return
     before = frame.env
+    frame.branches += 1
     frame.env = conditions.narrowed(frame, statement.test, dict(before), truth=True)
     execute(frame, statement.body)
     branches = [(frame.env, frame.done)]
     frame.env, frame.done = conditions.narrowed(frame, statement.test, dict(before), truth=False), False
     execute(frame, statement.orelse)
     branches.append((frame.env, frame.done))
+    if not any(isinstance(block[-1], ast.Return) for block in (statement.body, statement.orelse) if block):
+        frame.branches -= 1  # what follows a branch that returns is conditional too
     frame.merge(branches)
 
 
@@ -127,6 +137,8 @@ def _loop(frame: Frame, run: Callable[[], None]) -> None:
 def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
     iterable = use(frame, statement.iter)
     frame.settle(iterable)
+    if frame.region and iterable.kind is Kind.ITERATOR and iterable.place.origin is Origin.ARGUMENT:
+        breaks.statement(frame, statement.iter, "for-iterator-argument")
     if frame.static and _unrolled(frame, statement, iterable):
         return
     element = elements_of(frame, statement.iter, iterable)
@@ -185,7 +197,8 @@ def _try(frame: Frame, statement: ast.Try) -> None:
     during = dict(before)
     for name, value in frame.env.items():
         during[name] = join(before.get(name), value)
-    for handler in statement.handlers:
+    # Dynamo traces a handler only if something is raised.
+    for handler in statement.handlers if not frame.region else ():
         frame.env, frame.done = dict(during), False
         if handler.name:
             frame.env[handler.name] = UNKNOWN
@@ -216,12 +229,16 @@ def _match(frame: Frame, statement: ast.Match) -> None:
             name = getattr(part, "name", None)
             if isinstance(name, str):
                 frame.env[name] = UNKNOWN
+        frame.branches += 1
         execute(frame, case.body)
+        frame.branches -= 1
         branches.append((frame.env, frame.done))
     frame.merge(branches)
 
 
 def _definition(frame: Frame, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    if frame.region and isinstance(statement, ast.ClassDef):
+        breaks.statement(frame, statement, "class-definition")
     frame.env[statement.name] = UNKNOWN
     frame.env[statement.name] = definition_values.define(frame, statement, frame.offset)
 

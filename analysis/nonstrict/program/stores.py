@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.effects import assignment_effect
-from nonstrict.program import classes, expressions
+from nonstrict.program import breaks, classes, expressions, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
@@ -68,6 +68,9 @@ def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:
 def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Value) -> None:
     """`base.name = value`."""
     if base.kind in TENSORS:
+        if frame.region and name in _TENSOR_METADATA:
+            made_here = "-intermediate" if base.place.origin is Origin.FRESH else ""
+            breaks.statement(frame, node, f"tensor-{name}-assign{made_here}")
         _tensor_attribute(frame, node, base, name)
         return
     if base.kind in (Kind.PYTHON_MODULE, Kind.EXTERNAL) or (base.kind is Kind.SETTING and isinstance(base.ref, str)):
@@ -86,6 +89,7 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
     registered = known is not None and (bool(known.flags & Flag.REGISTERED) or known.kind is Kind.PARAMETER)
     if base.kind in (Kind.OBJECT, Kind.MODULE, Kind.INSTANCE, Kind.UNKNOWN) and outer(place):
         if base.kind is Kind.UNKNOWN and not base.place.captured and not _is_method(frame):
+            unseen.note(frame, node, unseen.Why.WRITE)
             return
         write(frame, node, place, value, "attribute", registered=registered)
     if base.heap is not None and not registered:
@@ -144,10 +148,11 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
 
 def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Value) -> None:
     """`base[index] = value`."""
+    if base.kind is Kind.UNKNOWN and base.place.origin is Origin.ARGUMENT:
+        unseen.note(frame, node, unseen.Why.WRITE)
     if base.kind in TENSORS:
         frame.settle(value)
-        if base.place.captured:
-            frame.emit(Event.TENSOR_WRITE, node, base.place, base, "[...] =")
+        frame.written(node, base, "[...] =")
         return
     if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
         frame.emit(Event.IO, node, what="changes the environment")
@@ -173,8 +178,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     value = expressions.use(frame, statement.value)
     if before.kind in TENSORS:
         frame.settle(value)
-        if before.place.captured:
-            frame.emit(Event.TENSOR_WRITE, statement, before.place, before, "an in-place operator")
+        frame.written(statement, before, "an in-place operator")
         if isinstance(target, ast.Name):
             frame.env[target.id] = before._replace(flags=before.flags & ~Flag.LITERAL)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
+from nonstrict.program import attributes
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event
 from nonstrict.program.places import CAPTURED, FRESH, VIEW, Origin
@@ -13,7 +14,6 @@ from nonstrict.program.values import (
     NO_CONSTANT,
     NONE,
     NUMBER,
-    SIZE,
     TENSORS,
     UNKNOWN,
     Flag,
@@ -77,6 +77,71 @@ _SPECIAL_NAMES = frozenset(
         "bitwise_not",
     }
 )
+#: What a result takes over from its operands.
+_INHERITED = Flag.ATTACHED | Flag.FLOATING
+#: Operators whose result is floating-point whatever they are given, if no dtype is named.
+_FLOATING_RESULTS = frozenset(
+    [
+        "ones",
+        "zeros",
+        "empty",
+        "rand",
+        "randn",
+        "linspace",
+        "logspace",
+        "eye",
+        "normal",
+        "float",
+        "half",
+        "double",
+        "bfloat16",
+        "softmax",
+        "sigmoid",
+        "tanh",
+        "mean",
+        "std",
+        "var",
+        "exp",
+    ]
+)
+#: Operators whose result has another dtype than their operands, or may have.
+_OTHER_TYPES = frozenset(
+    [
+        "argmax",
+        "argmin",
+        "argsort",
+        "nonzero",
+        "long",
+        "int",
+        "short",
+        "char",
+        "byte",
+        "to",
+        "searchsorted",
+        "bucketize",
+        "count_nonzero",
+        "type",
+        "type_as",
+        "view",
+        "sort",
+        "topk",
+        "max",
+        "min",
+        "median",
+        "mode",
+        "kthvalue",
+        "unique",
+        "bool",
+        "multinomial",
+        "bincount",
+        "histc",
+    ]
+)
+_FLOATING_TYPES = frozenset(
+    f"torch.{name}" for name in ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
+)
+#: Operators whose result says how large a tensor is.
+_SHAPE_RESULTS = frozenset({"size", "numel", "nelement", "__len__"})
 #: Operators that take Python numbers as sizes: such a number may depend on data.
 _SIZE_ARGUMENT = frozenset(
     {
@@ -137,10 +202,10 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         frame.consume(node, value)
         frame.settle(value)
     _higher_order(frame, node, values)
+    if kind in ("class", "context-manager", "optimizer-class"):
+        return Value(Kind.INSTANCE, FRESH, name)
     if any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in positional[:1]):
         return _transformed(positional)
-    if kind in ("class", "context-manager"):
-        return Value(Kind.INSTANCE, FRESH, name)
     return UNKNOWN
 
 
@@ -217,7 +282,10 @@ def apply(
 
 #: Operators that compute a new tensor from their arguments and do nothing else, by name.
 _PLAIN: dict[str, bool] = {}
-_PLAIN_RESULTS = {flags: Value(Kind.TENSOR, FRESH, flags=flags) for flags in (Flag.NONE, Flag.ATTACHED)}
+_PLAIN_RESULTS = {
+    flags: Value(Kind.TENSOR, FRESH, flags=flags)
+    for flags in (Flag.NONE, Flag.ATTACHED, Flag.FLOATING, Flag.ATTACHED | Flag.FLOATING)
+}
 
 
 def _is_plain(name: str, operator: Operator) -> bool:
@@ -234,15 +302,17 @@ def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
     pending: frozenset[object] = frozenset()
     for value in (*positional, *keywords.values()) if keywords else positional:
         if value.kind is Kind.TENSOR and value.place.origin not in CAPTURED:
-            flags |= value.flags & Flag.ATTACHED
+            flags |= value.flags & _INHERITED
             if value.pending:
                 frame.settle(value)
                 pending |= value.pending
         else:
             _consume_argument(frame, node, value, "", metadata=False)
             if value.kind in TENSORS:
-                flags |= value.flags & Flag.ATTACHED
+                flags |= value.flags & _INHERITED
                 pending |= value.pending
+    if name.rpartition(".")[2] in _OTHER_TYPES or "dtype" in keywords:
+        flags &= ~Flag.FLOATING
     if keywords and keywords.get("dtype", UNKNOWN).ref == "torch.bool":
         flags |= Flag.BOOLEAN
     known = _PLAIN_RESULTS.get(flags)
@@ -276,8 +346,8 @@ def _writes(
     if out is not None:
         written.extend(out.heap.items.values() if out.heap is not None else [out])
     for value in written:
-        if value.is_tensor and value.place.captured:
-            frame.emit(Event.TENSOR_WRITE, node, value.place, value, f"`{last}`")
+        if value.is_tensor and last != "record_stream":
+            frame.written(node, value, f"`{last}`")
 
 
 def _made(frame: Frame, node: ast.AST, last: str, values: list[Value]) -> Value:
@@ -289,7 +359,13 @@ def _made(frame: Frame, node: ast.AST, last: str, values: list[Value]) -> Value:
     literal = bool(data.flags & Flag.LITERAL) or data.const is not NO_CONSTANT
     if data.is_tensor:
         return data if last != "tensor" else Value(Kind.TENSOR)
-    return Value(Kind.TENSOR, flags=Flag.LITERAL if literal else Flag.NONE)
+    return Value(Kind.TENSOR, flags=(Flag.LITERAL if literal else Flag.NONE) | _of_floats(data))
+
+
+def _of_floats(data: Value) -> int:
+    """Whether a tensor made of some data is a floating-point one: one float among its numbers makes it so."""
+    values = [data, *(data.heap.items.values() if data.heap is not None else ())]
+    return Flag.FLOATING if any(isinstance(value.const, float) for value in values) else Flag.NONE
 
 
 def _tensor_inside(value: Value) -> bool:
@@ -324,7 +400,18 @@ def _result_flags(last: str, first: Value, tensors: list[Value], keywords: dict[
     if last not in ("detach", "detach_"):
         for value in tensors:
             flags |= value.flags & Flag.ATTACHED
-    return flags
+    return flags | _floating(last, tensors, keywords) if not flags & Flag.BOOLEAN else flags
+
+
+def _floating(last: str, tensors: list[Value], keywords: dict[str, Value]) -> int:
+    """Whether a result surely has a floating-point dtype."""
+    dtype = keywords.get("dtype")
+    if dtype is not None:
+        return Flag.FLOATING if dtype.ref in _FLOATING_TYPES else Flag.NONE
+    if last in _OTHER_TYPES:
+        return Flag.NONE
+    floating = last in _FLOATING_RESULTS or any(value.flags & Flag.FLOATING for value in tensors)
+    return Flag.FLOATING if floating else Flag.NONE
 
 
 def _result(
@@ -338,12 +425,13 @@ def _result(
 ) -> Value:
     named_dim = "dim" in keywords or (len(values) > 1 and values[1].kind in (Kind.NUMBER, Kind.TUPLE, Kind.LIST))
     returns = operator.dim_returns if operator.dim_returns and named_dim else operator.returns
+    shape = Flag.SHAPE if last in _SHAPE_RESULTS and attributes.follows_shape(first) else Flag.NONE
     if returns == "number":
-        return NUMBER.with_pending(first.pending)
+        return Value(Kind.NUMBER, flags=shape, pending=first.pending)
     if returns == "bool":
         return BOOL
     if returns == "size":
-        return (NUMBER if values[1:] else SIZE).with_pending(first.pending)
+        return Value(Kind.NUMBER if named_dim or values[1:] else Kind.SIZE, flags=shape, pending=first.pending)
     if returns == "none":
         return NONE
     tensors = [value for value in values if value.is_tensor]

@@ -65,6 +65,8 @@ class Flag:
     NATIVE = 16  # function or module compiled from C, C++, CUDA or Triton
     CLASS_ATTRIBUTE = 32  # found on the class, not on the instance
     POINTER = 64  # number that is an address
+    FLOATING = 256  # tensor of a floating-point dtype
+    SHAPE = 512  # number or truth value that follows from the shape of a traced tensor
     TRACE_GUARD = 128  # true exactly while the compiler traces
 
 
@@ -146,6 +148,15 @@ class Value(NamedTuple):
 
 #: What the `ref` of the value of `globals()` is.
 GLOBALS = "globals()"
+#: What the `ref` of a named tuple, and of a class made by `collections.namedtuple`, is.
+NAMED_TUPLE = "collections.namedtuple"
+#: The `ref` that tells objects apart from the plain values of the same kind, which iterate and index alike.
+RANGE = "builtins.range"
+REVERSED = "builtins.reversed"
+BYTES = "builtins.bytes"
+BYTEARRAY = "builtins.bytearray"
+ELLIPSIS = "builtins.Ellipsis"
+DICT_VIEW = "builtins.dict view"
 UNKNOWN = Value(Kind.UNKNOWN, NOWHERE)
 NONE = Value(Kind.NONE, FRESH, const=None)
 NUMBER = Value(Kind.NUMBER)

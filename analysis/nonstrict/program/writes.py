@@ -31,9 +31,19 @@ _MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_par
 MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS
 #: Names of tensor methods that work in place.
 IN_PLACE = re.compile(r"\w*[^_]_")
-_MODE = re.compile(r"\.(?:eval|train)\(")
 #: Names of functions that trace what they are given at once.
 _TRACERS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "make-fx")
+
+
+#: Functions of `torch.nn.utils` and `torch.utils` that replace parameters of modules, or tensors, that they are given.
+_REPLACERS = frozenset(
+    {
+        *("register_parametrization", "remove_parametrizations", "weight_norm", "spectral_norm", "orthogonal"),
+        *("remove_weight_norm", "remove_spectral_norm", "swap_tensors"),
+        *("l1_unstructured", "random_unstructured", "ln_structured", "random_structured", "custom_from_mask"),
+        "quantize_",
+    }
+)
 
 
 class Write(NamedTuple):
@@ -74,7 +84,7 @@ def stored_values(machine: Machine, module: Module, name: str, attribute: str) -
 
 
 def writers(machine: Machine, place: Place, *, abroad: bool = True) -> tuple[Related, ...]:
-    """Everything that was seen to change what lives at a captured or argument place.
+    """Everything that was seen to change what lives at a captured place.
 
     Other files are searched for it, with `abroad`, where its own module does not change it.
     """
@@ -83,12 +93,13 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True) -> tuple[Rel
         module = machine.project.module(place.owner.partition(":")[0])
         writes = writes_of(machine, module, place.name) if module is not None else []
         if abroad and module is not None and not any(_concerns(write, attribute) for write in writes):
-            writes = machine.foreign_writes(module, place.name)
+            replaced = machine.replaced.get((module.path, place.name))
+            writes = replaced or machine.foreign_writes(module, place.name)
     elif place.origin is Origin.CELL:
         writes = _cell_writes(machine, place)
     else:
-        writes = _attribute_writes(machine, attribute) if attribute else []
-    return tuple(_related(write) for write in _changes(writes) if _concerns(write, attribute))
+        writes = []
+    return tuple(related_to(write) for write in _changes(writes) if _concerns(write, attribute))
 
 
 def _changes(writes: list[Write]) -> list[Write]:
@@ -118,31 +129,8 @@ def _concerns(write: Write, attribute: str) -> bool:
     return not attribute or not write.attribute or write.attribute == attribute
 
 
-def mode_writers(machine: Machine, path: str) -> tuple[Related, ...]:
-    """Calls of `.eval()` and `.train()` in a module."""
-    module = machine.project.module(path)
-    if module is None or not _MODE.search(module.source.code):
-        return ()
-    found: list[Related] = []
-    for node, offset, _ in _functions(module, _MODE):
-        found.extend(
-            Related(span_of(module.path, offset, inner), f"switches the mode: `{ast.unparse(inner)}`")
-            for inner in walk(node)
-            if _switches_mode(inner)
-        )
-    return tuple(found)
-
-
-def _switches_mode(node: ast.AST) -> bool:
-    """`model.eval()`; an override that calls `super().train(mode)` switches nothing by itself."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return False
-    receiver = node.func.value
-    of_base = isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super"
-    return node.func.attr in ("eval", "train") and not of_base
-
-
-def _related(write: Write) -> Related:
+def related_to(write: Write) -> Related:
+    """A write as evidence."""
     return Related(span_of(write.path, write.offset, write.node), write.how)
 
 
@@ -156,7 +144,7 @@ def writes_of(machine: Machine, module: Module, name: str) -> list[Write]:
 def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
     running = False
     bound = False
-    for node, offset, top_level in _functions(module, name):
+    for node, offset, top_level in functions_with(module, name):
         if top_level:
             for statement in simple_statements(getattr(node, "body", [])):
                 for write in _in_statement(module.path, offset, statement, name, module_level=True):
@@ -197,8 +185,8 @@ def simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield statement
 
 
-def _functions(module: Module, word: re.Pattern[str] | str) -> Iterator[tuple[ast.AST, int, bool]]:
-    """The shell, then each top-level definition whose text matches, with its line offset."""
+def functions_with(module: Module, word: re.Pattern[str] | str) -> Iterator[tuple[ast.AST, int, bool]]:
+    """The shell (true), then each top-level definition whose text matches, with its line offset."""
     yield module.outline.shell, 0, True
     if isinstance(word, str):
         chunks = module.chunks_with({word})
@@ -252,6 +240,8 @@ def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool
     elif isinstance(node, ast.Delete):
         targets = [(target, None) for target in node.targets]
     elif isinstance(node, ast.Call):
+        if _updates_globals(node, name):
+            yield Write(path, offset, node, "rebound here")
         yield from _mutating_call(path, offset, node, name)
         return
     for target, value in targets:
@@ -279,10 +269,26 @@ def _mutating_call(path: str, offset: int, node: ast.Call, name: str) -> Iterato
         in_place = IN_PLACE.fullmatch(method) is not None
         if method in MUTATORS or in_place:
             attribute = _first_attribute(function.value) or ("training" if method in ("train", "eval") else "")
-            yield Write(path, offset, node, "changed in place here" if in_place else "changed here", attribute)
+            yield Write(path, offset, node, "changed in place here" if in_place else changed_by(node), attribute)
+    elif replaces_parameters(node) and any(_root(argument) == name for argument in node.args[:2]):
+        changed = next(argument for argument in node.args[:2] if _root(argument) == name)
+        yield Write(path, offset, node, "its parameters are replaced here", _first_attribute(changed))
     elif _sets_attribute(node) and _root(node.args[0]) == name:
         key = node.args[1]
         yield Write(path, offset, node, "changed here", str(key.value) if isinstance(key, ast.Constant) else "")
+
+
+def changed_by(node: ast.Call) -> str:
+    """What a mutating method does: `load_state_dict(state, assign=True)` puts other parameters in."""
+    assigns = any(
+        keyword.arg == "assign" and getattr(keyword.value, "value", None) is True for keyword in node.keywords
+    )
+    return "its parameters are replaced here" if assigns else "changed here"
+
+
+def replaces_parameters(node: ast.Call) -> bool:
+    """Whether a function of torch replaces parameters or submodules of its first arguments."""
+    return last_name(node) in _REPLACERS
 
 
 def _sets_attribute(node: ast.Call) -> bool:
@@ -310,6 +316,20 @@ def _is_globals_item(target: ast.expr, name: str) -> bool:
         and getattr(target.value.func, "id", "") == "globals"
         and isinstance(target.slice, ast.Constant)
         and target.slice.value == name
+    )
+
+
+def _updates_globals(node: ast.Call, name: str) -> bool:
+    """`globals().update(name=...)`, `globals().update({"name": ...})`."""
+    if (
+        not isinstance(node.func, ast.Attribute)
+        or last_name(node) != "update"
+        or last_name(node.func.value) != "globals"
+    ):
+        return False
+    keys = [key for argument in node.args if isinstance(argument, ast.Dict) for key in argument.keys]
+    return any(keyword.arg == name for keyword in node.keywords) or any(
+        isinstance(key, ast.Constant) and key.value == name for key in keys
     )
 
 
@@ -341,35 +361,3 @@ def _in_closure(path: str, offset: int, node: ast.FunctionDef | ast.AsyncFunctio
 def _traces(value: ast.expr | None) -> bool:
     """Whether a value is the graph that tracing made: it stands for the function from there on."""
     return value is not None and any(isinstance(node, ast.Call) and last_name(node) in _TRACERS for node in walk(value))
-
-
-def _attribute_writes(machine: Machine, attribute: str) -> list[Write]:
-    """Assignments of an attribute outside `__init__`, in the modules that were loaded."""
-    cache = machine.attribute_writes
-    if attribute in cache:
-        return cache[attribute]
-    word = re.compile(rf"\.{re.escape(attribute)}\b[^=\n]*=[^=]")
-    found: list[Write] = []
-    for module in machine.project.loaded():
-        if not word.search(module.source.code):
-            continue
-        for node, offset, _ in _functions(module, word):
-            found.extend(_assigned_attribute(module.path, offset, node, attribute))
-    cache[attribute] = found
-    return found
-
-
-def _assigned_attribute(path: str, offset: int, node: ast.AST, attribute: str) -> Iterator[Write]:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in ("__init__", "__post_init__"):
-        return
-    targets: list[ast.expr] = []
-    if isinstance(node, ast.Assign):
-        targets = node.targets
-    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
-        targets = [node.target]
-    for target in targets:
-        inner = target.value if isinstance(target, ast.Subscript) else target
-        if isinstance(inner, ast.Attribute) and inner.attr == attribute:
-            yield Write(path, offset, node, "changed here", attribute)
-    for child in ast.iter_child_nodes(node):
-        yield from _assigned_attribute(path, offset, child, attribute)

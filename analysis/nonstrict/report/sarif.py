@@ -98,6 +98,7 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Conte
             {"id": number, **_location(related.location, context), "message": {"text": related.message}}
             for number, related in enumerate(diagnostic.related, 1)
         ]
+    if diagnostic.links:
         result["codeFlows"] = [_flow(diagnostic, context)]
     properties = {"function": diagnostic.function, "marker": diagnostic.marker}
     if any(properties.values()):
@@ -106,19 +107,20 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Conte
 
 
 def _flow(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
-    """The way from the marker through the calls and the evidence to the finding."""
-    steps = [(related.location, related.message) for related in diagnostic.related]
+    """The way from the marker through the calls to the finding; evidence beside it is in the related locations only."""
+    steps = [(related.location, related.message) for related in diagnostic.related[: diagnostic.links]]
     steps.append((diagnostic.location, diagnostic.message))
-    return {
-        "threadFlows": [
-            {
-                "locations": [
-                    {"location": {**_location(where, context), "message": {"text": message}}}
-                    for where, message in steps
-                ]
-            }
-        ]
-    }
+    locations: list[dict[str, Any]] = [
+        {
+            "location": {**_location(where, context), "message": {"text": message}},
+            # The marker is no call; each call leads one level down.
+            "nestingLevel": max(depth - 1, 0),
+            "executionOrder": depth + 1,
+        }
+        for depth, (where, message) in enumerate(steps)
+    ]
+    locations[-1]["importance"] = "essential"
+    return {"threadFlows": [{"locations": locations}]}
 
 
 def _location(where: Location, context: Context) -> dict[str, Any]:

@@ -9,13 +9,20 @@ from nonstrict.findings import Finding, Related, Severity, Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nonstrict.program.effects import Event, Observed
+    from nonstrict.program.applied import AppliedMarker
+    from nonstrict.program.effects import Effect, Event, Observed
+    from nonstrict.program.exchange import Given, Taken
     from nonstrict.program.places import Place
+    from nonstrict.program.pytrees import Registration
     from nonstrict.program.sites import CallSite, Parameter
+    from nonstrict.program.soundness import Fault
     from nonstrict.program.values import Value
+    from nonstrict.program.varying import Variation
 
 #: Marker kinds of which a body is traced, so that what it does beyond computing goes wrong.
 TRACED = frozenset({"nonstrict", "in-graph", "make-fx"})
+#: Regions that `torch.compile` traces; rules of these see what Dynamo traces in place of a marked function.
+COMPILED = frozenset({"compiled"})
 #: `TRACED` and functions whose result is frozen.
 FROZEN = TRACED | {"constant-result"}
 
@@ -35,6 +42,8 @@ class Body(Protocol):
     """Version of torch the findings hold for, as (major, minor)."""
     marked_at: Span
     """The decorator or marker expression."""
+    fullgraph: bool
+    """Whether this is a region that must not break (marker `compiled`)."""
 
     def observed(self, *events: Event) -> Iterator[Observed]:
         """The effects of the given kinds, nearest first."""
@@ -52,13 +61,39 @@ class Body(Protocol):
         """Whether a compiled region that calls the function reads the place itself, so that Dynamo guards it."""
         ...
 
+    def written_by_region(self, place: Place) -> tuple[Related, ...]:
+        """Where a compiled region that calls the function writes, before the call, what lives at a place."""
+        ...
+
+    def read_by_region(self, write: Effect) -> tuple[Related, ...]:
+        """Where a compiled region that calls the function reads, after the call, what an effect wrote."""
+        ...
+
     def mode_writers(self) -> tuple[Related, ...]:
         """Where the project switches a module between training and evaluation (`.eval()`, `.train()`)."""
+        ...
+
+    def environment_writers(self, name: str) -> tuple[Related, ...]:
+        """Where the project sets an environment variable after its modules were imported."""
         ...
 
     @property
     def private(self) -> bool:
         """Whether the function exists only to be traced, once: no other run of it can differ from the trace."""
+        ...
+
+    @property
+    def applied(self) -> AppliedMarker:
+        """How the marker was applied, and the operator or leaf function that it made."""
+        ...
+
+    @property
+    def returned(self) -> Value:
+        """What the function returns."""
+        ...
+
+    def supposed(self, observed: Observed) -> Body | None:
+        """The helper of a region in which something happens, as if it were marked; None if there is none."""
         ...
 
     receiver: Value | None
@@ -72,6 +107,42 @@ class Body(Protocol):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the marked function, `self` included."""
+        ...
+
+    @property
+    def taken(self) -> list[Taken]:
+        """The arguments of the marked function in regions, each judged at the boundary (NST501)."""
+        ...
+
+    @property
+    def unsound(self) -> list[tuple[Registration, Fault]]:
+        """What is wrong with the registrations of the classes whose objects the function gets (NST504)."""
+        ...
+
+    def variation(self, argument: Taken) -> Variation:
+        """How an argument varies from call to call of the region (NST505)."""
+        ...
+
+    def hashed(self, name: str) -> list[Span]:
+        """Where the function hashes a parameter: as a key, or as an argument of a cached function (NST505)."""
+        ...
+
+    def needs_class(self, name: str) -> list[Span]:
+        """Where the function asks a parameter for more than its number: `is`, `isinstance`, `.name` (NST505)."""
+        ...
+
+    def contradicted(self, effect: Effect) -> tuple[Related, ...]:
+        """The calls of `mark_dynamic` that a comparison of a size contradicts (NST506)."""
+        ...
+
+    @property
+    def structures(self) -> list[Span]:
+        """The results whose structure depends on what the function itself changes (NST507)."""
+        ...
+
+    @property
+    def given(self) -> list[Given]:
+        """What the marked function returns, each `return` judged at the boundary (NST502)."""
         ...
 
     @property
@@ -112,6 +183,7 @@ def report(
     evidence: tuple[Related, ...] = (),
 ) -> Finding:
     """The finding of a rule on an effect: placed on its expression, with the call chain and then the evidence."""
+    chain = body.chain(observed)
     return Finding(
         code=rule.code,
         severity=rule.severity if severity is None else severity,
@@ -120,7 +192,8 @@ def report(
         help=help,
         function=body.function,
         marker=body.marker,
-        related=(*body.chain(observed), *evidence),
+        related=(*chain, *evidence),
+        links=len(chain),
     )
 
 
@@ -135,7 +208,8 @@ def report_at(
     evidence: tuple[Related, ...] = (),
 ) -> Finding:
     """The finding of a rule on a place that is no effect: a marker, a call site, a parameter."""
-    marked = Related(body.marked_at, f"`{body.function}` is marked here")
+    how = "compiled" if body.marker in COMPILED else "marked"
+    marked = Related(body.marked_at, f"`{body.function}` is {how} here")
     return Finding(
         code=rule.code,
         severity=rule.severity if severity is None else severity,
@@ -145,4 +219,5 @@ def report_at(
         function=body.function,
         marker=body.marker,
         related=(marked, *evidence) if body.marked_at != span else evidence,
+        links=int(body.marked_at != span),
     )

@@ -111,7 +111,6 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Related
     from nonstrict.program.effects import Effect
-    from nonstrict.program.places import Place
     from nonstrict.rules.base import Body
 
 _NOUNS = {
@@ -137,15 +136,16 @@ def examine(body: Body) -> Iterator[Finding]:
     for read in captured_reads(body, Sort.STATE):
         place = read.effect.place
         writers = body.writers(place)
-        if writers and not body.guarded_by_region(place):
+        if writers and not body.guarded_by_region(place) and not body.written_by_region(place):
             message = f"{_subject(read.effect)} decides what `{called(body)}` computes, and changes: {_fate(body)}"
             advice = f"pass `{place.text}` as an argument"
             yield report(RULE, body, read, message, help=advice, severity=_severity(body), evidence=writers)
     for read in body.observed(Event.AMBIENT):
         message = f"`{called(body)}` {_asks(read.effect.what)}, which nothing guards: {_fate(body)}"
         advice = "read it in the caller and pass the value as an argument"
-        evidence = _writers(body, read.effect.place)
-        yield report(RULE, body, read, message, help=advice, severity=_severity(body), evidence=evidence)
+        evidence = _writers(body, read.effect)
+        severity = _severity(body).raised() if evidence else _severity(body)
+        yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
 
 
 def _severity(body: Body) -> Severity:
@@ -167,8 +167,12 @@ def _asks(what: str) -> str:
     return what if what.split(" ", 1)[0] in {"asks", "checks", "queries", "reads"} else f"reads {what}"
 
 
-def _writers(body: Body, place: Place) -> tuple[Related, ...]:
-    return body.writers(place) if place.captured else ()
+def _writers(body: Body, effect: Effect) -> tuple[Related, ...]:
+    """Who changes ambient state: the object that holds it, or the environment variable that is read."""
+    if effect.place.captured:
+        return body.writers(effect.place)
+    variable = effect.value.const
+    return body.environment_writers(variable) if isinstance(variable, str) else ()
 
 
 def _fate(body: Body) -> str:

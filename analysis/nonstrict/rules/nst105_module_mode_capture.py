@@ -151,7 +151,7 @@ def _attribute(body: Body, read: Observed) -> Iterator[Finding]:
     if sort_of(read.effect.value) is Sort.TENSOR:
         advice = "register it as a buffer: `register_buffer(name, tensor)`"
         yield report(RULE, body, read, _tensor_message(body, read), help=advice, severity=_bad(body), evidence=writers)
-    elif writers and read.effect.value.kind is not Kind.MODULE:
+    elif writers and read.effect.value.kind is not Kind.MODULE and not body.written_by_region(place):
         message = (
             f"`{place.text}` is a plain attribute of a module argument, which is not guarded {traced(body)}: its value "
             "at the first call is kept, also after it is assigned again"

@@ -64,8 +64,8 @@ def step(x, factor):
 
 
 def main():
-    print(step(torch.ones(3), 2))
-    print(step(torch.ones(3), 3))
+    print(step(torch.ones(3), torch.tensor(2.0)))
+    print(step(torch.ones(3), torch.tensor(3.0)))
 
 
 if __name__ == "__main__":

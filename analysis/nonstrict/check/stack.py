@@ -1,0 +1,38 @@
+"""Runs the analysis on a deep stack, for expressions and call chains of any depth."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+_STACK = 512 * 1024 * 1024
+_RECURSION = 40_000
+
+
+def with_deep_stack(work: Callable[[], T]) -> T:
+    """What `work` returns, run in a thread of its own; what it raises is raised here."""
+    told: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            told.append(work())
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+            failed.append(error)
+
+    limit, stack = sys.getrecursionlimit(), threading.stack_size()
+    sys.setrecursionlimit(_RECURSION)
+    threading.stack_size(_STACK)
+    thread = threading.Thread(target=run)
+    thread.start()
+    threading.stack_size(stack)
+    thread.join()
+    sys.setrecursionlimit(limit)
+    if failed:
+        raise failed[0]
+    return told[0]

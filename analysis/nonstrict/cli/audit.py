@@ -1,0 +1,86 @@
+"""`nonstrict audit`: says whether a function may be marked, and what is in the way."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from nonstrict.check.audit import AuditError, audit, parsed
+from nonstrict.cli.configuration import add_configuration_arguments, main_settings
+from nonstrict.cli.failure import report_failure
+from nonstrict.cli.overrides import environment_overrides
+from nonstrict.cli.status import ExitStatus
+from nonstrict.cli.terminal import use_color
+from nonstrict.program.purity import CONTRACTS
+from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.model import FORMATS
+
+if TYPE_CHECKING:
+    import argparse
+
+    from nonstrict.report.audit import Audited
+    from nonstrict.settings.model import Settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.epilog = (
+        "Exit status: 0 no obstacle found, 1 obstacles, 2 the question could not be answered. "
+        "Without obstacles, the answer says whether everything the function calls was looked into."
+    )
+    parser.add_argument(
+        "function",
+        metavar="FILE::FUNCTION",
+        help="the function: FILE::function, FILE::Class.method, FILE::outer.inner, or FILE:LINE",
+    )
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="where callers and writers of what the function reads are looked for "
+        "(default: . if it holds the file, else the file's package)",
+    )
+    parser.add_argument(
+        "--marker",
+        choices=tuple(CONTRACTS),
+        default="nonstrict_trace",
+        help=f"the contract: {', '.join(CONTRACTS)} (default: nonstrict_trace)",
+        metavar="MARKER",
+    )
+    parser.add_argument("--strict", action="store_true", help="exit with 1 also if something was not looked into")
+    parser.add_argument(
+        "--output-format",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help="full, json, or a format of `nonstrict check` for the findings alone (default: full)",
+    )
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    add_configuration_arguments(parser)
+    parser.add_argument(
+        "--python", metavar="PATH", help="interpreter or environment whose torch is used (never started)"
+    )
+    parser.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask, report, and say by the exit status what the answer is."""
+    try:
+        question = parsed(options.function, options.marker)
+        settings = environment_overrides(main_settings([question.file], options), options)
+        answer = audit(question, options.paths, settings)
+    except (AuditError, ConfigurationError) as error:
+        return report_failure(str(error))
+    sys.stdout.write(_rendered(answer, settings, options))
+    if answer.obstacles or (options.strict and answer.verdict != "pure"):
+        return ExitStatus.FINDINGS
+    return ExitStatus.CLEAN
+
+
+def _rendered(answer: Audited, settings: Settings, options: argparse.Namespace) -> str:
+    from nonstrict.report.audit import render
+    from nonstrict.report.context import Context, Lines
+
+    context = Context(Lines(answer.sources), files=1, color=use_color(options.color, sys.stdout))
+    output_format = options.output_format or os.environ.get("NONSTRICT_OUTPUT_FORMAT") or settings.output_format
+    return render(answer, output_format, context)

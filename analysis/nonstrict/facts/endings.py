@@ -1,0 +1,85 @@
+"""Whether control may run off the end of a function, which returns None; and which variables loops fill."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.memo import remembered
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.facts.scopes import FunctionNode
+
+_NEVER_RETURN = frozenset({"exit", "_exit", "abort", "fail", "skip", "assert_never", "unreachable"})
+
+
+def runs_off(function: FunctionNode) -> bool:
+    """Whether a function may end without a `return`; a placeholder with no body of its own does not count."""
+    return not isinstance(function, ast.Lambda) and not is_placeholder(function) and _completes(function.body)
+
+
+def is_placeholder(function: FunctionNode) -> bool:
+    """Whether a function has no body but `...` or a docstring."""
+    if isinstance(function, ast.Lambda):
+        return False
+    return all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in function.body)
+
+
+def in_choice_by_value(function: FunctionNode) -> bool:
+    """Whether the function ends in a chain of conditions that is meant to be complete: `if … return … elif …`."""
+    last = function.body[-1] if isinstance(function.body, list) else None
+    if isinstance(last, ast.Match):
+        return True
+    return isinstance(last, ast.If) and len(last.orelse) == 1 and isinstance(last.orelse[0], ast.If)
+
+
+def filled_in_loops(function: FunctionNode) -> frozenset[str]:
+    """The names that a loop assigns: what they held before is a start, not what is returned."""
+    return remembered(function, "_nonstrict_filled", _filled)
+
+
+def _filled(function: FunctionNode) -> frozenset[str]:
+    loops = (node for node in walk(function) if isinstance(node, (ast.For, ast.While, ast.AsyncFor)))
+    return frozenset(
+        inner.id
+        for loop in loops
+        for inner in walk(loop)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+    )
+
+
+def _completes(body: Sequence[ast.stmt]) -> bool:
+    return all(_passes(statement) for statement in body)
+
+
+def _passes(statement: ast.stmt) -> bool:
+    """Whether control may go on behind a statement."""
+    if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
+        return False
+    if isinstance(statement, ast.If):
+        return _completes(statement.body) or _completes(statement.orelse)
+    if isinstance(statement, ast.While):
+        endless = isinstance(statement.test, ast.Constant) and bool(statement.test.value)
+        return not endless or any(isinstance(inner, ast.Break) for inner in walk(statement))
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return _completes(statement.body)
+    if isinstance(statement, ast.Try):
+        tried = _completes(statement.body) and _completes(statement.orelse)
+        handled = any(_completes(handler.body) for handler in statement.handlers)
+        return (tried or handled) and _completes(statement.finalbody)
+    if isinstance(statement, ast.Match):
+        default = any(_catches_all(case) for case in statement.cases)
+        return not default or any(_completes(case.body) for case in statement.cases)
+    if isinstance(statement, ast.Assert):
+        return not (isinstance(statement.test, ast.Constant) and not statement.test.value)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return last_name(statement.value) not in _NEVER_RETURN
+    return True
+
+
+def _catches_all(case: ast.match_case) -> bool:
+    return isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None

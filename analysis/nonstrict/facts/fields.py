@@ -1,0 +1,212 @@
+"""The fields of a class as its text tells them: annotated ones, those that `__init__` sets, and what methods do."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.facts.scopes import FunctionNode
+
+#: Methods and functions that may be applied again to their own result without changing it.
+_CHANGING_METHODS = frozenset(
+    {
+        "add",
+        "add_",
+        "append",
+        "cos",
+        "cumsum",
+        "div",
+        "div_",
+        "exp",
+        "exp_",
+        "extend",
+        "flip",
+        "insert",
+        "log",
+        "mean",
+        "mul",
+        "mul_",
+        "neg",
+        "neg_",
+        "permute",
+        "pow",
+        "pow_",
+        "roll",
+        "sigmoid",
+        "sin",
+        "softmax",
+        "sqrt",
+        "sqrt_",
+        "square",
+        "sub",
+        "sub_",
+        "sum",
+        "t",
+        "t_",
+        "tanh",
+        "transpose",
+        "transpose_",
+        "unsqueeze",
+        "unsqueeze_",
+    }
+)
+#: Asking for all fields at once.
+_WHOLESALE = frozenset({"vars", "asdict", "astuple", "fields", "getattr", "iter", "tuple", "list", "dict"})
+
+
+class Read(NamedTuple):
+    """Which attributes of a parameter a function reads; `all` if it may read any."""
+
+    names: frozenset[str]
+    all: bool
+
+
+def method(cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+    """A method that the class body defines."""
+    found = (node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == name)
+    return next(found, None)
+
+
+def annotated(cls: ast.ClassDef) -> dict[str, ast.expr | None]:
+    """The annotated names of a class body, with what they are set to."""
+    return {
+        statement.target.id: statement.value
+        for statement in cls.body
+        if isinstance(statement, ast.AnnAssign)
+        and isinstance(statement.target, ast.Name)
+        and "ClassVar" not in ast.dump(statement.annotation)
+    }
+
+
+def set_by_init(cls: ast.ClassDef) -> dict[str, ast.expr]:
+    """The attributes of `self` that `__init__` sets, with what they are set to."""
+    init = method(cls, "__init__")
+    found: dict[str, ast.expr] = {}
+    for node in walk(init) if init is not None else ():
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+        for target in targets:
+            if _of_self(target) and isinstance(target, ast.Attribute) and value is not None:
+                found[target.attr] = value
+    return found
+
+
+def option(node: ast.expr | None, name: str) -> object:
+    """A keyword of a call that is a constant, such as `init=False` of `field(...)`; None if it has none."""
+    for keyword in node.keywords if isinstance(node, ast.Call) else ():
+        if keyword.arg == name and isinstance(keyword.value, ast.Constant):
+            return keyword.value.value
+    return None
+
+
+def is_frozen(cls: ast.ClassDef) -> bool:
+    """Whether the class is a frozen dataclass."""
+    decorators = (node for node in cls.decorator_list if last_name(node) == "dataclass")
+    return any(option(node, "frozen") is True for node in decorators)
+
+
+def reads(function: FunctionNode, index: int, cls: ast.ClassDef | None = None) -> Read:
+    """Which attributes of one of its parameters a function reads; methods of the class `cls` are looked into."""
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    if index >= len(arguments):
+        return Read(frozenset(), all=True)
+    name = arguments[index].arg
+    body = function.body if isinstance(function.body, list) else [function.body]
+    names: set[str] = set()
+    wholesale = False
+    known: set[int] = set()
+    for part in body:
+        for node in walk(part):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
+                known.add(id(node.value))
+                called = method(cls, node.attr) if cls is not None else None
+                if called is not None and called is not function:
+                    inner = reads(called, 0)
+                    names |= inner.names
+                    wholesale = wholesale or inner.all
+                wholesale = wholesale or node.attr == "__dict__"
+                names.add(node.attr)
+            elif isinstance(node, ast.Name) and node.id == name and id(node) not in known:
+                wholesale = wholesale or not _harmless(part, node)
+    return Read(frozenset(names), wholesale)
+
+
+def _harmless(part: ast.AST, name: ast.Name) -> bool:
+    """Whether a bare use of an object only asks what it is."""
+    for node in walk(part):
+        if isinstance(node, ast.Call) and name in node.args and last_name(node) in ("isinstance", "type", "id"):
+            return True
+        if isinstance(node, ast.Attribute) and node.value is name:
+            return True
+        if isinstance(node, ast.Compare) and (node.left is name or name in node.comparators):
+            return True
+    return False
+
+
+def changes_again(function: FunctionNode) -> ast.AST | None:
+    """Where a method gives an attribute of `self` a value that it computes from the same attribute's own value."""
+    for node in walk(function):
+        if isinstance(node, ast.AugAssign) and _of_self(node.target):
+            return node
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and _of_self(node.targets[0]):
+            target = node.targets[0]
+            if isinstance(target, ast.Attribute) and _computes(node.value, target.attr):
+                return node
+        if isinstance(node, ast.Call) and last_name(node) == "__setattr__" and len(node.args) >= 2:
+            named = node.args[-2]
+            if isinstance(named, ast.Constant) and _computes(node.args[-1], str(named.value)):
+                return node
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _of_self(node.func.value):
+            in_place = node.func.attr in _CHANGING_METHODS and node.func.attr.endswith("_")
+            if in_place or node.func.attr in ("append", "extend", "insert"):
+                return node
+    return None
+
+
+def _computes(value: ast.expr, attribute: str) -> bool:
+    """Whether an expression computes another value from `self.attribute`, so that doing it twice gives a third."""
+    for node in walk(value):
+        parts: list[ast.expr] = []
+        if isinstance(node, ast.BinOp):
+            parts = [node.left, node.right]
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
+            parts = [node.operand]
+        elif isinstance(node, ast.Call) and last_name(node) in _CHANGING_METHODS:
+            parts = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+        if any(_is_attribute(part, attribute) for part in parts):
+            return True
+    return False
+
+
+def _is_attribute(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == name and _of_self(node)
+
+
+def _of_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def mentions(cls: ast.ClassDef, names: frozenset[str]) -> bool:
+    """Whether the text of a class reads, sets or defines one of some names."""
+    return any(
+        getattr(node, field, "") in names
+        for node in walk(cls)
+        for field in ("id", "attr", "name")
+        if isinstance(getattr(node, field, ""), str)
+    )
+
+
+def stores(node: ast.AST, names: frozenset[str]) -> Iterator[ast.Attribute]:
+    """Assignments to attributes with one of the given names, not those of `self`."""
+    for inner in walk(node):
+        stored = isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store) and inner.attr in names
+        if stored and isinstance(inner, ast.Attribute) and not _of_self(inner):
+            yield inner

@@ -1,0 +1,168 @@
+"""How a marker was applied: between which decorators, under which name, and whether its result is kept."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.discarded import is_statement
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+from nonstrict.knowledge.markers import MARKERS
+from nonstrict.program import parameters, roots
+from nonstrict.program.effects import span_of
+from nonstrict.program.values import Kind, Value
+
+if TYPE_CHECKING:
+    from nonstrict.findings import Span
+    from nonstrict.program.definitions import Mark
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+
+class Applied(NamedTuple):
+    """A decorator, or a call around or inside the marker's: `name` is the canonical dotted name, "" if not known."""
+
+    name: str
+    span: Span
+
+    @property
+    def kind(self) -> str:
+        """The contract of a marker API, else ""."""
+        marker = MARKERS.get(self.name)
+        return marker.kind if marker is not None else ""
+
+
+class Application(NamedTuple):
+    """Where one marker stands: what is applied to its result, and what was applied before it, nearest first."""
+
+    above: tuple[Applied, ...] = ()
+    below: tuple[Applied, ...] = ()
+
+
+def of(machine: Machine, mark: Mark) -> Application:
+    """How a marker was applied."""
+    node = mark.target.ref.node if mark.target.kind is Kind.CLASS and hasattr(mark.target.ref, "bases") else None
+    if mark.function is not None and node is None:
+        node = mark.function.node
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    for index, decorator in enumerate(decorators):
+        if decorator is mark.node:
+            names = [_decorator(machine, mark, each) for each in decorators]
+            return Application(tuple(reversed(names[:index])), tuple(names[index + 1 :]))
+    return Application(_around(machine, mark), _inside(machine, mark))
+
+
+def _decorator(machine: Machine, mark: Mark, decorator: ast.expr) -> Applied:
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return Applied(_dotted(machine, mark, node), span_of(mark.path, mark.offset, decorator))
+
+
+def _dotted(machine: Machine, mark: Mark, node: ast.expr) -> str:
+    """The canonical name of a dotted expression beside a marker."""
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return ""
+    module = machine.project.module(mark.path)
+    if module is None:
+        return ""
+    frame = machine.module_frame(module)
+    if mark.function is not None and mark.function.module is module:
+        frame = parameters.definition_frame(frame, mark.function)
+    found = machine.evaluate(frame, node)
+    return found.ref if found.kind is Kind.EXTERNAL and isinstance(found.ref, str) else ""
+
+
+def _around(machine: Machine, mark: Mark) -> tuple[Applied, ...]:
+    """The calls that the marker's call is an argument of: `disable(nonstrict_trace(f))`."""
+    if not isinstance(mark.node, ast.Call):
+        return ()
+    for statement in _statements(machine, mark):
+        for outer in walk(statement):
+            if isinstance(outer, ast.Call) and any(argument is mark.node for argument in outer.args):
+                return (Applied(_dotted(machine, mark, outer.func), span_of(mark.path, mark.offset, outer)),)
+    return ()
+
+
+def _inside(machine: Machine, mark: Mark) -> tuple[Applied, ...]:
+    """What is called to make the marker's argument: `nonstrict_trace(classmethod(f))`."""
+    found: list[Applied] = []
+    node = mark.node
+    while isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Call):
+        node = node.args[0]
+        found.append(Applied(_dotted(machine, mark, node.func), span_of(mark.path, mark.offset, node)))
+    return tuple(found)
+
+
+def _statements(machine: Machine, mark: Mark) -> list[ast.AST]:
+    """The top-level statements around a marker's expression."""
+    module = machine.project.module(mark.path)
+    line = getattr(mark.node, "lineno", 0) + mark.offset
+    return [statement for statement, _ in roots.around(module, line)] if module is not None else []
+
+
+def is_dropped(machine: Machine, mark: Mark) -> bool:
+    """Whether a marker is called by its own name and nothing keeps the result."""
+    node = mark.node
+    if not isinstance(node, ast.Call) or not (_dotted(machine, mark, node.func) or last_name(node) == mark.api):
+        return False
+    return any(is_statement(statement, node) for statement in _statements(machine, mark))
+
+
+# -- which torch has the spelling ---------------------------------------------------------------------------------
+
+
+def is_guarded(machine: Machine, mark: Mark) -> bool:
+    """Whether the marker's name is chosen, imported or used behind a test or a handler, or is one of several."""
+    module = machine.project.module(mark.path)
+    if module is None:
+        return True
+    node = mark.node
+    if isinstance(node, ast.Call) and not isinstance(node.func, ast.Call):
+        node = node.func
+    value = machine.evaluate(machine.module_frame(module), node) if isinstance(node, ast.expr) else None
+    if value is None or value.kind is not Kind.EXTERNAL or value.ref != mark.spelling:
+        return True
+    if any(_behind_test(statement, mark.node) for statement in _statements(machine, mark)):
+        return True
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return not isinstance(root, ast.Name) or _chosen(module, root.id)
+
+
+def _behind_test(statement: ast.AST, node: ast.AST) -> bool:
+    tests = (outer for outer in walk(statement) if isinstance(outer, (ast.If, ast.Try, ast.IfExp)))
+    return any(inner is node for outer in tests for inner in walk(outer))
+
+
+def _chosen(module: Module, name: str) -> bool:
+    """Whether a top-level name has several bindings, or one that may not happen or is a choice."""
+    bindings = module.bindings.get(name, [])
+    if len(bindings) != 1:
+        return not (bindings and all(binding.kind == "import" for binding in bindings)) or any(
+            binding.conditional or binding.attribute for binding in bindings
+        )
+    binding = bindings[0]
+    if binding.conditional:
+        return True
+    return binding.kind == "assign" and not isinstance(binding.node, (ast.Name, ast.Attribute))
+
+
+# -- what a class stands for --------------------------------------------------------------------------------------
+
+
+def is_registered(machine: Machine, target: Value) -> bool:
+    """Whether the module of a class registers it with pytree, as far as its text tells."""
+    module = target.ref.module
+    code = module.source.code
+    if not any(word in code for word in ("register_dataclass", "register_pytree_node", "register_constant")):
+        return False
+    names = (
+        getattr(inner, "id", "")
+        for statement in (module.outline.shell, target.ref.node)
+        for call in walk(statement)
+        if isinstance(call, ast.Call) and last_name(call).startswith("register_")
+        for inner in walk(call)
+    )
+    decorators = (last_name(decorator) for decorator in target.ref.node.decorator_list)
+    return target.ref.name in names or any(name.startswith("register_") for name in decorators)

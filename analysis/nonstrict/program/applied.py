@@ -1,0 +1,186 @@
+"""The application of a marker as rules see it, and the operator or leaf function that it made."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.walk import own_scope
+from nonstrict.program import applications, body, callers, classes, registrations, roots
+from nonstrict.program.definitions import Mark
+from nonstrict.program.effects import span_of
+from nonstrict.program.places import FRESH
+from nonstrict.program.values import Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.findings import Span
+    from nonstrict.program.applications import Application
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.definitions import Region
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.operators import Operator
+
+
+class CompiledCall(NamedTuple):
+    """A call in a compiled region; `backend` is its name, "" if it is not known."""
+
+    span: Span
+    fullgraph: bool
+    backend: str
+
+
+class AppliedMarker:
+    """One application of a marker."""
+
+    def __init__(self, machine: Machine, mark: Mark, torch: tuple[int, int]) -> None:
+        self._machine = machine
+        self._mark = mark
+        self._torch = torch
+
+    @property
+    def spelling(self) -> str:
+        """The dotted name by which the marker was reached."""
+        return self._mark.spelling
+
+    @property
+    def operator(self) -> Operator | None:
+        """What the marker declared or implements, of a leaf function or a custom operator."""
+        return self._mark.operator
+
+    @property
+    def target(self) -> Value:
+        """What the marker was applied to."""
+        return self._mark.target
+
+    @property
+    def node(self) -> FunctionNode | None:
+        """The function's definition."""
+        return self._mark.function.node if self._mark.function is not None else None
+
+    def span_of(self, node: ast.AST) -> Span:
+        """The range of a part of the function's definition."""
+        function = self._mark.function
+        if function is None:
+            return span_of(self._mark.path, self._mark.offset, node)
+        return span_of(function.module.path, function.offset, node)
+
+    @property
+    def takes_anything(self) -> bool:
+        """Whether the function takes `*args` or `**kwargs`: it wraps others, and what it does is theirs."""
+        node = self.node
+        return node is not None and (node.args.vararg is not None or node.args.kwarg is not None)
+
+    @property
+    def binding(self) -> str:
+        """`static`, `class` or `property` where the function is one of these below the marker."""
+        return self._mark.function.binding if self._mark.function is not None else ""
+
+    @cached_property
+    def stack(self) -> Application:
+        """What stands above and below the marker."""
+        return applications.of(self._machine, self._mark)
+
+    @cached_property
+    def is_dropped(self) -> bool:
+        """Whether nothing keeps what the marker returned."""
+        return applications.is_dropped(self._machine, self._mark)
+
+    @cached_property
+    def is_guarded(self) -> bool:
+        """Whether the marker's name may be another one on a torch that lacks it."""
+        return applications.is_guarded(self._machine, self._mark)
+
+    @property
+    def yields(self) -> str:
+        """`generator` or `async` where calling the function runs none of its body, else ""."""
+        node = self.node
+        if isinstance(node, ast.AsyncFunctionDef):
+            return "async"
+        if node is None or isinstance(node, ast.Lambda):
+            return ""
+        inner = own_scope(node)
+        return "generator" if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in inner) else ""
+
+    @property
+    def is_plain_class(self) -> bool:
+        """Whether the marker was applied to a class whose instances torch does not know."""
+        target = self._mark.target
+        if target.kind is not Kind.CLASS or not hasattr(target.ref, "bases") or classes.is_module(target.ref):
+            return False
+        return not applications.is_registered(self._machine, target)
+
+    @cached_property
+    def compiled_calls(self) -> tuple[CompiledCall, ...]:
+        """The calls of the function that stand in compiled regions."""
+        found: list[CompiledCall] = []
+        for call in callers.calls_of(self._machine, self._mark):
+            region = self._machine.regions.get(call.caller.node) if call.caller is not None else None
+            if region is not None:
+                span = span_of(call.path, call.offset, call.node)
+                found.append(CompiledCall(span, region.fullgraph, _backend(region)))
+        return tuple(found)
+
+    @property
+    def falls_back(self) -> bool:
+        """Whether every region that was seen to call the function may break, and then runs it in Python."""
+        return bool(self.compiled_calls) and not any(call.fullgraph for call in self.compiled_calls)
+
+    # -- operators ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def fakes(self) -> tuple[MarkedBody, ...]:
+        """The fakes that were seen, as bodies."""
+        operator = self._mark.operator
+        found: list[MarkedBody] = []
+        for function in operator.fakes if operator is not None else ():
+            target = Value(Kind.FUNCTION, FRESH, function)
+            at = Mark("fake", "register_fake", target, function.module.path, function.offset, function.node, function)
+            found.append(body.MarkedBody(self._machine, at, self._torch))
+        return tuple(found)
+
+    def implementation(self, value: Value) -> MarkedBody:
+        """The body of an operator that is called."""
+        return body.MarkedBody(self._machine, value.ref, self._torch)
+
+    @property
+    def declared_at(self) -> Span | None:
+        """Where the operator is declared."""
+        operator = self._mark.operator
+        if operator is None or operator.node is None:
+            return None
+        return span_of(operator.path, operator.offset, operator.node)
+
+    @property
+    def is_in_run(self) -> bool:
+        """Whether the operator's declaration was seen."""
+        return self.declared_at is not None
+
+    def may_be_faked_elsewhere(self) -> bool:
+        """Whether any code of the run may register a fake for the operator."""
+        operator = self._mark.operator
+        if operator is None:
+            return True
+        names = roots.names_of(self._machine, self._mark)
+        return registrations.elsewhere(self._machine, operator, names)
+
+    def returned(self) -> Iterator[ast.expr]:
+        """The expressions that the function returns."""
+        node = self.node
+        if isinstance(node, ast.Lambda):
+            yield node.body
+        elif node is not None:
+            for part in own_scope(node):
+                if isinstance(part, ast.Return) and part.value is not None:
+                    yield part.value
+
+
+def _backend(region: Region) -> str:
+    """The backend of a region: a name, the default one where none is given, "" for an expression."""
+    if region.backend:
+        return region.backend
+    keywords = region.node.keywords if isinstance(region.node, ast.Call) else []
+    return "" if any(keyword.arg in ("backend", None) for keyword in keywords) else "inductor"

@@ -1,0 +1,355 @@
+"""What may cross the boundary of a marked function: which values torch takes as arguments, and which as results.
+
+Measured on torch 2.13.0; `allow_in_graph` and `nonstrict_trace` differ in what they take.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.knowledge.call_results import NUMPY_RESULTS
+from nonstrict.knowledge.effects import call_result
+from nonstrict.knowledge.operators import nn_module, tensor_method, torch_function, torch_kind
+from nonstrict.program import registered
+from nonstrict.program.effects import span_of
+from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.values import (
+    BYTEARRAY,
+    BYTES,
+    DICT_VIEW,
+    ELLIPSIS,
+    NAMED_TUPLE,
+    RANGE,
+    REVERSED,
+    Kind,
+    Value,
+    container,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Span
+    from nonstrict.program.definitions import Class
+    from nonstrict.program.machine import Machine
+
+#: From this version on `None` may be passed and returned.
+NONE_ALLOWED = (2, 15)
+_MAX_DEPTH = 4
+_CONTAINERS = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE})
+_REGISTER = "register its class outside the region, with `register_dataclass` or `register_pytree_node`"
+_RETURN = "return tensors and numbers, and let the region make the rest"
+_PLAIN = "pass tensors, numbers and containers of these"
+_LIKE_LISTS = {
+    RANGE: "a range",
+    REVERSED: "an iterator",
+    DICT_VIEW: "a view of a dict",
+    BYTEARRAY: "a bytearray",
+}
+_LIKE_DICTS = {
+    "collections.Counter": "a Counter",
+    "types.MappingProxyType": "a mapping proxy",
+}
+#: Kinds of dicts that only `nonstrict_trace` takes.
+_ORDERED_DICTS = frozenset({"collections.OrderedDict", "collections.defaultdict"})
+#: What the standard library makes, by the words of knowledge, and how a message names it.
+_MADE = {
+    "slice": "a slice",
+    "bytes": "a bytes object",
+    "array": "an array",
+    "dtype": "a NumPy dtype",
+    "ChainMap": "a ChainMap",
+    "file": "a file",
+    "path": "a path",
+    "lock": "a lock",
+    "event": "an event",
+    "thread": "a thread",
+    "executor": "an executor",
+    "process": "a process",
+    "queue": "a queue",
+    "socket": "a socket",
+    "logger": "a logger",
+    "context-variable": "a context variable",
+    "weak-reference": "a weak reference",
+    "random-generator": "a generator of random numbers",
+    "namespace": "a namespace",
+    "module": "a module",
+    "function": "a function",
+    "context-manager": "a context manager",
+    NAMED_TUPLE: "a class",
+    "class": "a class",
+}
+#: What `allow_in_graph` takes although `nonstrict_trace` does not.
+_IN_GRAPH_ONLY = frozenset({RANGE, ELLIPSIS, "slice", "builtins.slice", "dtype"})
+_NUMPY_TYPES = frozenset({"numpy.ndarray", "numpy.typing.NDArray", "numpy.generic", "numpy.dtype"})
+#: Builtin classes that are so general that an annotation with one tells nothing.
+_ANYTHING = frozenset({"builtins.object", "builtins.type", "builtins.Exception"})
+
+
+class Refused(NamedTuple):
+    """Why torch refuses a value: `what` it is, and what to do instead."""
+
+    what: str
+    advice: str
+    cls: Class | None = None
+
+    @property
+    def defined(self) -> Span | None:
+        """Where the class of a refused object is defined: the line that names it."""
+        if self.cls is None:
+            return None
+        whole = span_of(self.cls.module.path, self.cls.offset, self.cls.node)
+        return whole._replace(end_line=whole.line, end_column=whole.column + len("class ") + len(self.cls.name))
+
+
+class Boundary:
+    """Judges the values that cross the boundary of functions with one kind of marker, on one version of torch."""
+
+    def __init__(self, machine: Machine, marker: str, torch: tuple[int, int]) -> None:
+        self.machine = machine
+        self.in_graph = marker == "in-graph"
+        self.none_allowed = self.in_graph or torch >= NONE_ALLOWED
+
+    def argument(self, value: Value, *, sure: bool = True) -> Refused | None:
+        """Why an argument is refused; None if it is accepted or not known.
+
+        With `sure` one alternative that is refused is enough, else all that are known must be.
+        """
+        return self._any(value, self._as_argument, sure=sure, depth=0)
+
+    def result(self, value: Value, *, sure: bool = True) -> Refused | None:
+        """Why a result is refused; None if it is accepted or not known."""
+        return self._any(value, self._as_result, sure=sure, depth=0)
+
+    # -- one value ------------------------------------------------------------------------------------------------
+
+    def _any(self, value: Value, judge: _Judge, *, sure: bool, depth: int) -> Refused | None:
+        alternatives = value.alternatives()
+        verdicts = [judge(alternative, depth) for alternative in alternatives]
+        if not sure and not all(verdicts):
+            return None
+        return next((verdict for verdict in verdicts if verdict is not None), None)
+
+    def _as_argument(self, value: Value, depth: int) -> Refused | None:
+        kind = value.kind
+        if kind is Kind.SETTING:
+            refused = value.ref == ELLIPSIS and not self.in_graph
+            return Refused("an Ellipsis", "index in the region and pass the result") if refused else None
+        if kind is Kind.MODULE:
+            advice = "use `nonstrict_trace`, which takes modules"
+            return Refused("a module, which `allow_in_graph` does not take", advice) if self.in_graph else None
+        if kind is Kind.STRING:
+            return Refused("a bytes object", "pass a string or a tensor") if value.ref == BYTES else None
+        return self._common(value, depth, self._as_argument)
+
+    def _as_result(self, value: Value, depth: int) -> Refused | None:
+        kind = value.kind
+        advice = _RETURN
+        if kind is Kind.STRING:
+            return Refused("a bytes object" if value.ref == BYTES else "a string", advice)
+        if kind is Kind.NUMBER and isinstance(value.const, complex):
+            return Refused("a complex number", advice)
+        if kind is Kind.SETTING:
+            return Refused(_setting(value), advice)
+        if kind is Kind.MODULE:
+            return Refused("a module", "return what the module computes")
+        if kind is Kind.TUPLE and value.ref == NAMED_TUPLE and not self.in_graph:
+            return _named_tuple()
+        if self.in_graph and kind in (Kind.DICT, Kind.DEQUE):
+            return Refused("a dict" if kind is Kind.DICT else "a deque", "return a tuple, or use `nonstrict_trace`")
+        return self._common(value, depth, self._as_result)
+
+    def _common(self, value: Value, depth: int, judge: _Judge) -> Refused | None:
+        """What is refused in both directions, in or out of containers."""
+        if value.kind is Kind.NONE:
+            advice = "leave the argument out, or pass a tensor" if judge == self._as_argument else "return tensors only"
+            return None if self.none_allowed else Refused("None", advice)
+        if value.kind is Kind.OBJECT:
+            return self._object(value, depth, judge)
+        simple = self._simple(value)
+        if simple is None:
+            return self._elements(value, depth, judge)
+        return simple if judge == self._as_argument else simple._replace(advice=_RETURN)
+
+    def _simple(self, value: Value) -> Refused | None:
+        kind, ref = value.kind, value.ref
+        if self.in_graph and (ref in _IN_GRAPH_ONLY or kind is Kind.NUMPY or _is_numpy(value)):
+            return None
+        if kind is Kind.SET:
+            return Refused("a set", "pass a sorted list or a tuple")
+        if kind is Kind.NUMPY or _is_numpy(value):
+            return Refused("a NumPy value", "convert it with `torch.from_numpy`, or to a Python number")
+        if kind is Kind.ITERATOR or (kind is Kind.LIST and ref == REVERSED):
+            return Refused("an iterator", "make a list of it")
+        if kind is Kind.LIST and ref in _LIKE_LISTS:
+            return Refused(_LIKE_LISTS[ref], "make a list or a tuple of it")
+        if kind is Kind.DICT and ref in _LIKE_DICTS:
+            return Refused(_LIKE_DICTS[ref], "make a dict of it")
+        if self.in_graph and (kind is Kind.DEQUE or ref in _ORDERED_DICTS):
+            return Refused("an ordered dict, a defaultdict or a deque", "pass a plain dict, list or tuple")
+        if kind is Kind.INSTANCE and isinstance(ref, str):
+            what = _instance(value)
+            return Refused(what, _PLAIN) if what else None
+        what = _callable(value)
+        return Refused(what, "choose the function inside the marked function, by a number or a flag") if what else None
+
+    # -- containers and objects -----------------------------------------------------------------------------------
+
+    def _elements(self, value: Value, depth: int, judge: _Judge) -> Refused | None:
+        if value.kind not in _CONTAINERS or depth >= _MAX_DEPTH:
+            return None
+        for element, sure in _elements(value):
+            refused = self._any(element, judge, sure=sure, depth=depth + 1)
+            if refused is not None:
+                return refused._replace(what=_inside(refused.what, value))
+        return None
+
+    def _object(self, value: Value, depth: int, judge: _Judge) -> Refused | None:
+        cls = value.ref
+        if not hasattr(cls, "bases") or registered.is_typed_dict(cls):
+            return None
+        outgoing = judge == self._as_result
+        if registered.is_named_tuple(cls):
+            return _named_tuple(cls) if outgoing and not self.in_graph else None
+        known = registered.registrations(self.machine, cls)
+        if known is None:
+            return None
+        if self.in_graph:
+            advice = "pass its tensors, or use `nonstrict_trace` and register the class"
+            return Refused(f"an object of the class `{cls.name}`", advice, cls)
+        kinds = {one.kind for one in known}
+        if outgoing and kinds == {"constant"}:
+            what = f"an object of `{cls.name}`, which is registered as a constant"
+            return Refused(what, "return what the region needs of it", cls)
+        if "dataclass" in kinds and depth < _MAX_DEPTH:
+            return self._fields(value, depth, judge)
+        return None if known else Refused(f"an object of the unregistered class `{cls.name}`", _REGISTER, cls)
+
+    def _fields(self, value: Value, depth: int, judge: _Judge) -> Refused | None:
+        """A registered dataclass is taken apart into its fields; those that are None are left out."""
+        made = value.heap is not None and value.place.origin is Origin.FRESH
+        for name, field in value.heap.attributes.items() if made and value.heap is not None else ():
+            if field.kind in (Kind.NONE, Kind.UNION, Kind.UNKNOWN):
+                continue
+            refused = judge(field, depth + 1)
+            if refused is not None:
+                return refused._replace(what=f"{refused.what} in the field `{name}` of `{value.ref.name}`")
+        return None
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Judge = Callable[[Value, int], Refused | None]
+
+
+def elements(value: Value) -> Iterator[Value]:
+    """The values that a list, tuple, dict or deque holds."""
+    if value.kind in _CONTAINERS:
+        for element, _ in _elements(value):
+            yield element
+
+
+def _elements(value: Value) -> Iterator[tuple[Value, bool]]:
+    """The elements of a container, each with whether any of its alternatives is surely in it.
+
+    Items that were stored more than once hold the last, and one that is written in a loop replaces a placeholder.
+    """
+    heap = value.heap
+    if heap is None:
+        return
+    if heap.loose is not None:
+        yield heap.loose, True
+    elif heap.items:
+        for item in heap.items.values():
+            yield item, value.kind is Kind.TUPLE
+    elif heap.element is not None:
+        yield heap.element, value.kind is Kind.TUPLE
+
+
+def _inside(what: str, container: Value) -> str:
+    names = {Kind.LIST: "list", Kind.TUPLE: "tuple", Kind.DICT: "dict", Kind.DEQUE: "deque"}
+    return what if " inside a " in what else f"{what} inside a {names[container.kind]}"
+
+
+def _named_tuple(cls: Class | None = None) -> Refused:
+    named = f"`{cls.name}`" if cls is not None else "of its own"
+    return Refused(f"a named tuple {named}", "return a plain tuple, and name its parts in the region", cls)
+
+
+def _setting(value: Value) -> str:
+    if hasattr(value.ref, "bases"):
+        return f"a member of the enumeration `{value.ref.name}`"
+    if value.ref == ELLIPSIS:
+        return "an Ellipsis"
+    return "a dtype, device or layout"
+
+
+def _is_numpy(value: Value) -> bool:
+    named = isinstance(value.ref, str) and (value.ref.startswith("numpy.") or value.ref == "dtype")
+    return (
+        named and value.kind in (Kind.NUMBER, Kind.INSTANCE) and (value.kind is Kind.NUMBER or value.ref in _OF_NUMPY)
+    )
+
+
+_OF_NUMPY = _NUMPY_TYPES | {"dtype"} | {f"numpy.{name}" for name in NUMPY_RESULTS["number"].split()}
+
+
+def _instance(value: Value) -> str:
+    """What an object of a class outside the program is, if torch surely does not take it; "" if that is not known."""
+    name: str = value.ref
+    if name in _MADE:
+        return _MADE[name]
+    root, _, last = name.rpartition(".")
+    if root == "builtins":
+        if name in _ANYTHING and value.place != FRESH:
+            return ""
+        known = getattr(builtins, last, None)
+        return f"a {last}" if isinstance(known, type) and known not in (int, float, bool, str, complex) else ""
+    package = root.partition(".")[0]
+    if package in sys.stdlib_module_names and package not in ("typing", "collections", "enum", "abc", "numbers"):
+        return f"an object of `{name}`"
+    return ""
+
+
+def _callable(value: Value) -> str:
+    """How to name a function, class or module that is used as a value; "" for anything else."""
+    kind = value.kind
+    if kind in (Kind.FUNCTION, Kind.MARKED):
+        return "a lambda" if getattr(value.ref, "name", "") == "<lambda>" else "a function"
+    if kind is Kind.BOUND:
+        return "a bound method"
+    if kind is Kind.PARTIAL:
+        return "a partial function"
+    if kind is Kind.CLASS:
+        return "a class"
+    if kind is Kind.PYTHON_MODULE:
+        return "a Python module"
+    if kind is Kind.EXTERNAL_METHOD:
+        receiver, name = value.ref
+        return "a bound method" if receiver.is_tensor and tensor_method(name) is not None else ""
+    return _external(value.ref) if kind is Kind.EXTERNAL else ""
+
+
+def _external(name: str) -> str:
+    if name.startswith("torch.ops."):
+        return "an operator without its overload, such as `.default`," if name.count(".") == 3 else ""
+    if torch_kind(name) in ("class", "nn-module-class", "tensor-class") or nn_module(name) is not None:
+        return "a class"
+    if torch_function(name) is not None or torch_kind(name) == "function":
+        return f"the function `{name}`"
+    if name == ELLIPSIS:
+        return "an Ellipsis"
+    root, _, last = name.rpartition(".")
+    if root == "builtins":
+        found = getattr(builtins, last, None)
+        return "a class" if isinstance(found, type) else f"the function `{last}`" if callable(found) else ""
+    of_library = root.partition(".")[0] in sys.stdlib_module_names
+    return f"the function `{name}`" if of_library and call_result(name) is not None else ""
+
+
+def tuple_of(items: list[Value]) -> Value:
+    """A tuple with the given elements."""
+    return container(Kind.TUPLE, *items)

@@ -1,0 +1,206 @@
+"""Graph breaks: constructs of a compiled region that Dynamo cannot trace, looked up in the measured table.
+
+Frames of a region (`Frame.region`) ask here at every call of something outside the program, at context managers and at
+a few statements. A construct is an effect only if torch was measured to break on it: what people believe to break, and
+what nobody measured, stays silent.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.graph_breaks import graph_break, is_measured
+from nonstrict.program.effects import Event
+from nonstrict.program.places import Origin
+from nonstrict.program.values import NO_CONSTANT, TENSORS, Flag, Kind, Value
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator, Sequence
+
+    from nonstrict.program.frames import Frame
+
+#: Key of the construct "a function that `torch.compiler.disable` keeps out of compiled code is called".
+DISABLED = "disabled-call"
+#: Prefix of the constructs of NST702: compiled code outside torch and the standard library.
+NATIVE = "native:"
+
+_RECEIVERS = {
+    Kind.TENSOR: "Tensor",
+    Kind.PARAMETER: "Parameter",
+    Kind.MODULE: "Module",
+    Kind.GENERATOR: "Generator",
+    Kind.STORAGE: "Storage",
+    Kind.NUMPY: "numpy.ndarray",
+    Kind.STRING: "str",
+    Kind.LIST: "list",
+    Kind.TUPLE: "tuple",
+    Kind.DICT: "dict",
+    Kind.SET: "set",
+    Kind.DEQUE: "deque",
+}
+_ARGUMENTS = {
+    Kind.TENSOR: "tensor",
+    Kind.PARAMETER: "tensor",
+    Kind.OBJECT: "object",
+    Kind.MODULE: "module",
+}
+#: What knowledge calls the results of calls, as the table calls objects and context managers.
+_INSTANCES = {
+    "logger": ("logging.Logger",),
+    "lock": ("Lock", "threading.Lock"),
+    "thread": ("Thread", "threading.Thread"),
+    "random-generator": ("random.Random", "numpy.random.Generator"),
+    "file": ("file", "builtins.open"),
+    "path": ("pathlib.Path",),
+    "event": ("Event", "threading.Event"),
+    "queue": ("Queue",),
+}
+_CONTEXT_VARIABLE = {"get": "context-variable-read", "set": "context-variable-write"}
+_KNOWN_NATIVE = ("torch.", "numpy.", "triton.")
+#: Options as torch's texts name them; other names of three words are none, and nothing sets them.
+_OPTION = re.compile(r"\b[a-z]+(?:_[a-z]+){2,}\b")
+_LOGGING = re.compile(r"(?:call|arg):(?:builtins\.print|warnings\.|logging\.)|method:logging\.")
+#: Options that let Dynamo trace past logging, or past it and away.
+_LOGGING_OPTIONS = {"reorderable_logging_functions", "ignore_logger_methods", "ignore_logging_functions"}
+
+
+def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
+    """A function or class outside the program is called in a region."""
+    for condition in _conditions(positional, keywords):
+        key = f"arg:{name}:{condition}"
+        if is_measured(key):
+            if graph_break(key) is not None:
+                emit(frame, node, key)
+            return
+    if graph_break(f"call:{name}") is not None:
+        emit(frame, node, f"call:{name}")
+
+
+def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
+    """A method of a value outside the program is called in a region."""
+    if receiver.ref == "contextvars.ContextVar" and name in _CONTEXT_VARIABLE:
+        statement(frame, node, _CONTEXT_VARIABLE[name])
+        return
+    given = receiver.place.origin is Origin.ARGUMENT and not receiver.place.is_view
+    for kind in _receivers(receiver):
+        key = f"method:{kind}.{name}"
+        if given and graph_break(f"{key}:argument") is not None:
+            emit(frame, node, f"{key}:argument")
+            return
+        if not is_measured(key):
+            continue
+        of_integers = is_measured(f"{key}:int") and graph_break(f"{key}:int") is None
+        if graph_break(key) is not None and (not of_integers or receiver.flags & Flag.FLOATING):
+            emit(frame, node, key)
+        return
+
+
+def entered(frame: Frame, node: ast.AST, manager: Value) -> None:
+    """A context manager is entered in a region."""
+    if manager.kind is Kind.OBJECT and (manager.place.captured or manager.place.origin is Origin.ARGUMENT):
+        statement(frame, node, "object-with" if manager.place.captured else "object-with-argument")
+    if manager.kind is not Kind.INSTANCE or not isinstance(manager.ref, str):
+        return
+    for name in (manager.ref, *_INSTANCES.get(manager.ref, ())):
+        if graph_break(f"with:{name}") is not None:
+            emit(frame, node, f"with:{name}")
+            return
+
+
+def statement(frame: Frame, node: ast.AST, name: str) -> None:
+    """A statement or expression of its own kind is executed in a region."""
+    if graph_break(f"stmt:{name}") is not None:
+        emit(frame, node, f"stmt:{name}")
+
+
+def raised(frame: Frame, node: ast.Raise) -> None:
+    """The compiled function itself always raises; a helper that does stands for one that nobody calls."""
+    if frame.caller is None and not frame.branches:
+        statement(frame, node, "raise")
+
+
+def native(frame: Frame, node: ast.AST, callee: str) -> None:
+    """Compiled code is called in a region: Dynamo knows torch's own, NumPy and Triton kernels."""
+    if not callee.startswith(_KNOWN_NATIVE):
+        emit(frame, node, f"{NATIVE}{callee}")
+
+
+def is_logging(key: str) -> bool:
+    """Whether a construct writes a line for people to read."""
+    return _LOGGING.match(key) is not None
+
+
+def emit(frame: Frame, node: ast.AST, key: str) -> None:
+    """Record a construct of a region that breaks the graph."""
+    if not _switched_on(frame, key):
+        frame.emit(Event.BREAK, node, what=key)
+
+
+def _switched_on(frame: Frame, key: str) -> bool:
+    """Whether the program sets an option of Dynamo by which a construct is traced."""
+    known = graph_break(key)
+    texts = (known.type, known.explanation, *known.hints) if known is not None else ()
+    options = {option for text in texts for option in _OPTION.findall(text)}
+    if is_logging(key):
+        options |= _LOGGING_OPTIONS
+    return any(_sets(module.source.code, option) for option in options for module in frame.machine.project.loaded())
+
+
+def _sets(code: str, option: str) -> bool:
+    """Whether a text sets an option of Dynamo to other than its default."""
+    if option not in code:
+        return False
+    default = "True" if option.startswith("graph_break_on") else "False"
+    return re.search(rf"\b{option}\b(?:\.add|\.update|\s*\|=|\s*=(?!\s*{default}|=))", code) is not None
+
+
+def _conditions(positional: Sequence[Value], keywords: dict[str, Value]) -> Iterator[str]:
+    """What the table may tell apart about the arguments of a call."""
+    for name, value in keywords.items():
+        if value.const is not NO_CONSTANT:
+            yield f"{name}={value.const!r}"
+        elif value.kind is Kind.SETTING and isinstance(value.ref, str):
+            yield value.ref.rpartition(".")[2]
+        elif value.kind is Kind.GENERATOR:
+            yield "generator"
+    if not positional and not keywords:
+        yield "scalar"  # NumPy draws a number where no size is asked for
+    if "key" in keywords:
+        return  # what is compared is what the function makes of the arguments
+    for value in (*positional, *keywords.values()):
+        condition = _condition(value)
+        if condition:
+            yield condition
+
+
+def _condition(value: Value) -> str:
+    """What the table calls an argument; "" if it does not tell it apart."""
+    if value.kind is Kind.ITERATOR:
+        given = value.place.origin is Origin.ARGUMENT
+        return "iterator-argument" if given else "global-iterator" if value.place.captured else ""
+    if value.kind in (Kind.LIST, Kind.TUPLE) and value.heap is not None:
+        element = value.heap.element
+        return "tensors" if element is not None and element.kind in TENSORS else ""
+    return _ARGUMENTS.get(value.kind) or ("item" if from_item(value) else "")
+
+
+def from_item(value: Value) -> bool:
+    """Whether a number was taken out of a tensor: Dynamo computes with it, but cannot decide on it."""
+    return any(effect.event is Event.ESCAPE and effect.what == "`item()`" for effect in value.pending)
+
+
+def _receivers(receiver: Value) -> Iterator[str]:
+    known = _RECEIVERS.get(receiver.kind)
+    if receiver.kind is Kind.PARAMETER:
+        yield "Parameter"
+        yield "Tensor"
+    elif known is not None:
+        yield known
+    elif receiver.kind is Kind.INSTANCE and isinstance(receiver.ref, str):
+        yield receiver.ref
+        yield from _INSTANCES.get(receiver.ref, ())
+        yield receiver.ref.rpartition(".")[2]
+        if receiver.ref.startswith("torch.optim."):
+            yield "LRScheduler" if ".lr_scheduler." in receiver.ref else "Optimizer"

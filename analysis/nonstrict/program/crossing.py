@@ -1,0 +1,91 @@
+"""State that crosses between a compiled region and the marked functions it calls (NST206).
+
+Dynamo keeps what a region writes to itself until the region ends, and a body runs while the region is traced: neither
+sees what the other wrote in the same call. What counts is the order of a write and of a call within the region.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Related
+from nonstrict.program.effects import Event
+from nonstrict.program.places import Origin, Place
+from nonstrict.program.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.definitions import Mark
+    from nonstrict.program.effects import Effect, Observed
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.region import CompiledRegion
+
+#: Changes that Dynamo carries over to the code behind the call: measured on 2.13.
+_CARRIED_OVER = frozenset({"rebind", "attribute"})
+
+
+def written_before(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) -> tuple[Related, ...]:
+    """Where a region that calls a marked function writes, before the call, what the body reads at `place`."""
+    found: list[Related] = []
+    for region, call in _calls(machine, mark, torch):
+        read = _in_region(call.effect, mark, place)
+        found += (
+            Related(seen.effect.span, f"`{region.function}` writes it here, before the call")
+            for seen in region.observed(Event.WRITE, Event.LEAK, Event.TENSOR_WRITE)
+            if _position(seen) < _position(call) and _same(seen.effect.place, read)
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def read_after(machine: Machine, mark: Mark, write: Effect, torch: tuple[int, int]) -> tuple[Related, ...]:
+    """Where a region that calls a marked function reads, after the call, what the body wrote."""
+    if write.what in _CARRIED_OVER or not write.place.captured:
+        return ()
+    found: list[Related] = []
+    for region, call in _calls(machine, mark, torch):
+        found += (
+            Related(seen.effect.span, f"`{region.function}` reads it here, after the call")
+            for seen in region.observed(Event.READ)
+            if _position(seen) > _position(call) and _same(seen.effect.place, write.place)
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def _calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tuple[CompiledRegion, Observed]]:
+    """The calls of a marked function in the regions of its own module and of those that were seen to call it."""
+    paths = {mark.path, *(call.path for call in mark.calls)}
+    for region in list(machine.regions.values()):
+        if region.function.module.path in paths and region.target.kind is not Kind.MARKED:
+            compiled = machine.compiled_region(region, torch)
+            for seen in compiled.observed(Event.CALLED):
+                called: Mark = seen.effect.value.ref
+                if called is mark or (called.function is not None and called.function is mark.function):
+                    yield compiled, seen
+
+
+def _position(seen: Observed) -> tuple[int, int]:
+    """Where in the region's own function something happens, or is called that does it."""
+    span = seen.chain[0].span if seen.chain else seen.effect.span
+    return span.line, span.column
+
+
+def _in_region(call: Effect, mark: Mark, place: Place) -> Place:
+    """What the region calls a place of the body: attributes of module arguments live on what the region passes."""
+    if place.origin is not Origin.ARGUMENT or mark.function is None:
+        return place
+    arguments = mark.function.node.args
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    given = dict(zip(names, call.value.const, strict=False))
+    passed = given.get(place.name)
+    if passed is None or passed.kind is not Kind.MODULE:
+        return place
+    return Place(passed.place.origin, passed.place.owner, passed.place.name, (*passed.place.path, *place.path))
+
+
+def _same(written: Place, read: Place) -> bool:
+    """Whether one place is the other or holds it."""
+    if written[:3] != read[:3] or not (written.captured or written.path):
+        return False
+    shared = min(len(written.path), len(read.path))
+    return written.path[:shared] == read.path[:shared]

@@ -1,0 +1,102 @@
+"""Comparisons of a dimension with a number, where a caller marked the dimension as dynamic (`mark_dynamic`)."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+from nonstrict.findings import Related
+from nonstrict.program.effects import span_of
+from nonstrict.program.exchange import handed_on
+from nonstrict.program.varying import given_expressions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.effects import Effect
+    from nonstrict.program.frames import Frame
+
+
+def fixed(body: MarkedBody, effect: Effect) -> tuple[Related, ...]:
+    """The calls of `mark_dynamic` that a comparison contradicts."""
+    node = effect.node
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+        return ()
+    found = [_size(side) or _unpacked(body, side) for side in (node.left, node.comparators[0])]
+    sizes = [one for one in found if one is not None]
+    if len(sizes) != 1:
+        return ()
+    parameter, dimension = sizes[0]
+    return tuple(
+        mark
+        for mark, name, dimensions in _marked(body)
+        if name == parameter and (dimension is None or dimension in dimensions)
+    )
+
+
+def _size(node: ast.expr) -> tuple[str, int | None] | None:
+    """The tensor and dimension of `x.shape[0]` and `x.size(0)`; no dimension for `x.shape`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+        whole = _size(node.value)
+        return (whole[0], node.slice.value) if whole is not None and whole[1] is None else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size":
+        dimension = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+        named = node.func.value
+        if isinstance(named, ast.Name):
+            return named.id, dimension if isinstance(dimension, int) else None
+    if isinstance(node, ast.Call) and last_name(node) in ("len", "int") and len(node.args) == 1:
+        inner = node.args[0]
+        if last_name(node) == "len" and isinstance(inner, ast.Name):
+            return inner.id, 0
+        return _size(inner)
+    if isinstance(node, ast.Attribute) and node.attr == "shape" and isinstance(node.value, ast.Name):
+        return node.value.id, None
+    return None
+
+
+def _unpacked(body: MarkedBody, node: ast.expr) -> tuple[str, int | None] | None:
+    """The same for a variable: `rows, columns = x.shape`, `rows = x.shape[0]`."""
+    function = body.mark.function
+    if not isinstance(node, ast.Name) or function is None:
+        return None
+    for statement in walk(function.node):
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            continue
+        target, source = statement.targets[0], _size(statement.value)
+        if source is None:
+            continue
+        if isinstance(target, ast.Name) and target.id == node.id:
+            return source
+        if isinstance(target, ast.Tuple) and source[1] is None:
+            for index, part in enumerate(target.elts):
+                if isinstance(part, ast.Name) and part.id == node.id:
+                    return source[0], index
+    return None
+
+
+def _marked(body: MarkedBody) -> Iterator[tuple[Related, str, frozenset[int]]]:
+    """For each `mark_dynamic` of a tensor that a region gets and passes on: the call, the parameter, the dimensions."""
+    for site in body.sites:
+        caller = site.call.caller if site.call is not None else None
+        if not site.compiled or caller is None:
+            continue
+        for name, span in site.argument_spans.items():
+            source = handed_on(site, span)
+            for frame, _, expression in given_expressions(body.machine, caller, source) if source else ():
+                if isinstance(expression, ast.Name):
+                    yield from ((mark, name, dims) for mark, dims in _marks(frame, expression.id))
+
+
+def _marks(frame: Frame, tensor: str) -> Iterator[tuple[Related, frozenset[int]]]:
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    for node in walk(around):
+        if not isinstance(node, ast.Call) or last_name(node) != "mark_dynamic" or not node.args:
+            continue
+        if getattr(node.args[0], "id", "") == tensor:
+            given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "index")]
+            dims = {part.value for one in given for part in walk(one) if isinstance(part, ast.Constant)}
+            span = span_of(frame.module.path, frame.offset, node)
+            yield Related(span, "marked as dynamic here"), frozenset(one for one in dims if isinstance(one, int))

@@ -1,0 +1,281 @@
+"""Evidence from the whole project: who switches modes, sets environment variables, replaces helpers and attributes.
+
+Files are searched for bytes only, in the passes of `Elsewhere`; those that may hold evidence are parsed, nearest first,
+until there is enough to show.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+from nonstrict.findings import Related
+from nonstrict.program import classes, foreign_writes
+from nonstrict.program.effects import span_of
+from nonstrict.program.writes import Write, functions_with, related_to, runs, simple_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nonstrict.program.definitions import Class
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+    from nonstrict.program.places import Place
+
+#: So many places are shown as evidence of one kind.
+SHOWN = 5
+#: Longer calls are not repeated in messages.
+_MAX_TEXT = 60
+#: A name that more files use tells nothing.
+_MAX_FILES = 40
+MODE_TEXTS = (b".eval()", b".train(")
+_MODE = re.compile(r"\.(?:eval|train)\(")
+#: Objects with a method `train` that are no modules, by the end of their names.
+_NO_MODULES = ("trainer", "runner", "engine", "algorithm", "agent")
+_ENVIRONMENT = re.compile(r"environ|putenv|unsetenv")
+_SETTERS = frozenset({"setdefault", "update", "pop", "putenv", "unsetenv", "__setitem__"})
+
+
+# -- modes --------------------------------------------------------------------------------------------------------
+
+
+def expect_mode_writers(machine: Machine) -> None:
+    """Tell ahead that the switches of modes will be asked for."""
+    machine.elsewhere.expect_text(*MODE_TEXTS)
+
+
+def mode_writers(machine: Machine, near: Iterable[str]) -> tuple[Related, ...]:
+    """Calls of `.eval()` and `.train()` in the project, those in the near files first."""
+    near = list(near)
+    found = [related for path in near for related in _switches(machine, path)]
+    if not found:
+        # Files with `.eval()` first: what is trained may be no module.
+        for path in dict.fromkeys(path for text in MODE_TEXTS for path in machine.elsewhere.files_with(text)):
+            if path not in near:
+                found += _switches(machine, path)
+            if len(found) >= SHOWN:
+                break
+    return tuple(found[:SHOWN])
+
+
+def _switches(machine: Machine, path: str) -> tuple[Related, ...]:
+    if path not in machine.mode_switches:
+        machine.mode_switches[path] = tuple(_switches_in(machine, path))
+    return machine.mode_switches[path]
+
+
+def _switches_in(machine: Machine, path: str) -> Iterator[Related]:
+    module = machine.project.module(path)
+    if module is None or not _MODE.search(module.source.code):
+        return
+    for node, offset, _ in functions_with(module, _MODE):
+        for inner in walk(node):
+            if _switches_mode(inner):
+                text = ast.unparse(inner)
+                told = f": `{text}`" if len(text) <= _MAX_TEXT else " here"
+                yield Related(span_of(path, offset, inner), f"switches the mode{told}")
+
+
+def _switches_mode(node: ast.AST) -> bool:
+    """`model.eval()`; an override that calls `super().train(mode)` switches nothing by itself."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    method, receiver = node.func.attr, node.func.value
+    if method not in ("eval", "train") or (isinstance(receiver, ast.Call) and last_name(receiver) == "super"):
+        return False
+    if last_name(receiver).lower().endswith(_NO_MODULES):
+        return False
+    flags = [*node.args, *(keyword.value for keyword in node.keywords)]
+    # `frame.eval("a + b")` and `estimator.train(samples)` are other things; a mode is one flag.
+    return not flags or (method == "train" and len(flags) == 1 and _is_flag(flags[0]))
+
+
+def _is_flag(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, bool)
+    return last_name(node) in ("mode", "training", "is_training", "was_training", "train", "prev_mode")
+
+
+# -- environment variables ----------------------------------------------------------------------------------------
+
+
+def expect_environment_writers(machine: Machine, name: str) -> None:
+    """Tell ahead that the writers of an environment variable will be asked for."""
+    machine.elsewhere.expect_text(name.encode("utf-8", "surrogateescape"))
+
+
+def environment_writers(machine: Machine, name: str) -> tuple[Related, ...]:
+    """Where the project sets an environment variable after modules were imported: in functions, or once code ran."""
+    paths = machine.elsewhere.files_with(name.encode("utf-8", "surrogateescape"))
+    found: list[Related] = []
+    for path in paths if len(paths) <= _MAX_FILES else ():
+        module = machine.project.module(path)
+        if module is not None and _ENVIRONMENT.search(module.source.code):
+            found += (
+                Related(span_of(path, offset, node), f"sets `{name}` here")
+                for node, offset in _late(machine, module, name)
+                if _sets_variable(node, name)
+            )
+    return tuple(found[:SHOWN])
+
+
+def _late(machine: Machine, module: Module, word: str) -> Iterator[tuple[ast.AST, int]]:
+    """The nodes of functions that hold a word, and of what stands outside functions once something ran."""
+    for node, offset, top_level in functions_with(module, word):
+        if not top_level:
+            for inner in walk(node):
+                yield inner, offset
+            continue
+        running = False
+        for statement in simple_statements(getattr(node, "body", [])):
+            for inner in walk(statement) if running else ():
+                yield inner, offset
+            running = running or runs(machine, module, statement)
+
+
+def _sets_variable(node: ast.AST, name: str) -> bool:
+    if isinstance(node, (ast.Assign, ast.AugAssign, ast.Delete)):
+        targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets
+        return any(
+            isinstance(target, ast.Subscript) and last_name(target.value) == "environ" and _is(target.slice, name)
+            for target in targets
+        )
+    if not isinstance(node, ast.Call) or last_name(node) not in _SETTERS:
+        return False
+    function = node.func
+    of_environ = isinstance(function, ast.Attribute) and last_name(function.value) == "environ"
+    if not of_environ and last_name(function) not in ("putenv", "unsetenv"):
+        return False
+    keys = [key for argument in node.args if isinstance(argument, ast.Dict) for key in argument.keys]
+    return any(keyword.arg == name for keyword in node.keywords) or any(
+        _is(key, name) for key in (*node.args[:1], *keys)
+    )
+
+
+def _is(node: ast.AST | None, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text
+
+
+# -- helper functions ---------------------------------------------------------------------------------------------
+
+
+def replaced_abroad(machine: Machine, place: Place) -> bool:
+    """Whether another file binds a global function to something else: `model.activation = torch.relu`."""
+    module = machine.project.module(place.owner)
+    if module is None:
+        return False
+    key = (place.owner, place.name)
+    if key not in machine.replaced:
+        machine.replaced[key] = list(_replacements(machine, module, place.name))
+    return bool(machine.replaced[key])
+
+
+def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write]:
+    paths = [path for path in machine.elsewhere.files_replacing(name) if path != module.path]
+    for path in paths if len(paths) <= _MAX_FILES else ():
+        user = machine.project.module(path)
+        if user is not None:
+            for write in foreign_writes.in_module(machine, user, module, name, name):
+                if write.how == "rebound here":
+                    yield write
+
+
+# -- attributes ---------------------------------------------------------------------------------------------------
+
+
+def argument_writers(machine: Machine, place: Place, owner: Class | None) -> tuple[Related, ...]:
+    """Where an attribute of an argument is assigned: in files that use its class, if known, else in those loaded."""
+    attribute = next((step[1:] for step in place.path if step.startswith(".")), "")
+    if not attribute:
+        return ()
+    if owner is not None:
+        return tuple(related_to(write) for write in attribute_writers(machine, owner, attribute))
+    if attribute not in machine.attribute_writes:
+        word = attribute_pattern(attribute)
+        machine.attribute_writes[attribute] = [
+            write
+            for module in machine.project.loaded()
+            if word.search(module.source.code)
+            for node, offset, _ in functions_with(module, word)
+            for write in assigned_attribute(module.path, offset, node, attribute, None)
+        ]
+    return tuple(related_to(write) for write in machine.attribute_writes[attribute])
+
+
+def expect_attribute_writers(machine: Machine, owner: Class) -> None:
+    """Tell ahead that the files which use a class will be asked for."""
+    machine.elsewhere.expect(owner.module, [owner.name])
+
+
+def attribute_writers(machine: Machine, owner: Class, attribute: str) -> list[Write]:
+    """Assignments of an attribute in the files that use a class: on other objects than `self`, or in subclasses."""
+    key = (owner.module.path, owner.qualname, attribute)
+    if key not in machine.attribute_writers:
+        machine.attribute_writers[key] = list(_attribute_writers(machine, owner, attribute))
+    return machine.attribute_writers[key]
+
+
+def _attribute_writers(machine: Machine, owner: Class, attribute: str) -> Iterator[Write]:
+    word = attribute_pattern(attribute)
+    related = related_names(owner)
+    own = owner.module
+    for module in (own, *machine.elsewhere.mentions(own, owner.name)):
+        if word.search(module.source.code):
+            for node, offset, _ in functions_with(module, word):
+                yield from assigned_attribute(module.path, offset, node, attribute, related)
+
+
+def attribute_pattern(attribute: str) -> re.Pattern[str]:
+    """How the assignment of an attribute is spelled: `x.attribute =`, `setattr(x, "attribute", ...)`."""
+    name = re.escape(attribute)
+    return re.compile(rf"\.{name}\b[^=\n]*=[^=]|[\"']{name}[\"']")
+
+
+def related_names(owner: Class) -> frozenset[str]:
+    """The names of a class and its bases."""
+    return frozenset(
+        base.rpartition(".")[2] if isinstance(base, str) else base.name for base in classes.lineage(owner)
+    ) - {"Module"}
+
+
+def assigned_attribute(
+    path: str, offset: int, node: ast.AST, attribute: str, related: frozenset[str] | None, inside: bool = True
+) -> Iterator[Write]:
+    """Assignments of an attribute outside `__init__`.
+
+    Where the class of the object is known by its names and those of its bases (`related`), what methods of other
+    classes assign on `self` does not count.
+    """
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in ("__init__", "__post_init__"):
+        return
+    if isinstance(node, ast.ClassDef) and related is not None:
+        inside = node.name in related or any(last_name(base) in related for base in node.bases)
+    for target in _targets(node):
+        inner = target.value if isinstance(target, ast.Subscript) else target
+        if isinstance(inner, ast.Attribute) and inner.attr == attribute and (inside or not _is_self(inner.value)):
+            yield Write(path, offset, node, "changed here", attribute)
+    if isinstance(node, ast.Call) and _sets(node, attribute) and (inside or not _is_self(node.args[0])):
+        yield Write(path, offset, node, "changed here", attribute)
+    for child in ast.iter_child_nodes(node):
+        yield from assigned_attribute(path, offset, child, attribute, related, inside)
+
+
+def _sets(node: ast.Call, attribute: str) -> bool:
+    return last_name(node) == "setattr" and len(node.args) >= 2 and _is(node.args[1], attribute)
+
+
+def _targets(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.Assign):
+        return [
+            part
+            for target in node.targets
+            for part in (target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target])
+        ]
+    return [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"

@@ -1,0 +1,356 @@
+"""What a marked function is given at the calls in compiled regions, and what it gives back, judged at the boundary."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.endings import filled_in_loops, in_choice_by_value, runs_off
+from nonstrict.facts.walk import own_scope, walk
+from nonstrict.program import boundary, callers, classes, parameters, registered
+from nonstrict.program.annotations import canonical, promised_value
+from nonstrict.program.boundary import Boundary, Refused
+from nonstrict.program.effects import span_of
+from nonstrict.program.places import FRESH, NOWHERE, Origin
+from nonstrict.program.values import NONE, UNKNOWN, Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Span
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.definitions import Function
+    from nonstrict.program.pytrees import Registration
+    from nonstrict.program.sites import CallSite
+
+_CALLABLES = frozenset({"typing.Callable", "collections.abc.Callable", "types.FunctionType", "types.LambdaType"})
+_TYPES = frozenset({"typing.Type", "builtins.type"})
+_MAX_DEPTH = 3
+
+
+class Taken(NamedTuple):
+    """An argument of a marked function in a region; of the annotation of a parameter if no call was seen.
+
+    `made` says that the region itself makes the object. `site` is the call.
+    """
+
+    span: Span
+    name: str
+    value: Value
+    refused: Refused | None
+    made: bool = False
+    site: CallSite | None = None
+    #: of the classes of the objects that are passed
+    registrations: tuple[Registration, ...] = ()
+
+
+class Given(NamedTuple):
+    """What one `return` gives back; `implicit` if control runs off the end, `maybe` if only on some way."""
+
+    span: Span
+    value: Value
+    refused: Refused | None
+    implicit: bool = False
+    maybe: bool = False
+
+
+def taken(body: MarkedBody) -> list[Taken]:
+    """The arguments at all compiled calls, or, where no call is seen at all, what the parameters ask for."""
+    judge = Boundary(body.machine, body.marker, body.torch)
+    if body.mark.function is None or _has_no_effect(body, body.mark.function):
+        return []
+    found = [one for site in body.sites if site.compiled for one in _at_site(body, judge, site)]
+    if not body.sites:
+        found = list(_asked_for(body, judge))
+    return [one._replace(registrations=tuple(_registrations(body, one.value))) for one in found]
+
+
+def _registrations(body: MarkedBody, value: Value, depth: int = 0) -> Iterator[Registration]:
+    """The registrations of the classes of objects, in containers too."""
+    for one in value.alternatives():
+        if one.kind is Kind.OBJECT and hasattr(one.ref, "bases"):
+            yield from registered.registrations(body.machine, one.ref) or ()
+        elif depth < _MAX_DEPTH:
+            for element in boundary.elements(one):
+                yield from _registrations(body, element, depth + 1)
+
+
+def _has_no_effect(body: MarkedBody, function: Function) -> bool:
+    """Whether Dynamo looks into the function all the same: it does not know methods that `allow_in_graph` marks."""
+    return body.marker == "in-graph" and function.owner is not None and function.binding != "static"
+
+
+# -- at a call ----------------------------------------------------------------------------------------------------
+
+
+def _at_site(body: MarkedBody, judge: Boundary, site: CallSite) -> Iterator[Taken]:
+    written = site.written or {}
+    for name, value in site.arguments.items():
+        span = site.argument_spans.get(name, site.span)
+        own = written.get(name, value)
+        yield _argument(body, judge, site, name, span, value, own)
+    for span, value in site.surplus:
+        yield _argument(body, judge, site, "", span, value, value)
+    receiver = _receiver(body, site)
+    if receiver is not None:
+        yield Taken(site.span, "self", receiver, judge.argument(receiver), made=False, site=site)
+
+
+def _argument(
+    body: MarkedBody, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, own: Value
+) -> Taken:
+    node = argument_node(site, span)
+    made = _made_in_region(site, node, own)
+    if value.kind is Kind.NONE and value.place != FRESH and body.writers(value.place):
+        value = UNKNOWN  # not set yet when it was seen
+    if value.kind is Kind.UNKNOWN:
+        value = _made_by_helper(body, site, node)
+    if value.kind is Kind.UNKNOWN and name:
+        value = _promised(body, name)
+    refused = judge.argument(_known(site, node, value))
+    if refused is None and _left_out(body, site, node):
+        refused = judge.argument(NONE)
+    if refused is None and made and value.kind is Kind.MODULE:
+        refused = Refused("a module created in the region", "create it outside the region")
+    return Taken(span, name, value, refused, made, site)
+
+
+def _made_in_region(site: CallSite, node: ast.expr | None, own: Value) -> bool:
+    """Whether the caller itself makes an object or module, and does not read it from somewhere."""
+    if own.place != FRESH or own.kind not in (Kind.OBJECT, Kind.MODULE):
+        return False
+    template = getattr(own.ref, "template", None)
+    if own.heap is None or (template is not None and template.heap is own.heap):
+        return False
+    caller = site.call.caller if site.call is not None else None
+    if not isinstance(node, ast.Name) or caller is None:
+        return isinstance(node, ast.Call)
+    return node.id in _assigned(caller)
+
+
+def _made_by_helper(body: MarkedBody, site: CallSite, node: ast.expr | None) -> Value:
+    """What a function at the top level returns that the caller calls for the argument."""
+    caller = site.call.caller if site.call is not None else None
+    if caller is None:
+        return UNKNOWN
+    if isinstance(node, ast.Name) and node.id in _assigned(caller):
+        given = [
+            one.value
+            for one in walk(caller.node)
+            if isinstance(one, ast.Assign) and any(getattr(target, "id", "") == node.id for target in one.targets)
+        ]
+        node = given[0] if len(given) == 1 else None
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return UNKNOWN
+    callee = body.machine.global_value(caller.module, node.func.id)
+    if callee.kind is not Kind.FUNCTION or node.func.id in _assigned(caller):
+        return UNKNOWN
+    returned = body.machine.static_frame(callee.ref).summary.returns
+    return returned if returned is not None and returned.kind is not Kind.UNION else UNKNOWN
+
+
+def _assigned(function: Function) -> set[str]:
+    nodes = walk(function.node)
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def handed_on(site: CallSite, span: Span) -> str:
+    """The parameter of the caller that it passes on as it got it; "" if the argument is something else."""
+    node = argument_node(site, span)
+    caller = site.call.caller if site.call is not None else None
+    if not isinstance(node, ast.Name) or caller is None or node.id in _assigned(caller):
+        return ""
+    arguments = caller.node.args
+    names = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    return node.id if node.id in names else ""
+
+
+def _known(site: CallSite, node: ast.expr | None, value: Value) -> Value:
+    """The value without alternatives that only stand for "not set yet": None in an attribute, or before a loop."""
+    if value.kind is not Kind.UNION:
+        return value
+    caller = site.call.caller if site.call is not None else None
+    looped = caller is not None and isinstance(node, ast.Name) and node.id in filled_in_loops(caller.node)
+    kept = [one for one in value.ref if one.kind is not Kind.NONE or not (looped or one.place != FRESH)]
+    return value._replace(ref=tuple(kept)) if kept else value
+
+
+def argument_node(site: CallSite, span: Span) -> ast.expr | None:
+    """The expression of an argument."""
+    call = site.call.node if site.call is not None else None
+    given = (*call.args, *(keyword.value for keyword in call.keywords)) if call is not None else ()
+    wanted = (span.line - (site.call.offset if site.call is not None else 0), span.column, span.end_column)
+    return next((node for node in given if (node.lineno, node.col_offset, node.end_col_offset) == wanted), None)
+
+
+def _left_out(body: MarkedBody, site: CallSite, node: ast.expr | None) -> bool:
+    """Whether the caller passes on a parameter whose default is None, which its own callers leave out."""
+    caller = site.call.caller if site.call is not None else None
+    if caller is None or not isinstance(node, ast.Name):
+        return False
+    default = parameters.default_nodes(caller.node.args).get(node.id)
+    if not _is_none(default) or _asks_for(caller, node.id):
+        return False
+    return callers.leaves_out(body.machine, caller, node.id)
+
+
+def _is_none(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _asks_for(function: Function, name: str) -> bool:
+    """Whether a function looks at a parameter before it uses it, or gives it another value."""
+    for node in walk(function.node):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            return True
+        tests = [node.test] if isinstance(node, (ast.If, ast.IfExp, ast.Assert, ast.While)) else []
+        if isinstance(node, ast.BoolOp):
+            tests += node.values
+        if any(isinstance(inner, ast.Name) and inner.id == name for test in tests for inner in walk(test)):
+            return True
+    return False
+
+
+def _receiver(body: MarkedBody, site: CallSite) -> Value | None:
+    """The object on which a marked method is called: `self` is an argument too."""
+    function = body.mark.function
+    receiver = site.call.receiver if site.call is not None else None
+    if function is None or function.binding or receiver is None or body.marker == "in-graph":
+        return None
+    return receiver if receiver.kind is Kind.OBJECT and body.receiver is None else None
+
+
+# -- without a call -----------------------------------------------------------------------------------------------
+
+
+def _asked_for(body: MarkedBody, judge: Boundary) -> Iterator[Taken]:
+    """What parameters without a default are annotated with, and the class of a method that is no module."""
+    function = body.mark.function
+    if function is None or body.mark.target.kind is not Kind.FUNCTION:
+        return
+    arguments = function.node.args
+    defaults = parameters.default_nodes(arguments)
+    ordered = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    method = function.owner is not None and function.binding != "static"
+    if method and function.owner is not None and ordered and not function.binding:
+        yield from _own_class(body, judge, ordered[0])
+    for parameter in ordered[1:] if method else ordered:
+        if parameter.arg not in defaults:
+            value = _promised(body, parameter.arg)
+            span = span_of(function.module.path, function.offset, parameter)
+            yield Taken(span, parameter.arg, value, judge.argument(value))
+
+
+def _own_class(body: MarkedBody, judge: Boundary, parameter: ast.arg) -> Iterator[Taken]:
+    function = body.mark.function
+    if function is None or function.owner is None or body.marker == "in-graph":
+        return
+    name = function.owner.name.lower()
+    derived = any(
+        function.owner in classes.lineage(other)
+        for other in body.machine.classes.values()
+        if other is not function.owner
+    )
+    if derived or "mixin" in name or "base" in name or "abstract" in name:
+        return
+    value = classes.instance_at(body.machine, function.owner, NOWHERE)
+    span = span_of(function.module.path, function.offset, parameter)
+    yield Taken(span, parameter.arg, value, judge.argument(value))
+
+
+def _promised(body: MarkedBody, name: str) -> Value:
+    """What the annotation of a parameter says."""
+    function = body.mark.function
+    if function is None:
+        return UNKNOWN
+    arguments = function.node.args
+    ordered = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    annotation = next((one.annotation for one in ordered if one.arg == name), None)
+    definition = parameters.definition_frame(body.machine.module_frame(function.module), function)
+    named = canonical(definition, annotation)
+    if named in _CALLABLES:
+        return Value(Kind.BOUND, NOWHERE, (UNKNOWN, UNKNOWN))
+    if named in _TYPES:
+        return Value(Kind.EXTERNAL, NOWHERE, "builtins.int")
+    return promised_value(definition, annotation, NOWHERE)
+
+
+# -- results ------------------------------------------------------------------------------------------------------
+
+
+def given(body: MarkedBody) -> list[Given]:
+    """What the function returns, `return` by `return`, and the None of running off its end."""
+    function = body.mark.function
+    if function is None or body.mark.target.kind is Kind.CLASS or body.mark.disabled or _hands_over(function):
+        return []
+    if _has_no_effect(body, function):
+        return []
+    judge = Boundary(body.machine, body.marker, body.torch)
+    found = [_one(body, judge, function, node, value) for node, value in body.summary.results.items()]
+    if runs_off(function.node) and body.summary.open_end:
+        maybe = bool(found)
+        if not (maybe and in_choice_by_value(function.node)):
+            found.append(Given(_header(function), NONE, judge.result(NONE), implicit=True, maybe=maybe))
+    return found
+
+
+def _hands_over(function: Function) -> bool:
+    """Whether calling the function only makes a generator or coroutine."""
+    if isinstance(function.node, ast.AsyncFunctionDef):
+        return True
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own_scope(function.node))
+
+
+def _one(body: MarkedBody, judge: Boundary, function: Function, node: ast.AST, value: Value) -> Given:
+    shown = node.value if isinstance(node, ast.Return) and node.value is not None else node
+    filled = filled_in_loops(function.node)
+    names = {inner.id for inner in walk(shown) if isinstance(inner, ast.Name)}
+    if not names.isdisjoint(filled):
+        value = _without_none(value)
+    value = _with_absent(body, function, value)
+    return Given(span_of(function.module.path, function.offset, shown), value, judge.result(value))
+
+
+def _without_none(value: Value, depth: int = 0) -> Value:
+    """The value without the None that a variable holds before a loop fills it."""
+    if value.kind is Kind.UNION:
+        kept = tuple(one for one in value.ref if one.kind is not Kind.NONE)
+        return value._replace(ref=kept) if len(kept) > 1 else kept[0] if kept else value
+    if value.kind is Kind.TUPLE and value.heap is not None and depth < 2:
+        items = [_without_none(item, depth + 1) for item in value.heap.items.values()]
+        return _tuple_of(value, items)
+    return value
+
+
+def _with_absent(body: MarkedBody, function: Function, value: Value) -> Value:
+    """The value where a parameter that compiled calls leave out, with the default None, is None."""
+    absent = _absent(body, function)
+    if not absent:
+        return value
+    if value.kind is Kind.TUPLE and value.heap is not None:
+        return _tuple_of(value, [_or_none(item, absent) for item in value.heap.items.values()])
+    return _or_none(value, absent)
+
+
+def _or_none(value: Value, absent: frozenset[str]) -> Value:
+    place = value.place
+    return NONE if place.origin is Origin.ARGUMENT and not place.path and place.name in absent else value
+
+
+def _tuple_of(value: Value, items: list[Value]) -> Value:
+    made = boundary.tuple_of(items)
+    return value._replace(heap=made.heap)
+
+
+def _absent(body: MarkedBody, function: Function) -> frozenset[str]:
+    defaults = parameters.default_nodes(function.node.args)
+    candidates = {name for name, node in defaults.items() if _is_none(node) and not _asks_for(function, name)}
+    sites = [site for site in body.sites if site.compiled]
+    return frozenset(name for name in candidates if any(name not in site.arguments for site in sites))
+
+
+def _header(function: Function) -> Span:
+    """The `def` and the name of a function."""
+    whole = span_of(function.module.path, function.offset, function.node)
+    keyword = "async def " if isinstance(function.node, ast.AsyncFunctionDef) else "def "
+    return whole._replace(end_line=whole.line, end_column=whole.column + len(keyword) + len(function.name))

@@ -1,0 +1,63 @@
+"""Conditions that Dynamo decides while it traces a region: it follows one branch and never sees the other."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program import expressions
+from nonstrict.program.values import CALLABLES, NO_CONSTANT, Kind
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+    from nonstrict.program.values import Value
+
+_OPEN = frozenset({Kind.UNKNOWN, Kind.UNION, Kind.NONE})
+
+
+def truth(frame: Frame, test: ast.expr) -> bool | None:
+    """Whether a condition holds, from constants that nothing rebinds; None where that is open."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        verdict = truth(frame, test.operand)
+        return None if verdict is None else not verdict
+    if isinstance(test, ast.BoolOp):
+        return _of_parts(frame, test)
+    if isinstance(test, ast.Compare):
+        return _of_comparison(frame, test)
+    return of_value(frame, expressions.evaluate(frame, test))
+
+
+def of_value(frame: Frame, value: Value) -> bool | None:
+    """The truth of a value."""
+    if value.const is not NO_CONSTANT:
+        return None if frame.machine.is_rebound(value.place) else bool(value.const)
+    return True if value.kind in CALLABLES else None
+
+
+def _of_parts(frame: Frame, test: ast.BoolOp) -> bool | None:
+    decisive = isinstance(test.op, ast.Or)
+    known = True
+    for part in test.values:
+        verdict = truth(frame, part)
+        if verdict is decisive:
+            return decisive if known else None
+        known = known and verdict is not None
+    return not decisive if known else None
+
+
+def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
+    """Comparisons with None, and of two constants."""
+    if len(test.ops) != 1:
+        return None
+    operator = test.ops[0]
+    left = expressions.evaluate(frame, test.left)
+    right = expressions.evaluate(frame, test.comparators[0])
+    if isinstance(operator, (ast.Is, ast.IsNot)) and right.kind is Kind.NONE:
+        if left.kind is Kind.NONE:
+            return isinstance(operator, ast.Is)
+        return isinstance(operator, ast.IsNot) if left.kind not in _OPEN else None
+    if of_value(frame, left) is None or of_value(frame, right) is None or left.const is NO_CONSTANT:
+        return None
+    if isinstance(operator, (ast.Eq, ast.NotEq)) and right.const is not NO_CONSTANT:
+        return (left.const == right.const) is isinstance(operator, ast.Eq)
+    return None

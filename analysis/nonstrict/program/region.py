@@ -1,0 +1,48 @@
+"""A function that `torch.compile` is applied to, as rules see it: everything that Dynamo traces of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.program import callers, purity
+from nonstrict.program.body import MarkedBody
+from nonstrict.program.definitions import Mark
+from nonstrict.program.places import Origin, Place
+from nonstrict.program.values import Kind
+
+if TYPE_CHECKING:
+    from nonstrict.program.definitions import Function, Region
+    from nonstrict.program.effects import Observed
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.values import Value
+
+
+class CompiledRegion(MarkedBody):
+    """One compiled region, interpreted on demand. Implements `nonstrict.rules.base.Body` with the marker `compiled`."""
+
+    def __init__(self, machine: Machine, region: Region, torch: tuple[int, int]) -> None:
+        place = (region.path, region.offset, region.node)
+        mark = Mark("compiled", "torch.compile", region.target, *place, region.function)
+        super().__init__(machine, mark, torch)
+        self.region = region
+        self.fullgraph = region.fullgraph
+
+    def supposed(self, observed: Observed) -> MarkedBody | None:
+        """The helper in which something happens, as if it were marked; None for the region's own function."""
+        helper = observed.chain[-1].summary.definition if observed.chain else None
+        return purity.supposed(self.machine, helper, self.torch) if helper is not None else None
+
+    def _introduction(self) -> str:
+        how = " with `fullgraph=True`" if self.fullgraph else ""
+        return f"`{self.function}` is compiled{how} here"
+
+    def _receiver_in_body(self) -> Value | None:
+        """The module or object whose method is compiled: an input of the region."""
+        target = self.mark.target
+        bound = target.ref[0] if target.kind is Kind.BOUND else target
+        if bound.kind not in (Kind.MODULE, Kind.OBJECT):
+            return bound if target.kind is Kind.BOUND and bound.kind is Kind.CLASS else None
+        return bound.at(Place(Origin.ARGUMENT, "", "self"))
+
+    def _seen(self, function: Function) -> dict[str, Value]:
+        return callers.passed_to(self.machine, function)

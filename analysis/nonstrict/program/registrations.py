@@ -1,0 +1,174 @@
+"""Where else in a project a fake may be registered for an operator: all that the text of its files tells.
+
+Asked only for operators whose own code shows no fake. Any mention of the operator in a registration counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
+
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+    from nonstrict.program.operators import Operator
+
+#: What registers a fake, or makes one unnecessary.
+_WORDS = frozenset(
+    {
+        "register_fake",
+        "_register_fake",
+        "impl_abstract",
+        "register_meta",
+        "impl_meta",
+        "meta_impl",
+        "register_torch_dispatch",
+        "register_shape",
+    }
+)
+_KEYS = frozenset({"Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "default"})
+_LIBRARY_CALLS = frozenset({"impl", "impl_"})
+_TEXT = re.compile(r"register_fake|impl_abstract|register_meta|impl_meta|meta_impl|['\"]Meta['\"]|Composite|_dispatch")
+_LAYERS = 2
+
+
+class Mentions(NamedTuple):
+    """What registrations in a project mention: identifiers and strings, prefixes of computed names, files."""
+
+    words: set[str]
+    prefixes: set[str]
+    open_files: set[str]
+
+
+def elsewhere(machine: Machine, operator: Operator, names: AbstractSet[str]) -> bool:
+    """Whether a fake may be registered for an operator anywhere in the files of the run; `names` are its variables."""
+    found = machine.fakes_mentioned
+    if found is None:
+        found = machine.fakes_mentioned = _mentioned(machine)
+    wanted = {*names, operator.name, operator.bare, f"{operator.bare}.default"} - {""}
+    if wanted & found.words or operator.path in found.open_files:
+        return True
+    return any(operator.name.startswith(prefix) for prefix in found.prefixes)
+
+
+def _mentioned(machine: Machine) -> Mentions:
+    found = Mentions(set(), set(), set())
+    files = [path for path in machine.files if _TEXT.search(_text(machine, path))]
+    modules = [module for path in files if (module := machine.project.module(path)) is not None]
+    registrars: set[str] = set()
+    for module in modules:
+        for statement in _top_level(module, _TEXT):
+            registrars |= _read(module, statement, _WORDS, found)
+    for _ in range(_LAYERS):
+        if not registrars:
+            break
+        pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(registrars))) + r")\b")
+        following: set[str] = set()
+        for path in machine.files:
+            module = machine.project.module(path) if pattern.search(_text(machine, path)) else None
+            if module is not None:
+                for statement in _top_level(module, pattern):
+                    following |= _read(module, statement, registrars, found)
+        registrars = following - registrars
+    return found
+
+
+def _text(machine: Machine, path: str) -> str:
+    overlay = machine.project.overlays.get(path)
+    if overlay is not None:
+        return overlay.code
+    try:
+        with open(path, encoding="utf-8", errors="replace") as handle:
+            return handle.read()
+    except OSError:
+        return ""
+
+
+def _top_level(module: Module, pattern: re.Pattern[str]) -> Iterator[ast.AST]:
+    yield from module.outline.shell.body
+    for chunk in module.outline.chunks:
+        if pattern.search(chunk.text):
+            node = module.outline.node(chunk)
+            if node is not None:
+                yield node
+
+
+def _read(module: Module, statement: ast.AST, words: AbstractSet[str], found: Mentions) -> set[str]:
+    """Collect what registrations in a statement mention; the functions that register what they are given."""
+    registrars: set[str] = set()
+    parameters = _parameters(statement)
+    for call in _registrations(statement, words):
+        for part in _parts(call):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                found.words.add(part.value)
+            elif isinstance(part, ast.JoinedStr):
+                first = part.values[0] if part.values else None
+                prefix = first.value if isinstance(first, ast.Constant) else ""
+                if isinstance(prefix, str) and prefix:
+                    found.prefixes.add(prefix)
+                else:
+                    found.open_files.add(module.path)
+            elif isinstance(part, ast.Name):
+                found.words.add(part.id)
+                if part.id in parameters:
+                    registrars.add(getattr(statement, "name", ""))
+                elif part.id in _loop_variables(statement):
+                    found.open_files.add(module.path)
+            elif isinstance(part, ast.Attribute):
+                found.words.add(part.attr)
+    return registrars - {""}
+
+
+def _registrations(statement: ast.AST, words: AbstractSet[str]) -> Iterator[ast.AST]:
+    """Calls and decorators that register a fake."""
+    for inner in walk(statement):
+        if isinstance(inner, ast.Call):
+            if last_name(inner.func) in words or (
+                last_name(inner.func) in _LIBRARY_CALLS and any(_is_key(argument) for argument in _given(inner))
+            ):
+                yield inner
+        elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            registering = [decorator for decorator in inner.decorator_list if last_name(decorator) in words]
+            yield from registering
+            if registering:
+                # A decorator of the project may register a fake for the function below it.
+                yield ast.Name(inner.name, ast.Load())
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _is_key(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value in _KEYS
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """The names and strings of a registration, not those in the body of a function that it is given."""
+    pending: list[ast.AST] = [node]
+    while pending:
+        current = pending.pop()
+        yield current
+        if not isinstance(current, (ast.Lambda, ast.JoinedStr)):
+            pending.extend(ast.iter_child_nodes(current))
+
+
+def _parameters(statement: ast.AST) -> set[str]:
+    found: set[str] = set()
+    for inner in walk(statement):
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            arguments = inner.args
+            found |= {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    return found
+
+
+def _loop_variables(statement: ast.AST) -> set[str]:
+    loops = (inner for inner in walk(statement) if isinstance(inner, (ast.For, ast.comprehension)))
+    return {name.id for loop in loops for name in walk(loop.target) if isinstance(name, ast.Name)}

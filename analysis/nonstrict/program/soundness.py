@@ -1,0 +1,347 @@
+"""Whether a registration keeps what its class holds: torch takes objects apart and builds others from the parts."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts import fields
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+from nonstrict.findings import Related
+from nonstrict.program import boundary, classes, registered
+from nonstrict.program.effects import reachable, span_of
+from nonstrict.program.values import TENSORS, Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.definitions import Class
+    from nonstrict.program.exchange import Taken
+    from nonstrict.program.modules import Module
+    from nonstrict.program.pytrees import Registration
+
+_COMPARES_ALL = frozenset({"vars", "asdict", "astuple", "__dict__", "key", "_key"})
+_MAX_DEPTH = 3
+
+
+class Fault(NamedTuple):
+    """What is wrong with a registration, what follows, and what to do."""
+
+    message: str
+    advice: str
+    evidence: tuple[Related, ...] = ()
+
+
+def faults(body: MarkedBody, argument: Taken, registration: Registration) -> Iterator[Fault]:
+    """What goes wrong with the registration of an object that is passed to a marked function."""
+    if registration.kind == "constant":
+        yield from _constant(body, argument, registration)
+    elif registration.kind == "dataclass":
+        yield from _dataclass(body, registration)
+    elif registration.kind == "node":
+        yield from _node(body, argument, registration)
+
+
+# -- constants ----------------------------------------------------------------------------------------------------
+
+
+def _constant(body: MarkedBody, argument: Taken, registration: Registration) -> Iterator[Fault]:
+    cls = registration.cls
+    if fields.is_frozen(cls.node):
+        yield Fault(
+            f"`{cls.name}` is a frozen dataclass, which torch cannot rebuild as a constant: passing one to a marked "
+            "function fails to compile",
+            "use `@dataclass(unsafe_hash=True)` without `frozen`, or `register_dataclass`",
+        )
+        return
+    tensor = _tensor_field(body, argument, cls)
+    if tensor:
+        yield Fault(
+            f"`{cls.name}` is registered as a constant and holds the tensor `{tensor}`: it is frozen into the graph, "
+            "and does not compile with inductor",
+            "register the class with `register_dataclass` or `register_pytree_node`, so that the tensor is an input",
+        )
+        return
+    ignored = sorted(_ignored_by_eq(cls) & _read_names(body))
+    if ignored:
+        yield Fault(
+            f"`__eq__` of `{cls.name}`, which is registered as a constant, ignores `{ignored[0]}`: torch guards the "
+            f"object by `__eq__` alone, so the first value of `{ignored[0]}` is kept",
+            f"compare `{ignored[0]}` in `__eq__` and `__hash__`",
+        )
+        return
+    changed = tuple(_mutations(body, argument, cls))
+    if changed:
+        yield Fault(
+            f"`{cls.name}` is registered as a constant, but the project changes its objects: the values of the first "
+            "call are kept",
+            "make a new object for each value, or register the class with `register_dataclass`",
+            changed[:3],
+        )
+
+
+def _tensor_field(body: MarkedBody, argument: Taken, cls: Class) -> str:
+    heaps = [classes.template(body.machine, cls)]
+    heaps += [one.heap for one in _objects(argument.value, cls) if one.heap is not None]
+    for heap in heaps:
+        for name, value in heap.attributes.items():
+            if any(one.kind in TENSORS for one in value.alternatives()):
+                return name
+    return ""
+
+
+def _objects(value: Value, cls: Class, depth: int = 0) -> Iterator[Value]:
+    """The objects of a class that a value is or holds."""
+    for one in value.alternatives():
+        if one.kind is Kind.OBJECT and one.ref is cls:
+            yield one
+        elif depth < _MAX_DEPTH:
+            for element in boundary.elements(one):
+                yield from _objects(element, cls, depth + 1)
+
+
+def _ignored_by_eq(cls: Class) -> frozenset[str]:
+    """The fields that the class's own `__eq__` leaves out."""
+    own = frozenset(fields.set_by_init(cls.node)) | frozenset(fields.annotated(cls.node))
+    compares = fields.method(cls.node, "__eq__")
+    if compares is None:
+        given = fields.annotated(cls.node).items()
+        return frozenset(name for name, value in given if fields.option(value, "compare") is False)
+    if any(last_name(node) in _COMPARES_ALL or last_name(node) == "super" for node in walk(compares)):
+        return frozenset()
+    compared = fields.reads(compares, 0, cls.node)
+    other = fields.reads(compares, 1, cls.node)
+    wholesale = compared.all and not compared.names
+    return frozenset() if wholesale else own - compared.names - other.names
+
+
+def _mutations(body: MarkedBody, argument: Taken, cls: Class) -> Iterator[Related]:
+    """Where objects of a class are given another value for a field after they were made."""
+    names = frozenset(fields.set_by_init(cls.node)) | frozenset(fields.annotated(cls.node))
+    machine = body.machine
+    paths = {cls.module.path, body.mark.path}
+    if argument.site is not None:
+        paths.add(argument.site.span.path)
+        if argument.value.place.owner:
+            paths.add(argument.value.place.owner.partition(":")[0])
+    for path in sorted(paths):
+        module = machine.project.module(path)
+        if module is not None and any(f".{name}" in module.source.code for name in names):
+            yield from _in_module(body, module, cls, names)
+
+
+def _in_module(body: MarkedBody, module: Module, cls: Class, names: frozenset[str]) -> Iterator[Related]:
+    parts: list[tuple[ast.AST, int]] = [(module.outline.shell, 0)]
+    for chunk in module.chunks_with(names):
+        node = module.outline.node(chunk)
+        if node is not None:
+            parts.append((node, chunk.offset))
+    for part, offset in parts:
+        for store in fields.stores(part, names):
+            if _is_object(body, module, part, store.value, cls):
+                yield Related(span_of(module.path, offset, store), "changed here")
+
+
+def _is_object(body: MarkedBody, module: Module, part: ast.AST, holder: ast.expr, cls: Class) -> bool:
+    """Whether an expression is an object of the class, as far as the text tells."""
+    name = last_name(holder)
+    for node in walk(part):
+        made = isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and last_name(node.value) == cls.name
+        if made and isinstance(node, ast.Assign) and any(last_name(target) == name for target in node.targets):
+            return True
+        annotated = isinstance(node, ast.arg) and node.arg == name and node.annotation is not None
+        if annotated and isinstance(node, ast.arg) and last_name(node.annotation or node) == cls.name:
+            return True
+    if not isinstance(holder, ast.Name) or name not in module.bindings:
+        return False
+    held = body.machine.global_value(module, name)
+    return any(one.kind is Kind.OBJECT and one.ref is cls for one in held.alternatives())
+
+
+# -- dataclasses --------------------------------------------------------------------------------------------------
+
+
+def _dataclass(body: MarkedBody, registration: Registration) -> Iterator[Fault]:
+    cls = registration.cls
+    read = _read_names(body)
+    dropped = sorted(registration.dropped & read)
+    if dropped:
+        yield _lost(cls, dropped[0], "is dropped by the registration", f"register `{dropped[0]}` as a field")
+        return
+    declared = {name: value for base in _own(cls) for name, value in fields.annotated(base.node).items()}
+    post = next((found for base in _own(cls) if (found := fields.method(base.node, "__post_init__"))), None)
+    recomputed = frozenset(_set_in(post)) if post is not None else frozenset[str]()
+    uninitialised = {name for name, value in declared.items() if fields.option(value, "init") is False}
+    outside = sorted((uninitialised - recomputed) & read)
+    if outside:
+        yield _lost(cls, outside[0], "is no parameter of the constructor", f"let `__init__` take `{outside[0]}`")
+        return
+    again = fields.changes_again(post) if post is not None else None
+    if again is not None:
+        where = Related(span_of(cls.module.path, cls.offset, again), "computed anew here")
+        yield Fault(
+            f"torch rebuilds `{cls.name}` inside the marked function by calling it: its `__post_init__` runs again on "
+            "values that it has already changed, so the function computes with others",
+            "compute in a function that makes the object, and let `__post_init__` only check",
+            (where,),
+        )
+    elif registration.fields is not None and not declared:
+        forgotten = sorted((_given_to_init(cls) - registration.fields) & read)
+        if forgotten:
+            yield _lost(
+                cls, forgotten[0], "is not among the registered fields", f"add `{forgotten[0]}` to `field_names`"
+            )
+
+
+def _own(cls: Class) -> list[Class]:
+    """The class and its bases in the program."""
+    return [base for base in classes.lineage(cls) if not isinstance(base, str)]
+
+
+def _lost(cls: Class, field: str, why: str, advice: str) -> Fault:
+    return Fault(
+        f"`{field}` of `{cls.name}` {why}: torch rebuilds the object inside the marked function without it, so the "
+        "function sees its default, or none",
+        advice,
+    )
+
+
+def _set_in(function: FunctionNode) -> Iterator[str]:
+    for node in walk(function):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.Call) and last_name(node) == "__setattr__" and len(node.args) >= 2:
+            named = node.args[-2]
+            if isinstance(named, ast.Constant):
+                yield str(named.value)
+
+
+# -- nodes with functions of their own ----------------------------------------------------------------------------
+
+
+def _node(body: MarkedBody, argument: Taken, registration: Registration) -> Iterator[Fault]:
+    cls = registration.cls
+    flatten = _function_node(registration.flatten)
+    if flatten is None:
+        return
+    kept = fields.reads(flatten, 0, cls.node)
+    carried = set(kept.names) - _ignored_context(flatten, registration)
+    given = _given_to_init(cls)
+    if not kept.all:
+        lost = sorted(name for name in (given - carried) & _read_names(body) if not _derived(cls, name, carried))
+        if lost:
+            yield _lost(cls, lost[0], "is not kept by the registered functions", f"flatten `{lost[0]}` too")
+            return
+    context = _context(body, argument, registration)
+    if context:
+        yield Fault(
+            f"the context that `{cls.name}` is flattened to holds {context}, which torch cannot keep as a constant: "
+            "compilation fails",
+            "keep plain values in the context, or register the class of the object with `register_constant`",
+        )
+
+
+def _function_node(value: Value) -> FunctionNode | None:
+    if value.kind is Kind.FUNCTION:
+        return value.ref.node
+    if value.kind is Kind.BOUND and hasattr(value.ref[1], "node"):
+        return None  # a class method: its first parameter is the class
+    return None
+
+
+def _ignored_context(flatten: FunctionNode, registration: Registration) -> set[str]:
+    """The fields that are put into the context, if the function that rebuilds the object does not look at it."""
+    rebuild = _function_node(registration.unflatten)
+    if rebuild is None:
+        return set()
+    arguments = [*rebuild.args.posonlyargs, *rebuild.args.args]
+    if len(arguments) < 2:
+        return set()
+    body = rebuild.body if isinstance(rebuild.body, list) else [rebuild.body]
+    name = arguments[1].arg
+    used = any(isinstance(node, ast.Name) and node.id == name for part in body for node in walk(part))
+    if used:
+        return set()
+    ends = [node.value for node in walk(flatten) if isinstance(node, ast.Return)]
+    ends += [flatten.body] if isinstance(flatten, ast.Lambda) else []
+    found: set[str] = set()
+    for end in ends:
+        if isinstance(end, ast.Tuple) and len(end.elts) == 2:
+            children = {node.attr for node in walk(end.elts[0]) if isinstance(node, ast.Attribute)}
+            found |= {node.attr for node in walk(end.elts[1]) if isinstance(node, ast.Attribute)} - children
+    return found
+
+
+def _given_to_init(cls: Class) -> frozenset[str]:
+    return frozenset(fields.set_by_init(cls.node)) | frozenset(fields.annotated(cls.node))
+
+
+def _derived(cls: Class, field: str, kept: set[str]) -> bool:
+    """Whether the constructor computes a field from nothing but what is kept."""
+    values = fields.set_by_init(cls.node)
+    value = values.get(field)
+    init = fields.method(cls.node, "__init__")
+    if value is None or init is None:
+        return False
+    parameters = {argument.arg for argument in (*init.args.args, *init.args.kwonlyargs)} - {"self"}
+    from_kept = {
+        node.id
+        for name, other in values.items()
+        if name in kept
+        for node in walk(other)
+        if isinstance(node, ast.Name) and node.id in parameters
+    }
+    used = {node.id for node in walk(value) if isinstance(node, ast.Name) and node.id in parameters}
+    return used <= from_kept
+
+
+def _context(body: MarkedBody, argument: Taken, registration: Registration) -> str:
+    """What in the context of a flattened object torch cannot keep; "" if nothing is known to be."""
+    machine, cls = body.machine, registration.cls
+    frame = machine.module_frame(cls.module)
+    for one in _objects(argument.value, cls):
+        flat = machine.call(frame, registration.node, registration.flatten, [one], {})
+        context = flat.heap.load(1) if flat.kind is Kind.TUPLE and flat.heap is not None else None
+        found = _unkeepable(body, context) if context is not None else ""
+        if found:
+            return found
+    return ""
+
+
+def _unkeepable(body: MarkedBody, value: Value, depth: int = 0) -> str:
+    if value.kind in TENSORS:
+        return "a tensor"
+    if value.kind is Kind.MODULE:
+        return "a module"
+    if value.kind is Kind.NUMPY:
+        return "a NumPy value"
+    if value.kind is Kind.OBJECT and hasattr(value.ref, "bases") and not registered.is_named_tuple(value.ref):
+        known = registered.registrations(body.machine, value.ref)
+        constant = known is None or any(one.kind == "constant" for one in known)
+        return "" if constant else f"an object of the class `{value.ref.name}`"
+    if depth < _MAX_DEPTH:
+        for element in boundary.elements(value):
+            found = _unkeepable(body, element, depth + 1)
+            if found:
+                return found
+    return ""
+
+
+# -- what the body reads ------------------------------------------------------------------------------------------
+
+
+def _read_names(body: MarkedBody) -> frozenset[str]:
+    """The attributes that the marked function, and what it calls, read."""
+    function = body.mark.function
+    nodes = [function.node] if function is not None else []
+    names = {reached.summary.function for reached in reachable(body.summary)}
+    nodes += [one.node for one in body.machine.functions.values() if one.qualname in names]
+    return frozenset(
+        inner.attr
+        for node in nodes
+        for inner in walk(node)
+        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Load)
+    )

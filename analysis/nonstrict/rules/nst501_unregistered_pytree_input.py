@@ -1,0 +1,149 @@
+"""# unregistered-pytree-input (NST501)
+
+## What it does
+
+Finds arguments of marked functions that torch does not take: objects of classes that are not registered with
+`torch.utils._pytree`, sets, ranges, slices, `...`, bytes, NumPy values, functions and classes, iterators, modules that
+the region creates, and an explicit `None` before torch 2.15. `self` of a marked method is an argument too. Values
+inside lists, tuples and dicts count.
+
+## Why is this bad
+
+What a region passes to a marked function becomes part of the graph, taken apart by pytrees down to tensors and
+constants. A leaf of any other type cannot be recorded: compilation fails, on every backend, with "Invalid input type
+for nonstrict_trace-ed function".
+
+## Example
+
+```python
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass
+class Batch:
+    values: torch.Tensor
+    scale: float
+
+
+@torch._dynamo.nonstrict_trace
+def normalise(batch):
+    return batch.values * batch.scale
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return normalise(Batch(x, 0.5))  # error: [NST501]
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+from dataclasses import dataclass
+
+import torch
+from torch.utils import _pytree as pytree
+
+
+@dataclass
+class Batch:
+    values: torch.Tensor
+    scale: float
+
+
+pytree.register_dataclass(Batch)
+
+
+@torch._dynamo.nonstrict_trace
+def normalise(batch):
+    return batch.values * batch.scale
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return normalise(Batch(x, 0.5))
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+`register_pytree_node` is for classes with a flatten of their own, `register_constant` for objects without tensors.
+An optional argument is left out rather than passed as `None`.
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- Tensors, numbers, strings, `torch.dtype` and the like, enumerations, lists, tuples, named tuples, dicts,
+  `OrderedDict`, `defaultdict`, `deque`, `torch.ops` overloads, modules, and registered classes.
+- Classes of which it cannot be told whether they are registered: those of other packages, with unknown bases or
+  decorators, or whose base class registers its subclasses.
+- Fields of a registered dataclass that are `None`.
+- What `allow_in_graph` takes besides: `None`, ranges, slices, `...`, NumPy values. It refuses modules and objects of
+  all classes.
+- `torch.Generator`: see `generator-argument` (NST302).
+
+## References
+
+- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Related, Severity
+from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.captures import called
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.program.exchange import Taken
+    from nonstrict.rules.base import Body
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the arguments of refused types."""
+    for argument in body.taken:
+        refused = argument.refused
+        if refused is None:
+            continue
+        evidence = (Related(refused.defined, "the class is defined here"),) if refused.defined is not None else ()
+        yield report_at(RULE, body, argument.span, _message(body, argument), help=refused.advice, evidence=evidence)
+
+
+def _message(body: Body, argument: Taken) -> str:
+    what = argument.refused.what if argument.refused is not None else ""
+    if argument.name == "self":
+        return f"`self` of the marked method `{called(body)}` is {what}: torch.compile refuses it as an argument"
+    subject = f"`{argument.name}` of `{called(body)}`" if argument.name else f"this argument of `{called(body)}`"
+    return f"{subject} is {what}: torch.compile refuses it as an argument"
+
+
+RULE = Rule(
+    code="NST501",
+    name="unregistered-pytree-input",
+    severity=Severity.ERROR,
+    summary="A marked function gets an argument of a type that torch does not take.",
+    documentation=__doc__ or "",
+    markers=frozenset({"nonstrict", "in-graph"}),
+    examine=examine,
+)

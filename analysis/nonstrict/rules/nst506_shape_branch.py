@@ -1,0 +1,143 @@
+"""# shape-branch (NST506)
+
+## What it does
+
+Finds branches on the shape of a tensor in a traced function. A note under `nonstrict_trace` and `allow_in_graph`, a
+warning under `make_fx` and `aot_function`, an error where a dimension that a caller marked with `mark_dynamic` is
+compared with one size.
+
+## Why is this bad
+
+The branch is decided while tracing. A compiled region guards what was decided and is compiled anew for other shapes,
+which costs time. `make_fx` guards nothing: the graph holds one branch, and computes the wrong thing for other shapes,
+silently. A comparison that fixes a dimension contradicts `mark_dynamic`: compilation fails with
+`ConstraintViolationError`.
+
+## Example
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def to_grey(image):
+    assert image.shape[0] == 3  # error: [NST506]
+    return image.mean(0)
+
+
+@torch.compile(fullgraph=True)
+def step(image):
+    return to_grey(image) + 1
+
+
+def main():
+    image = torch.ones(3, 4)
+    torch._dynamo.mark_dynamic(image, 0)
+    print(step(image))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def to_grey(image):
+    assert image.shape[0] == 3
+    return image.mean(0)
+
+
+@torch.compile(fullgraph=True)
+def step(image):
+    return to_grey(image) + 1
+
+
+def main():
+    image = torch.ones(3, 4)
+    torch._dynamo.mark_dynamic(image, 1)
+    print(step(image))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+Under `make_fx`, `torch.cond` keeps both branches.
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- Assertions and branches that only raise, unless they contradict `mark_dynamic`.
+- Branches on the number of dimensions, the dtype or the device.
+- Loops over a dimension.
+
+## References
+
+- [Non-strict tracing](https://docs.pytorch.org/docs/main/user_guide/torch_compiler/compile/programming_model.non_strict_tracing_model.html)
+- [torch.cond](https://docs.pytorch.org/docs/stable/cond.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.effects import Event
+from nonstrict.rules.base import TRACED, Rule, report
+from nonstrict.rules.captures import called, traced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+#: Exported programs check the shapes they get.
+_CHECKED = frozenset({"export", "draft_export", "export_for_training"})
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the branches on shapes."""
+    for seen in body.observed(Event.SHAPE):
+        checks = seen.effect.what == "check"
+        contradicted = body.contradicted(seen.effect) if body.marker == "nonstrict" else ()
+        if contradicted:
+            message = (
+                f"this fixes a dimension that a caller of `{called(body)}` marks as dynamic: compilation fails with "
+                "ConstraintViolationError"
+            )
+            advice = "do not mark the dimension as dynamic, or do not compare it with one size"
+            severity = Severity.ERROR if checks else Severity.WARNING
+            yield report(RULE, body, seen, message, help=advice, severity=severity, evidence=contradicted)
+        elif checks:
+            continue
+        elif body.marker == "make-fx" and body.api not in _CHECKED:
+            message = (
+                f"a shape decides this branch {traced(body)}: the graph keeps the branch of the traced shape, and is "
+                "wrong for others, silently"
+            )
+            severity = Severity.NOTE if body.private else Severity.WARNING
+            advice = "use `torch.cond`, or trace once for each shape"
+            yield report(RULE, body, seen, message, help=advice, severity=severity)
+        else:
+            message = f"a shape decides this branch {traced(body)}: other shapes are compiled for anew"
+            yield report(RULE, body, seen, message, help="use `torch.cond` to keep both branches in one graph")
+
+
+RULE = Rule(
+    code="NST506",
+    name="shape-branch",
+    severity=Severity.NOTE,
+    summary="A branch on the shape of a tensor is decided while tracing.",
+    documentation=__doc__ or "",
+    markers=TRACED,
+    examine=examine,
+)

@@ -1,0 +1,140 @@
+"""# tensor-subclass-argument (NST509)
+
+## What it does
+
+Finds arguments of marked functions that are objects of a plain subclass of `torch.Tensor`.
+
+## Why is this bad
+
+With `aot_eager` the call fails on torch 2.13 ("Multiple dispatch failed"). With `inductor` the compiled function
+computes with a plain tensor and returns one: the type, its methods and its `__torch_function__` are gone.
+
+## Example
+
+```python
+import torch
+
+
+class Celsius(torch.Tensor):
+    pass
+
+
+@torch._dynamo.nonstrict_trace
+def warmer(temperature):
+    return temperature + 1
+
+
+@torch.compile(fullgraph=True)
+def step(temperature: Celsius):
+    return warmer(temperature)  # warning: [NST509]
+
+
+def main():
+    print(type(step(torch.ones(3).as_subclass(Celsius))).__name__)
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+class Celsius(torch.Tensor):
+    pass
+
+
+@torch._dynamo.nonstrict_trace
+def warmer(temperature):
+    return temperature + 1
+
+
+@torch.compile(fullgraph=True)
+def step(temperature):
+    return warmer(temperature)
+
+
+def main():
+    temperature = torch.ones(3).as_subclass(Celsius)
+    warm = step(temperature.as_subclass(torch.Tensor))
+    print(type(warm.as_subclass(Celsius)).__name__)
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- Wrapper subclasses, which implement `__torch_dispatch__`, and subclasses of `nn.Parameter`.
+- Subclasses of other packages.
+
+## References
+
+- [Extending torch](https://docs.pytorch.org/docs/stable/notes/extending.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.fields import mentions
+from nonstrict.findings import Severity
+from nonstrict.program.classes import external_bases, lineage
+from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.captures import called
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.program.values import Value
+    from nonstrict.rules.base import Body
+
+
+#: What the text of a wrapper subclass mentions.
+_WRAPPERS = frozenset({"__torch_dispatch__", "_make_wrapper_subclass"})
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the arguments that are plain tensor subclasses."""
+    for argument in body.taken:
+        name = next((found for one in argument.value.alternatives() if (found := _subclass(one))), "")
+        if not name:
+            continue
+        message = (
+            f"`{argument.name}` of `{called(body)}` is a `{name}`, a plain subclass of torch.Tensor: compiled, the "
+            "function computes with a plain tensor and returns one; with aot_eager it fails"
+        )
+        advice = "pass it `.as_subclass(torch.Tensor)`, or implement `__torch_dispatch__`"
+        yield report_at(RULE, body, argument.span, message, help=advice)
+
+
+def _subclass(value: Value) -> str:
+    """The name of the plain tensor subclass that a value is of; "" if it is of none."""
+    cls = value.ref
+    if not value.is_tensor or not hasattr(cls, "bases"):
+        return ""
+    if any(base.endswith(("Parameter", "Buffer")) for base in external_bases(cls)):
+        return ""
+    wraps = any(mentions(base.node, _WRAPPERS) for base in lineage(cls) if not isinstance(base, str))
+    plain = external_bases(cls) <= {"torch.Tensor", "torch._tensor.Tensor", "builtins.object", "typing.Generic"}
+    return cls.name if plain and not wraps else ""
+
+
+RULE = Rule(
+    code="NST509",
+    name="tensor-subclass-argument",
+    severity=Severity.WARNING,
+    summary="A plain tensor subclass is passed to a marked function, which computes with a plain tensor.",
+    documentation=__doc__ or "",
+    markers=frozenset({"nonstrict"}),
+    examine=examine,
+)

@@ -1,0 +1,171 @@
+"""# defined-in-compiled-region (NST601)
+
+## What it does
+
+Finds markers that are applied inside a compiled region: a function decorated there, and calls of the marker on a
+lambda, `functools.partial`, bound method, module, callable object, class, function of torch or marked function.
+
+## Why is this bad
+
+Dynamo traces the region, the application of the marker with it. It can mark a plain function by its name, and nothing
+else: with `fullgraph=True` compilation fails. The errors (`Limitation of nonstrict_trace`, an internal
+`AttributeError: 'UserFunctionVariable' object has no attribute 'value'`, a missing argument) do not say so. Without
+`fullgraph=True` most of these fail too; a decorated function falls back to Python.
+
+## Example
+
+```python
+import torch
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    @torch._dynamo.nonstrict_trace  # error: [NST601]
+    def double(t):
+        return t * 2
+
+    return double(x) + 1
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def double(t):
+    return t * 2
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return double(x) + 1
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- `nonstrict_trace(function)(x)` in a region, where `function` is defined outside it, also if its name is rebound:
+  Dynamo guards it.
+- Functions marked in a factory that is not compiled.
+- Bound methods from torch 2.15 on.
+
+`allow_in_graph`, `assume_constant_result`, `leaf_function` and `custom_op` are refused in a region whatever they are
+applied to.
+
+## References
+
+- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.knowledge.markers import MARKERS
+from nonstrict.knowledge.operators import torch_function
+from nonstrict.program.effects import Event
+from nonstrict.program.values import Kind
+from nonstrict.rules.base import COMPILED, Rule, report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.program.values import Value
+    from nonstrict.rules.base import Body
+
+_METHODS_SINCE = (2, 15)
+_LOCAL = "a function that is defined in the region"
+_LAMBDA = "a lambda"
+_CACHED = "a function behind `functools.cache`"
+#: What breaks the graph, where that is allowed; the rest fails there too.
+_BREAKING = frozenset({_LOCAL, _LAMBDA, _CACHED})
+_REFUSED = {
+    Kind.PARTIAL: "a functools.partial",
+    Kind.MODULE: "a module",
+    Kind.OBJECT: "a callable object",
+    Kind.INSTANCE: "a callable object",
+    Kind.CLASS: "a class",
+}
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the markers that a region applies and Dynamo refuses."""
+    for seen in body.observed(Event.MARKS):
+        marker = MARKERS[seen.effect.what]
+        api = seen.effect.what.rpartition(".")[2]
+        if marker.kind == "make-fx":
+            continue
+        if marker.kind == "nonstrict":
+            refused = _refused(seen.effect.value, body.torch)
+            if not refused:
+                continue
+            message = f"`{api}` is applied to {refused} while Dynamo traces `{body.function}`, which it cannot do"
+        else:
+            refused = _LOCAL
+            message = f"`{api}` is called while Dynamo traces `{body.function}`, which it refuses"
+        falls_back = not body.fullgraph and refused in _BREAKING
+        severity = Severity.NOTE if falls_back else Severity.ERROR
+        ending = ": the region silently runs in Python from here on" if falls_back else ": compilation fails"
+        advice = "apply the marker outside the compiled region, to a function at module level"
+        yield report(RULE, body, seen, message + ending, help=advice, severity=severity)
+
+
+def _refused(target: Value, torch: tuple[int, int]) -> str:
+    """What a value is that `nonstrict_trace` cannot be applied to while Dynamo traces; "" if it can, or may."""
+    found = [_refusal(alternative, torch) for alternative in target.alternatives() if alternative.kind is not Kind.NONE]
+    return found[0] if found and all(found) else ""
+
+
+def _refusal(target: Value, torch: tuple[int, int]) -> str:
+    if target.kind is Kind.FUNCTION:
+        function = target.ref
+        if function.cached_at is not None:
+            return _CACHED
+        local = function.closure is not None and not function.closure.static
+        if not local:
+            return ""
+        return _LAMBDA if isinstance(function.node, ast.Lambda) else _LOCAL
+    if target.kind is Kind.BOUND:
+        return "a bound method" if torch < _METHODS_SINCE else ""
+    if target.kind is Kind.MARKED:
+        return "a function that is marked already" if target.ref.kind in ("nonstrict", "leaf", "custom-op") else ""
+    if target.kind is Kind.EXTERNAL:
+        return "a function of torch" if torch_function(target.ref) is not None else ""
+    if target.kind is Kind.PARTIAL and target.ref[0].kind is Kind.EXTERNAL and target.ref[0].ref in MARKERS:
+        return ""
+    return _REFUSED.get(target.kind, "")
+
+
+RULE = Rule(
+    code="NST601",
+    name="defined-in-compiled-region",
+    severity=Severity.ERROR,
+    summary="A marker is applied inside a compiled region, where Dynamo refuses it.",
+    documentation=__doc__ or "",
+    markers=COMPILED,
+    examine=examine,
+)

@@ -1,0 +1,219 @@
+"""# conflicting-decorators (NST602)
+
+## What it does
+
+Finds markers on functions that they cannot mark, because of another decorator, or of what the function is:
+
+- `nonstrict_trace` together with `leaf_function`, in either order;
+- a marker below `torch._dynamo.disable` or `torch.compiler.disable`;
+- `nonstrict_trace` above or below `@classmethod`; `leaf_function` too; `allow_in_graph` above `@classmethod` or
+  `@staticmethod`;
+- a marker above `@property`;
+- a marker on a generator or an `async` function;
+- `nonstrict_trace` on a class that is neither a module nor registered with pytree.
+
+## Why is this bad
+
+torch refuses these, some when the decorator runs, most only when a region is compiled, with an error that speaks of
+something else: a disabled function (`Skip calling torch.compiler.disable()d function`), a class as an unregistered
+input, an unsupported output.
+
+## Example
+
+```python
+import torch
+
+
+@torch._dynamo.disable
+@torch._dynamo.nonstrict_trace  # error: [NST602]
+def double(x):
+    return x * 2
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return double(x) + 1
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+@torch._dynamo.disable
+def double(x):
+    return x * 2
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return double(x) + 1
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- `nonstrict_trace` above or below `@staticmethod`, and below `@property`.
+- A marker above `disable`.
+- Either order with `allow_in_graph`, `torch.compile`, `torch.no_grad` and decorators that wrap the function.
+- `allow_in_graph` below `@classmethod`, and `assume_constant_result` on either side: these compile.
+
+Where all regions that call the function were compiled without `fullgraph=True`, they fall back to Python, and what is
+refused only there is a note.
+
+## References
+
+- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.findings import Related, Severity
+from nonstrict.program.values import Kind
+from nonstrict.rules.base import Rule, report_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding, Span
+    from nonstrict.rules.base import Body
+
+_DISABLING = ("disable", "_disable_dynamo", "disallow_in_graph")
+_CLASSMETHOD = "builtins.classmethod"
+_STATICMETHOD = "builtins.staticmethod"
+_PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
+#: Markers that refuse a decorator below them when they are applied, and ones that cannot pass a class in a region.
+_NOT_OVER = {
+    "nonstrict": frozenset({_CLASSMETHOD, *_PROPERTIES}),
+    "in-graph": frozenset({_CLASSMETHOD, _STATICMETHOD, *_PROPERTIES}),
+    "leaf": frozenset({_CLASSMETHOD, *_PROPERTIES}),
+    "constant-result": frozenset(_PROPERTIES),
+}
+_NOT_UNDER_CLASSMETHOD = frozenset({"nonstrict", "leaf"})
+
+
+class Conflict(NamedTuple):
+    """Why a function cannot be marked, what to do, and the other decorator.
+
+    `at_once`: torch refuses it when it is marked; `uncalled_is_fine`: the function works outside compiled regions.
+    """
+
+    why: str
+    advice: str
+    other: Span | None = None
+    at_once: bool = False
+    uncalled_is_fine: bool = False
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield what a marker cannot be combined with; the first reason is enough."""
+    conflict = conflict_of(body)
+    if conflict is None:
+        return
+    evidence = (Related(conflict.other, "the other decorator"),) if conflict.other is not None else ()
+    falls_back = not conflict.at_once and body.applied.falls_back
+    why = f"{conflict.why}; without `fullgraph=True` it silently runs in Python" if falls_back else conflict.why
+    severity = Severity.NOTE if falls_back else Severity.ERROR
+    if conflict.uncalled_is_fine and not body.applied.compiled_calls:
+        severity = Severity.WARNING
+    yield report_at(RULE, body, body.marked_at, why, help=conflict.advice, severity=severity, evidence=evidence)
+
+
+def conflict_of(body: Body) -> Conflict | None:
+    """The reason why torch refuses to mark a function, if there is one."""
+    return _with_leaf(body) or _decorated(body) or _kind_of_function(body)
+
+
+def _with_leaf(body: Body) -> Conflict | None:
+    if body.marker not in ("nonstrict", "leaf"):
+        return None
+    other = "leaf" if body.marker == "nonstrict" else "nonstrict"
+    stack = body.applied.stack
+    spans = [applied.span for applied in (*stack.above, *stack.below) if applied.kind == other]
+    target = body.applied.target
+    if not spans and not (target.kind is Kind.MARKED and target.ref.kind == other):
+        return None
+    why = f"`{body.function}` is marked with `nonstrict_trace` and with `leaf_function`: torch refuses both together"
+    return Conflict(why, "keep one of the two markers", spans[0] if spans else None, at_once=True)
+
+
+def _decorated(body: Body) -> Conflict | None:
+    stack, api = body.applied.stack, body.api
+    for applied in stack.above:
+        if applied.kind == "disable" and applied.name.rpartition(".")[2] in _DISABLING:
+            why = f"`{applied.name}` stands above `{api}`: no compiled region can call `{body.function}`"
+            advice = f"put `{api}` above `disable`, or drop `disable`"
+            return Conflict(why, advice, applied.span, uncalled_is_fine=True)
+        if applied.name == _CLASSMETHOD and body.marker in _NOT_UNDER_CLASSMETHOD:
+            why = f"`{body.function}` is a class method: torch refuses the class as an input of a marked function"
+            return Conflict(why, _instead(body, "classmethod"), applied.span, at_once=body.marker == "leaf")
+    for applied in stack.below:
+        if applied.name in _NOT_OVER.get(body.marker, ()):
+            last = applied.name.rpartition(".")[2]
+            why = f"`{api}` stands above `@{last}`, which is no function: torch refuses to mark it"
+            return Conflict(why, _instead(body, last), applied.span, at_once=True)
+    return None
+
+
+def _instead(body: Body, below: str) -> str:
+    if below == "classmethod":
+        return "mark a static method or a function, and pass what it needs of the class"
+    return f"put `@{below}` above `{body.api}`"
+
+
+def _kind_of_function(body: Body) -> Conflict | None:
+    kind = body.applied.yields
+    if kind == "async" and body.marker != "constant-result":
+        why = f"`{body.function}` is an async function: what it returns is a coroutine, which torch.compile refuses"
+        return Conflict(why, "mark a function that computes and returns tensors, and await outside the region")
+    if kind == "generator":
+        why = f"`{body.function}` is a generator function: what it returns is a generator, which torch.compile refuses"
+        return Conflict(why, "return a list or tuple of tensors")
+    if body.marker == "nonstrict" and body.applied.is_plain_class:
+        why = f"`{body.function}` is a class: its instances are results that torch.compile refuses"
+        return Conflict(why, "mark a function or method, or register the class with `register_dataclass`")
+    return None
+
+
+def _is_leaf_twin(body: Body) -> bool:
+    """Whether the other marker of a pair that excludes one another tells."""
+    return body.marker == "leaf" and _with_leaf(body) is not None
+
+
+def _examine(body: Body) -> Iterator[Finding]:
+    if not _is_leaf_twin(body):
+        yield from examine(body)
+
+
+RULE = Rule(
+    code="NST602",
+    name="conflicting-decorators",
+    severity=Severity.ERROR,
+    summary="A marker on a function that it cannot mark, because of another decorator or of what the function is.",
+    documentation=__doc__ or "",
+    markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf"}),
+    examine=_examine,
+)

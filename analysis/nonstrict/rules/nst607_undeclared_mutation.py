@@ -1,0 +1,284 @@
+"""# undeclared-mutation (NST607)
+
+## What it does
+
+Finds leaf functions and custom operators that change an argument in place without saying so in `mutates_args` (or in
+the schema), and those that return one of their arguments or a view of it.
+
+## Why is this bad
+
+The compiler takes the declaration for true. Around an undeclared change it merges and reorders computations: with
+inductor the code after the call sees the old values, silently. An undeclared change in a leaf function, and a returned
+argument of a `custom_op`, raise an error, compiled or not. Where nothing checks (`Library.impl`, leaf functions), a
+returned argument stands for a tensor of its own in compiled code: changing one no longer changes the other.
+
+## Example
+
+```python
+import torch
+
+
+@torch.library.custom_op("example::bump", mutates_args=())
+def bump(x: torch.Tensor) -> torch.Tensor:
+    x.add_(1)  # error: [NST607]
+    return x * 2
+
+
+@bump.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    before = x * 3
+    doubled = bump(x)
+    return before, doubled, x * 3
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch.library.custom_op("example::bump", mutates_args=("x",))
+def bump(x: torch.Tensor) -> torch.Tensor:
+    x.add_(1)
+    return x * 2
+
+
+@bump.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    before = x * 3
+    doubled = bump(x)
+    return before, doubled, x * 3
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+Or change a copy: `x = x.clone()`.
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- Changes of copies, and of what `mutates_args` or the schema names; `mutates_args="unknown"`.
+- In-place operators of torch in a `triton_op`: the compiler looks into it.
+- Operators tagged `torch.Tag.inplace`, and schemas that declare the alias: `(Tensor(a!) x) -> Tensor(a!)`.
+- Changes through NumPy or by native code, which are not seen.
+- Casts (`to()`, `float()`), which copy where there is anything to convert.
+
+What may be a copy is a warning (`contiguous()`, `reshape()`); a leaf function that returns its argument is a note.
+
+## References
+
+- [torch.library.custom_op](https://docs.pytorch.org/docs/stable/library.html#torch.library.custom_op)
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import own_scope
+from nonstrict.findings import Severity
+from nonstrict.program.effects import Event
+from nonstrict.program.places import Origin
+from nonstrict.program.tensor_forms import mentions, tensors_in
+from nonstrict.program.values import Kind
+from nonstrict.rules.base import Rule, report, report_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.program.effects import Observed
+    from nonstrict.program.operators import Operator
+    from nonstrict.program.places import Place
+    from nonstrict.program.values import Value
+    from nonstrict.rules.base import Body
+
+#: What returns its operand, or a view of it, only if there is nothing to convert.
+_CASTS = frozenset(
+    {
+        *("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "short", "bool"),
+        *("cpu", "cuda", "as_tensor", "asarray"),
+    }
+)
+_LAYOUTS = frozenset({"contiguous", "reshape", "flatten", "ravel", "resolve_conj", "resolve_neg"})
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield changes of arguments that are not declared, and arguments that are returned."""
+    operator = body.applied.operator
+    if operator is None or operator.node is None or body.applied.takes_anything:
+        return
+    if operator.mutates is not None and operator.api != "triton_op":
+        yield from _mutations(body, operator, operator.mutates)
+    if not operator.aliases_declared:
+        yield from _aliases(body, operator)
+
+
+# -- changes ------------------------------------------------------------------------------------------------------
+
+
+def _mutations(body: Body, operator: Operator, declared: frozenset[str]) -> Iterator[Finding]:
+    leaf = operator.api == "leaf_function"
+    for seen in body.observed(Event.INPUT_WRITE):
+        place = seen.effect.place
+        if place.origin is not Origin.ARGUMENT or _is_declared(place, declared):
+            continue
+        name = place.name
+        outcome = "torch raises" if leaf else "compiled code does not know, and may go on with the old values"
+        message = f"`{body.function}` changes its argument `{name}` without declaring it: {outcome}"
+        advice = f"add `{name}` to `mutates_args`, or change a clone"
+        if operator.api == "define":
+            advice = f"declare it in the schema, as in `Tensor(a!) {name}`, or change a clone"
+        severity = _how_sure(body, seen)
+        if severity is not None:
+            yield report(RULE, body, seen, message, help=advice, severity=severity)
+
+
+def _is_declared(place: Place, declared: frozenset[str]) -> bool:
+    """Whether a declared name, or expression such as `buffers[0]` or `model.mean`, covers a place."""
+    text = place.text
+    for expression in declared:
+        spelled = expression.replace('"', "'")
+        root = re.split(r"[.\[]", spelled, maxsplit=1)[0]
+        if root == place.name and (root == spelled or "[...]" in text or text.startswith(spelled)):
+            return True
+        if root == place.name and spelled.startswith(text):
+            return True
+    return False
+
+
+def _how_sure(body: Body, seen: Observed) -> Severity | None:
+    """Milder where what is changed may be a copy, as a layout makes it if need be; a cast mostly makes one: None."""
+    node, changed = body.applied.node, _changed(seen.effect.node)
+    if not seen.effect.place.is_view:
+        return Severity.ERROR
+    if changed is None or node is None or seen.chain:
+        return None
+    conversion = _conversion(node, changed)
+    if conversion == "cast":
+        return None
+    return Severity.WARNING if conversion else Severity.ERROR
+
+
+def _changed(node: ast.AST) -> ast.expr | None:
+    """The tensor expression that an in-place call, subscript store or augmented assignment changes."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.value
+    if isinstance(node, ast.AugAssign):
+        return node.target
+    return node if isinstance(node, ast.expr) else None
+
+
+def _conversion(function: ast.AST, node: ast.expr, seen: frozenset[str] = frozenset()) -> str:
+    """The first conversion that an expression goes through: `cast`, `layout`, or "" if it surely is a view."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    if isinstance(node, ast.Call):
+        name = last_name(node)
+        if name in _CASTS or name in _LAYOUTS:
+            return "cast" if name in _CASTS else "layout"
+        return _conversion(function, node.func.value, seen) if isinstance(node.func, ast.Attribute) else ""
+    if not isinstance(node, ast.Name) or node.id in seen or not isinstance(function, ast.FunctionDef):
+        return ""
+    for part in own_scope(function):
+        if isinstance(part, ast.Assign) and any(getattr(target, "id", "") == node.id for target in part.targets):
+            found = _conversion(function, part.value, seen | {node.id})
+            if found:
+                return found
+    return ""
+
+
+# -- results ------------------------------------------------------------------------------------------------------
+
+
+def _aliases(body: Body, operator: Operator) -> Iterator[Finding]:
+    unchecked = operator.api in ("leaf_function", "define")
+    results = [found for found in _results(body.returned) if _is_argument(found[1], untyped=unchecked)]
+    node = body.applied.node
+    if not results or node is None:
+        return
+    index, value = results[0]
+    at, place = _returning(body, index, value.place.name), value.place
+    if at is None:
+        return
+    view = "a view of its argument" if place.is_view else "its argument"
+    conversion = _conversion(node, at) if place.is_view else ""
+    if conversion == "cast":
+        return
+    severity = Severity.WARNING if conversion else Severity.ERROR
+    outcome = "torch raises, compiled or not"
+    if unchecked:
+        severity = min(severity, Severity.NOTE if operator.api == "leaf_function" else Severity.WARNING)
+        outcome = "compiled code takes it for a tensor of its own, so that changes of one miss the other"
+    condition = ", if there is nothing to convert" if conversion else ""
+    message = f"`{body.function}` returns {view} `{place.name}`{condition}: {outcome}"
+    advice = f"return a clone: `{place.name}.clone()`"
+    yield report_at(RULE, body, body.applied.span_of(at), message, help=advice, severity=severity)
+
+
+def _results(returned: Value) -> Iterator[tuple[int, Value]]:
+    """The values that are returned, each with its position in a tuple; -1 where there is none."""
+    for value in returned.alternatives():
+        if value.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT) and value.heap is not None:
+            for key, item in value.heap.items.items():
+                for alternative in item.alternatives():
+                    yield key if isinstance(key, int) else -1, alternative
+        else:
+            yield -1, value
+
+
+def _is_argument(value: Value, *, untyped: bool) -> bool:
+    """Whether a value is an argument; with `untyped` also one of which only is known that it is passed on."""
+    tensor = value.is_tensor or (untyped and value.kind is Kind.UNKNOWN)
+    return tensor and value.place.origin is Origin.ARGUMENT
+
+
+def _returning(body: Body, index: int, name: str) -> ast.expr | None:
+    """The returned expression that an argument is part of; the first one if its name does not stand there."""
+    parts = [tensors_in(value) for value in body.applied.returned()]
+    if len(parts) == 1 and 0 <= index < len(parts[0]):
+        return parts[0][index]
+    returned = [part for group in parts for part in group]
+    named = [part for part in returned if mentions(part, name)]
+    plain = [part for part in named if isinstance(part, ast.Name)]
+    return next(iter((*plain, *named, *returned)), None)
+
+
+RULE = Rule(
+    code="NST607",
+    name="undeclared-mutation",
+    severity=Severity.ERROR,
+    summary="A leaf function or custom operator changes an argument that it does not declare, or returns one.",
+    documentation=__doc__ or "",
+    markers=frozenset({"leaf", "custom-op"}),
+    examine=examine,
+)

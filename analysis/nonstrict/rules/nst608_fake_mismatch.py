@@ -1,0 +1,305 @@
+"""# fake-mismatch (NST608)
+
+## What it does
+
+Compares the fake of a leaf function or custom operator with the function itself, as far as the text of both tells:
+
+- it takes other arguments;
+- it returns something else than a tensor where a tensor is returned, or another number of results;
+- its result has another number of dimensions, another size, another dtype;
+- it reads a tensor from outside its arguments;
+- it returns its own argument;
+- a leaf function returns a number that its body computes.
+
+## Why is this bad
+
+The compiler believes the fake. Other arguments, another structure and captured tensors fail to compile. A wrong shape
+is an assertion of inductor at run time; a wrong dtype makes it read the memory as something else, silently; a returned
+argument makes compiled code take the result and the argument for one tensor. The numbers that a leaf function returns
+are those of the fake, for ever.
+
+## Example
+
+```python
+import torch
+
+
+@torch.library.custom_op("example::rounded", mutates_args=())
+def rounded(x: torch.Tensor) -> torch.Tensor:
+    return x.to(torch.int64)
+
+
+@rounded.register_fake
+def _(x):
+    return torch.empty_like(x)  # warning: [NST608]
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return rounded(x) / 2
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch.library.custom_op("example::rounded", mutates_args=())
+def rounded(x: torch.Tensor) -> torch.Tensor:
+    return x.to(torch.int64)
+
+
+@rounded.register_fake
+def _(x):
+    return torch.empty_like(x, dtype=torch.int64)
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return rounded(x) / 2
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- Whatever cannot be read off the text: sizes that are computed differently, results of other operators.
+- A list for a tuple, which a custom operator accepts.
+- The device.
+
+`torch.empty(x.shape)` where the result follows the dtype of an argument is a note: it holds for `float32` alone.
+
+## References
+
+- [torch.library.register_fake](https://docs.pytorch.org/docs/stable/library.html#torch.library.register_fake)
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.targets import last_name
+from nonstrict.findings import Related, Severity
+from nonstrict.program.effects import Event
+from nonstrict.program.places import Origin
+from nonstrict.program.tensor_forms import Forms, difference, is_default, tensors_in
+from nonstrict.program.values import NO_CONSTANT, Kind
+from nonstrict.rules.base import Rule, report_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.findings import Finding
+    from nonstrict.program.values import Value
+    from nonstrict.rules.base import Body
+
+_SEQUENCES = (Kind.TUPLE, Kind.LIST)
+_KNOWN = frozenset({Kind.TENSOR, Kind.TUPLE, Kind.LIST, Kind.DICT, Kind.NONE})
+_NAMES = {
+    Kind.TENSOR: "a tensor",
+    Kind.TUPLE: "a tuple",
+    Kind.LIST: "a list",
+    Kind.DICT: "a dict",
+    Kind.NONE: "nothing",
+}
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield how the fakes visibly differ from the implementation; the first difference of each is enough."""
+    operator = body.applied.operator
+    if operator is None or operator.traced or body.applied.node is None or body.applied.takes_anything:
+        return
+    for fake in body.applied.fakes if len(operator.fakes) == 1 else ():
+        yield from _captures(body, fake)
+        yield from _first(_arguments(body, fake), _structure(body, fake), _tensors(body, fake))
+
+
+def _first(*told: Iterator[Finding]) -> Iterator[Finding]:
+    for findings in told:
+        found = list(findings)
+        if found:
+            yield from found
+            return
+
+
+def _finding(
+    body: Body, fake: Body, node: ast.AST, message: str, advice: str, severity: Severity | None = None
+) -> Finding:
+    evidence = (Related(fake.applied.span_of(node), "here"),)
+    found = report_at(RULE, body, evidence[0].span, message, help=advice, severity=severity)
+    return found._replace(related=(Related(body.marked_at, f"the fake of `{body.function}`, which is declared here"),))
+
+
+# -- what a fake may not do ---------------------------------------------------------------------------------------
+
+
+def _captures(body: Body, fake: Body) -> Iterator[Finding]:
+    for seen in fake.observed(Event.READ):
+        metadata = seen.effect.what == "metadata" and not last_name(seen.effect.node).endswith("_like")
+        if seen.effect.value.is_tensor and seen.effect.place.captured and not metadata:
+            name = seen.effect.place.text
+            message = f"the fake of `{body.function}` reads the tensor `{name}` from outside: it fails to compile"
+            advice = "use the arguments only: shapes and dtypes are all that a fake tells"
+            yield report_at(RULE, body, seen.effect.span, message, help=advice)
+
+
+# -- arguments ----------------------------------------------------------------------------------------------------
+
+
+def _arguments(body: Body, fake: Body) -> Iterator[Finding]:
+    real, other = body.applied.node, fake.applied.node
+    if real is None or other is None or real.args.vararg or other.args.vararg:
+        return
+    if real.args.kwonlyargs or other.args.kwonlyargs or real.args.kwarg or other.args.kwarg:
+        return
+    count, least = _counts(real)
+    fewest, most = _counts(other)[1], _counts(other)[0]
+    if most < least or fewest > count:
+        message = (
+            f"the fake of `{body.function}` takes {most} argument{'s' if most != 1 else ''}, the function {count}: "
+            "it fails to compile"
+        )
+        yield _finding(body, fake, _head(other), message, "give the fake the parameters of the function")
+
+
+def _counts(node: FunctionNode) -> tuple[int, int]:
+    """The most and the fewest positional arguments."""
+    most = len(node.args.posonlyargs) + len(node.args.args)
+    return most, most - len(node.args.defaults)
+
+
+def _head(node: FunctionNode) -> ast.AST:
+    """The first line of a definition."""
+    if isinstance(node, ast.Lambda):
+        return node
+    head = ast.Name(node.name, ast.Load())
+    head.lineno = head.end_lineno = node.lineno
+    head.col_offset, head.end_col_offset = node.col_offset, node.col_offset + len("def ") + len(node.name)
+    return head
+
+
+# -- structure ----------------------------------------------------------------------------------------------------
+
+
+def _structure(body: Body, fake: Body) -> Iterator[Finding]:
+    leaf = body.marker == "leaf"
+    real, other = body.returned, fake.returned
+    node = next(iter(fake.applied.returned()), None) or (fake.applied.node and _head(fake.applied.node))
+    if node is None or real.kind not in _KNOWN or other.kind not in _KNOWN:
+        return
+    both = real.kind in _SEQUENCES and other.kind in _SEQUENCES
+    if real.kind is not other.kind and (leaf or not both):
+        told = f"returns {_NAMES[other.kind]} where the function returns {_NAMES[real.kind]}"
+        yield _finding(body, fake, node, f"the fake of `{body.function}` {told}", "return the same structure")
+        return
+    told = _contents(real, other) if real.kind is not Kind.TENSOR else ""
+    if told:
+        yield _finding(body, fake, node, f"the fake of `{body.function}` {told}", "return the same structure")
+    elif leaf:
+        yield from _numbers(body, fake, real)
+
+
+def _contents(real: Value, other: Value) -> str:
+    if real.heap is None or other.heap is None or _is_open(real) or _is_open(other):
+        return ""
+    if real.kind is Kind.DICT:
+        if set(real.heap.items) != set(other.heap.items):
+            return "returns other keys than the function"
+        return ""
+    left, right = len(real.heap.items), len(other.heap.items)
+    return f"returns {right} results where the function returns {left}" if left != right else ""
+
+
+def _is_open(value: Value) -> bool:
+    """Whether a container may hold more than was seen."""
+    heap = value.heap
+    return heap is None or heap.open or heap.loose is not None or (heap.element is not None and not heap.items)
+
+
+def _numbers(body: Body, fake: Body, real: Value) -> Iterator[Finding]:
+    """Numbers that a leaf function computes: compiled code has those of the fake."""
+    returned = next(iter(body.applied.returned()), None)
+    if real.kind not in _SEQUENCES or real.heap is None or not isinstance(returned, (ast.Tuple, ast.List)):
+        return
+    for index, node in enumerate(returned.elts):
+        value = real.heap.items.get(index)
+        if value is None or value.kind not in (Kind.NUMBER, Kind.BOOL) or value.place.origin is Origin.ARGUMENT:
+            continue
+        if value.const is NO_CONSTANT or value.place.captured:
+            message = f"`{body.function}` returns a number: compiled code has that of the fake, and for ever"
+            found = report_at(RULE, body, body.applied.span_of(node), message, help="return it as a tensor")
+            yield found
+
+
+# -- tensors ------------------------------------------------------------------------------------------------------
+
+
+def _tensors(body: Body, fake: Body) -> Iterator[Finding]:
+    real_node, fake_node = body.applied.node, fake.applied.node
+    real, other = list(body.applied.returned()), list(fake.applied.returned())
+    if real_node is None or fake_node is None or len(real) != 1 or len(other) != 1:
+        return
+    left, right = tensors_in(real[0]), tensors_in(other[0])
+    if len(left) != len(right):
+        return
+    real_forms, fake_forms = Forms(real_node), Forms(fake_node)
+    for mine, its in zip(left, right, strict=True):
+        real_form, fake_form = real_forms.of(mine), fake_forms.of(its)
+        told = difference(real_form, fake_form)
+        if told:
+            message = f"the result of the fake of `{body.function}` {told}"
+            single = Severity.NOTE if told.endswith("is float32") else None
+            yield _finding(body, fake, its, message, "make the fake's result like the function's", single)
+        elif isinstance(its, ast.Name) and _is_parameter(fake_node, its.id) and not isinstance(mine, ast.Name):
+            yield _returned_argument(body, fake, its)
+        elif is_default(real_form, fake_form):
+            message = f"the result of the fake of `{body.function}` has the default dtype, the function's that of `x`"
+            message = message.replace("`x`", "an argument")
+            advice = "use `torch.empty_like`, `new_empty`, or pass `dtype`"
+            yield _finding(body, fake, its, message, advice, Severity.NOTE)
+
+
+def _is_parameter(function: FunctionNode, name: str) -> bool:
+    arguments = function.args
+    return any(name == each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+
+
+def _returned_argument(body: Body, fake: Body, node: ast.Name) -> Finding:
+    message = (
+        f"the fake of `{body.function}` returns its argument `{node.id}`: compiled code takes the result and the "
+        "argument for one tensor"
+    )
+    severity = Severity.NOTE if body.marker == "leaf" else None
+    return _finding(body, fake, node, message, f"return `torch.empty_like({node.id})`", severity)
+
+
+RULE = Rule(
+    code="NST608",
+    name="fake-mismatch",
+    severity=Severity.WARNING,
+    summary="A fake visibly differs from the function that it stands for, or reads tensors from outside.",
+    documentation=__doc__ or "",
+    markers=frozenset({"leaf", "custom-op"}),
+    examine=examine,
+)

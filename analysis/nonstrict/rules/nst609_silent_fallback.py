@@ -1,0 +1,136 @@
+"""# silent-fallback (NST609)
+
+## What it does
+
+Points out calls of marked functions that torch refuses, in regions compiled without `fullgraph=True`.
+
+## Why is this bad
+
+Such a region does not fail: it breaks at the call and runs the function in Python, every time, without a word. The
+results are right, the function is not compiled, and neither is it one graph.
+
+## Example
+
+```python
+import torch
+from torch._dynamo.utils import counters
+
+
+@torch._dynamo.nonstrict_trace
+def shifted(x):
+    if x.sum() > 0:  # nonstrict: ignore[NST402]  shown for NST609
+        return x + 1
+    return x
+
+
+@torch.compile
+def step(x):
+    return shifted(x) * 2  # note: [NST609]
+
+
+def main():
+    print(step(torch.ones(3)))
+    print(len(counters["graph_break"]), "graph breaks")
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+from torch._dynamo.utils import counters
+
+
+@torch._dynamo.nonstrict_trace
+def shifted(x):
+    return torch.where(x.sum() > 0, x + 1, x)
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return shifted(x) * 2
+
+
+def main():
+    print(step(torch.ones(3)))
+    print(len(counters["graph_break"]), "graph breaks")
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- Regions with `fullgraph=True`, where the reason itself is an error.
+- A `torch.Generator` argument, which fails in every region.
+
+## References
+
+- [fullgraph=True](https://docs.pytorch.org/docs/stable/compile/programming_model.fullgraph_true.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Related, Severity
+from nonstrict.rules.base import Rule, report_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+#: Rules whose errors end in a graph break where that is allowed.
+_REFUSALS = ("NST401", "NST402", "NST501", "NST502", "NST602")
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the calls in regions that fall back to Python."""
+    calls = [call for call in body.applied.compiled_calls if not call.fullgraph]
+    if not calls:
+        return
+    reason = _refusal(body)
+    if reason is None:
+        return
+    for call in calls:
+        message = (
+            f"torch refuses `{body.function}` ({reason.code}): without `fullgraph=True` the region breaks here and "
+            "runs it in Python, without a word"
+        )
+        evidence = (Related(reason.span, reason.message),)
+        advice = "compile with `fullgraph=True` to be told"
+        yield report_at(RULE, body, call.span, message, help=advice, evidence=evidence)
+
+
+def _refusal(body: Body) -> Finding | None:
+    from nonstrict.rules.registry import RULES
+
+    for code in _REFUSALS:
+        rule = RULES.get(code)
+        if rule is None or rule.examine is None or body.marker not in rule.markers:
+            continue
+        for finding in rule.examine(body):
+            if finding.severity is Severity.ERROR:
+                return finding
+    return None
+
+
+RULE = Rule(
+    code="NST609",
+    name="silent-fallback",
+    severity=Severity.NOTE,
+    summary="A region without fullgraph=True runs a marked function in Python, because torch refuses it.",
+    documentation=__doc__ or "",
+    markers=frozenset({"nonstrict", "in-graph"}),
+    examine=examine,
+)

@@ -1,0 +1,192 @@
+"""# graph-break (NST701)
+
+## What it does
+
+Finds constructs in a region compiled with `torch.compile(fullgraph=True)` that Dynamo cannot trace on the torch at
+hand, in the compiled function and everything it calls. Each is tied to torch's own graph-break id (`GB0007`, ...).
+
+What breaks is not a matter of opinion: every construct was compiled, and the
+[table](https://github.com/nonstrict/nonstrict/blob/main/docs/graph-breaks.md) says what happened. What is commonly
+believed to break and does not is silent.
+
+## Why is this bad
+
+With `fullgraph=True` the first call fails with `torch._dynamo.exc.Unsupported`. Without it torch splits the graph
+silently: correct, but slower; such breaks are notes.
+
+## Example
+
+```python
+import time
+
+import torch
+
+
+def jitter(x):
+    return x * (time.time() * 0 + 2)  # error: [NST701]
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return jitter(x) + 1
+
+
+def main():
+    print(step(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import time
+
+import torch
+
+
+def jitter(x, now):
+    return x * (now * 0 + 2)
+
+
+@torch.compile(fullgraph=True)
+def step(x, now):
+    return jitter(x, now) + 1
+
+
+def main():
+    print(step(torch.ones(3), torch.tensor(time.time())))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+The cheapest way out comes first: rewrite the construct, or move it to the caller. `nonstrict_trace` is an answer only
+for a pure helper; a `torch.library.custom_op` with a `register_fake` for anything that must stay opaque.
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- Constructs that were measured to be traced: `.item()`, `print` behind `torch.compiler.is_compiling()`, f-strings of
+  tensors, `assert` on a tensor, `functools.lru_cache`, `re.match`, generators, `x.nonzero()`.
+- Exception handlers, and `raise` behind a condition: they are traced only if they are reached.
+- What a marked function does (other rules tell), and what nobody measured.
+
+A construct behind a condition is a warning: the graph breaks if the branch is taken while tracing. In functions that
+the region calls it is a note: a library has many branches, and a program takes few of them. So is logging behind a
+condition.
+
+## References
+
+- [Graph breaks](https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html)
+- [torch's graph-break list](https://meta-pytorch.github.io/compile-graph-break-site/)
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.knowledge.graph_breaks import graph_break
+from nonstrict.program.breaks import NATIVE, is_logging
+from nonstrict.program.effects import Event
+from nonstrict.rules.base import COMPILED, Rule, report
+from nonstrict.rules.purity import certificate
+from nonstrict.rules.ways_out import way_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.knowledge.graph_breaks import GraphBreak
+    from nonstrict.program.effects import Observed
+    from nonstrict.rules.base import Body
+
+_LONGEST = 60
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the constructs that break the graph; one for each expression."""
+    for seen in body.observed(Event.BREAK):
+        key = seen.effect.what
+        known = None if key.startswith(NATIVE) or seen.in_hook else graph_break(key)
+        if known is None:
+            continue
+        message = f"{_construct(seen)} breaks the graph of `{body.function}`{_named(known)}"
+        if body.fullgraph:
+            message += ": with `fullgraph=True` compilation fails"
+        severity = _severity(body, seen)
+        advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
+        yield report(RULE, body, seen, message, help=advice, severity=severity)
+
+
+def _severity(body: Body, seen: Observed) -> Severity:
+    if not body.fullgraph:
+        return Severity.NOTE
+    if not seen.effect.conditional and not any(edge.conditional for edge in seen.chain):
+        return Severity.ERROR
+    diagnostic = is_logging(seen.effect.what)
+    return Severity.NOTE if seen.chain or diagnostic else Severity.WARNING
+
+
+def _construct(seen: Observed) -> str:
+    """The construct as the user wrote it, shortened."""
+    node = seen.effect.node
+    if seen.effect.what == "stmt:if-tensor":
+        return f"deciding on the tensor `{_short(ast.unparse(node))}`"
+    if isinstance(node, ast.Call):
+        return f"`{_short(ast.unparse(node.func))}()`"
+    if isinstance(node, ast.ClassDef):
+        return f"defining the class `{node.name}`"
+    if isinstance(node, ast.Raise):
+        return "`raise`"
+    return f"`{_short(ast.unparse(node))}`"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
+
+
+def _named(known: GraphBreak) -> str:
+    return f" ({known.id}: {known.type})" if known.id else f" ({known.type})" if known.type else ""
+
+
+def _advice(key: str, known: GraphBreak) -> str:
+    advice = way_out(key) or (known.hints[0] if known.hints else "move it out of the region")
+    return f"{advice}; see {known.url}" if known.url else advice
+
+
+def _marking(body: Body, seen: Observed) -> str:
+    """Whether the helper with the construct may be marked instead, or what is in the way."""
+    from nonstrict.rules.registry import RULES
+
+    helper = body.supposed(seen)
+    if helper is None:
+        return ""
+    told = certificate(helper, RULES.values())
+    if told.verdict == "pure":
+        return f". `{told.function}` is pure: marking it with `nonstrict_trace` is a way out too"
+    if not told.obstacles:
+        return ""
+    first = told.obstacles[0]
+    more = f" and {len(told.obstacles) - 1} more" if len(told.obstacles) > 1 else ""
+    return f". Marking `{told.function}` is no way out: {first.code} in line {first.span.line}{more}"
+
+
+RULE = Rule(
+    code="NST701",
+    name="graph-break",
+    severity=Severity.ERROR,
+    summary="A construct that Dynamo cannot trace stands in a region compiled with fullgraph=True.",
+    documentation=__doc__ or "",
+    markers=COMPILED,
+    examine=examine,
+)

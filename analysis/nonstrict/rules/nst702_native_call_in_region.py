@@ -1,0 +1,125 @@
+"""# native-call-in-region (NST702)
+
+## What it does
+
+Finds calls of compiled code (a C or C++ extension, a `ctypes` library, a function loaded by
+`torch.utils.cpp_extension`) in a region that `torch.compile` may not break.
+
+## Why is this bad
+
+Dynamo traces Python. At a call into compiled code that is not torch's it has nothing to trace: the graph breaks, and
+with `fullgraph=True` compilation fails ("Attempted to call function marked as skipped").
+
+## Example
+
+```python
+import ctypes
+
+import torch
+
+libm = ctypes.CDLL(None)
+
+
+@torch.compile(fullgraph=True)
+def scale(x):
+    return x * libm.abs(-2)  # error: [NST702]
+
+
+def main():
+    print(scale(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import ctypes
+
+import torch
+
+libm = ctypes.CDLL(None)
+
+
+@torch.library.custom_op("demo::scale", mutates_args=())
+def scale_op(x: torch.Tensor) -> torch.Tensor:
+    return x * libm.abs(-2)
+
+
+@scale_op.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+@torch.compile(fullgraph=True)
+def scale(x):
+    return scale_op(x)
+
+
+def main():
+    print(scale(torch.ones(3)))
+
+
+if __name__ == "__main__":
+    main()
+```
+
+A custom operator is opaque to the compiler: its body runs on every call, with real tensors.
+
+## Fix safety
+
+There is no automatic fix.
+
+## What is not reported
+
+- Operators of torch (`torch.ops.*`), registered custom operators, Triton kernels and NumPy functions.
+- C functions of the standard library: they are graph-break (NST701).
+- Calls behind `torch.compiler.disable`: that call itself breaks the graph (NST701).
+
+## References
+
+- [Custom operators](https://docs.pytorch.org/docs/stable/library.html)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.breaks import NATIVE
+from nonstrict.program.effects import Event
+from nonstrict.rules.base import COMPILED, Rule, report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the calls into compiled code."""
+    for seen in body.observed(Event.BREAK):
+        key = seen.effect.what
+        if not key.startswith(NATIVE) or seen.in_hook:
+            continue
+        callee = key.removeprefix(NATIVE)
+        message = f"`{callee}` is compiled code, which Dynamo cannot trace: the graph of `{body.function}` breaks"
+        if body.fullgraph:
+            message += ", and with `fullgraph=True` compilation fails"
+        severity = None if body.fullgraph else Severity.NOTE
+        advice = "wrap the call in a `torch.library.custom_op` with a `register_fake`"
+        yield report(RULE, body, seen, message, help=advice, severity=severity)
+
+
+RULE = Rule(
+    code="NST702",
+    name="native-call-in-region",
+    severity=Severity.ERROR,
+    summary="Compiled code outside torch is called in a region that must not break.",
+    documentation=__doc__ or "",
+    markers=COMPILED,
+    examine=examine,
+)

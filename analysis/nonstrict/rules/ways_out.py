@@ -1,0 +1,63 @@
+"""The cheapest right way out of a graph break, by construct: what NST701 advises."""
+
+from __future__ import annotations
+
+import re
+
+_LOGGING = re.compile(r"builtins\.print$|logging\.|warnings\.|traceback\.|loguru|absl\.logging|tqdm|sys\.std")
+_CLOCK = re.compile(r"(?:time|datetime|timeit)\.")
+_RANDOM = re.compile(r"(?:random|secrets|uuid|numpy\.random)\.|os\.urandom")
+_FILES = re.compile(
+    r"builtins\.(?:open|input)$|(?:os|io|pathlib|shutil|tempfile|glob|subprocess|socket|pickle|json|csv)\b"
+    r"|torch\.(?:save|load)$"
+)
+_STATE = re.compile(r"torch\.(?:set_|manual_seed|seed|random|backends|cuda|use_deterministic|get_rng|initial_seed)")
+_BUILT = re.compile(r"torch\.nn\.|torch\.optim|:requires_grad=True")
+_INTROSPECTION = re.compile(r"(?:inspect|sys|gc|traceback|types)\.|builtins\.(?:globals|eval|exec|compile|breakpoint)")
+
+#: Advice for constructs that are no plain call, by key.
+_STATEMENTS = {
+    "disabled-call": "call it before or after the compiled function, or replace `disable` by `nonstrict_trace` if the "
+    "function is pure",
+    "stmt:raise": "raise outside the region, or remove the call of a function that always raises",
+    "stmt:if-tensor": "use `torch.where` or `torch.cond`, or decide outside the region",
+    "stmt:class-definition": "define the class at the top of the module",
+    "stmt:await": "await outside the region and pass the result",
+    "stmt:data-ptr-arithmetic": "wrap what needs the address in a `torch.library.custom_op` with a `register_fake`",
+    "stmt:percent-format-tensor": "format outside the region; return the tensor",
+    "stmt:tensor-data-assign": "use `copy_` under `torch.no_grad()`, or assign outside the region",
+    "call:torch._dynamo.graph_break": "remove the call, or compile without `fullgraph=True`",
+    "method:Tensor.backward": "compile the forward pass and call `backward()` on what it returns",
+    "call:torch.autograd.grad": "differentiate outside the region, or use `torch.func.grad`",
+    "call:torch.equal": "compare with `(a == b).all()` and keep the result a tensor",
+    "call:torch.allclose": "compare with `torch.isclose(a, b).all()` and keep the result a tensor",
+    "method:Tensor.tolist": "keep the values in a tensor, or convert outside the region",
+    "arg:builtins.sorted:tensors": "use `torch.stack(...).sort()`",
+}
+
+
+def way_out(key: str) -> str:
+    """What to do about a construct, "" if there is nothing better than torch's own hint; `key` is that of the table."""
+    known = _STATEMENTS.get(key)
+    if known is not None:
+        return known
+    name = key.partition(":")[2]
+    if _LOGGING.match(name):
+        return "log outside the region, or guard it with `if not torch.compiler.is_compiling()`"
+    if _CLOCK.match(name):
+        return "read the clock outside the region and pass the value"
+    if _RANDOM.match(name):
+        return "use `torch.rand`, or draw outside the region and pass the value"
+    if _STATE.match(name):
+        return "set it once, before the compiled function is called"
+    if _BUILT.search(name):
+        return "build it once, outside the region (a module in `__init__`)"
+    if _INTROSPECTION.match(name):
+        return "do it outside the region and pass the result"
+    if _FILES.match(name):
+        return "do it outside the region and pass the result, or return what is to be written"
+    if key.startswith("method:Module.register_"):
+        return "register the hook before the module is compiled"
+    if "deepcopy" in key or key.startswith("call:copy."):
+        return "copy outside the region (`clone()` for a tensor)"
+    return ""

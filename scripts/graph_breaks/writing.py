@@ -1,0 +1,47 @@
+"""Turns verdicts into the data file `graph_breaks.json`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from graph_breaks.wording import reasons
+
+if TYPE_CHECKING:
+    from graph_breaks.measuring import Verdict
+
+
+def data_text(verdicts: list[Verdict], torch_version: str) -> str:
+    """The data file: one line an entry, so that a change of torch shows as a readable difference.
+
+    An entry is `""` where the construct is traced, null where it could not be told, and else the label of a reason,
+    in a list with the words for its places if it has any.
+    """
+    table, told = reasons(verdicts)
+    entries: dict[str, Any] = {}
+    for verdict in verdicts:
+        known = told.get(verdict.key)
+        if known is None:
+            entries[verdict.key] = None if verdict.breaks is None else ""
+        else:
+            entries[verdict.key] = [known.label, *known.words] if known.words else known.label
+    ruled = " ".join(verdict.key for verdict in verdicts if verdict.origin == "trace-rules")
+    parts = {
+        "torch": json.dumps(torch_version),
+        "python": json.dumps(python_version()),
+        "reasons": _lines({label: [r.id or None, r.type, r.explanation, r.hints, r.url] for label, r in table.items()}),
+        "entries": _lines(entries),
+        "ruled": json.dumps(ruled),
+    }
+    return "{\n" + ",\n".join(f'"{name}": {part}' for name, part in parts.items()) + "\n}\n"
+
+
+def python_version() -> str:
+    """The version of the running Python as `3.11`."""
+    return ".".join(str(part) for part in sys.version_info[:2])
+
+
+def _lines(rows: dict[str, Any]) -> str:
+    lines = (f"{json.dumps(key)}:{json.dumps(value, separators=(',', ':'))}" for key, value in sorted(rows.items()))
+    return "{\n" + ",\n".join(lines) + "\n}"

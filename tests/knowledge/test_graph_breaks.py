@@ -1,0 +1,175 @@
+"""The measured table of graph breaks: its shape, what it must say, and that torch still says so for a sample."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nonstrict.knowledge.graph_breaks import GraphBreak, graph_break, is_measured, measured_version
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts/generate_graph_breaks.py"
+TABLE = json.loads((ROOT / "analysis/nonstrict/knowledge/data/graph_breaks.json").read_text(encoding="utf-8"))
+PAGE = (ROOT / "docs/graph-breaks.md").read_text(encoding="utf-8")
+KEY = re.compile(r"(call|method|with|arg|stmt):\S+|disabled-call(:\S+)?")
+
+
+def label_of(entry):
+    return entry[0] if isinstance(entry, list) else entry
+
+
+def test_keys_are_of_known_kinds_and_sorted():
+    assert [key for key in TABLE["entries"] if not KEY.fullmatch(key)] == []
+    assert list(TABLE["entries"]) == sorted(TABLE["entries"])
+
+
+def test_every_break_has_its_reason():
+    used = {label_of(entry) for entry in TABLE["entries"].values()} - {None, ""}
+    assert used == set(TABLE["reasons"])
+
+
+def test_reasons_are_torchs():
+    for label, (identifier, kind, explanation, hints, url) in TABLE["reasons"].items():
+        assert kind, label
+        assert isinstance(explanation, str), label
+        assert all(isinstance(hint, str) for hint in hints), label
+        if identifier is None:
+            assert url == "", label
+        else:
+            assert re.fullmatch(r"GB\d{4}", identifier), label
+            assert url == f"https://meta-pytorch.github.io/compile-graph-break-site/gb/{identifier.lower()}.html"
+
+
+def test_texts_hold_nothing_of_the_machine_that_measured():
+    text = json.dumps(TABLE) + PAGE
+    assert re.findall(r"site-packages|/home/|/root/|/tmp/|\b0x[0-9a-f]{4,}|<construct>|surroundings\.", text) == []
+
+
+def test_every_entry_can_be_told():
+    for key, entry in TABLE["entries"].items():
+        found = graph_break(key)
+        assert (found is not None) == bool(entry), key
+        assert is_measured(key) == (entry is not None), key
+        if found is not None:
+            assert not re.search(r"\{\d*\}", " ".join((found.explanation, *found.hints))), key
+
+
+def test_version_and_enough_of_everything():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", measured_version())
+    answers = [label_of(entry) for entry in TABLE["entries"].values()]
+    assert len(answers) > 3000
+    assert sum(bool(answer) for answer in answers) > 800
+    assert sum(answer == "" for answer in answers) > 1000
+
+
+def test_the_page_says_what_the_table_says():
+    assert f"torch {measured_version()}" in PAGE
+    rows = dict(re.findall(r"^\| `([^`]+)` \| .* \| ([^|]+) \| [^|]*\|$", PAGE, re.MULTILINE))
+    assert len(rows) > 1200
+    for key, answer in rows.items():
+        entry = TABLE["entries"][key]
+        assert answer == ("?" if entry is None else "**yes**" if entry else "no"), key
+
+
+BREAKS = {
+    "call:builtins.print": "GB0059",
+    "call:builtins.open": "GB0059",
+    "call:time.time": "GB0007",
+    "call:random.random": "GB0007",
+    "call:os.getcwd": "GB0007",
+    "call:os.path.exists": "GB0007",
+    "call:os.remove": "GB0007",
+    "call:subprocess.run": "GB0007",
+    "call:warnings.warn": "GB0007",
+    "call:copy.copy": "GB0007",
+    "call:torch.save": "GB0007",
+    "call:torch.manual_seed": "GB0007",
+    "call:torch._dynamo.graph_break": "GB0025",
+    "call:torch.equal": "GB0033",
+    "call:torch.nn.Linear": "GB0264",
+    "call:torch.Generator": "GB0363",
+    "call:json.dumps": "GB0156",
+    "call:torch.autograd.grad": "GB9186",
+    "method:Tensor.backward": "GB0123",
+    "method:Tensor.tolist": "GB0109",
+    "method:Tensor.to_sparse": "GB0277",
+    "method:logging.Logger.info": "GB0291",
+    "method:Module.register_forward_hook": "GB0467",
+    "with:threading.Lock": "GB0142",
+    "with:torch.autograd.detect_anomaly": "GB0008",
+    "arg:torch.ones:requires_grad=True": "GB0225",
+    "arg:builtins.str:tensor": "GB0059",
+    "arg:builtins.next:iterator-argument": "GB4347",
+    "arg:builtins.sorted:tensors": "GB0207",
+    "arg:copy.deepcopy:tensor": "GB4198",
+    "stmt:raise": "GB0088",
+    "stmt:if-tensor": "GB0170",
+    "stmt:class-definition": "GB8977",
+    "stmt:requires-grad-returned": "GB7324",
+    "stmt:data-ptr-arithmetic": "GB0088",
+    "disabled-call": "GB0098",
+}
+# What people believe to break the graph, and what torch 2.13 traces.
+TRACED_KEYS = """
+call:builtins.id call:builtins.locals call:re.match call:weakref.ref call:inspect.signature call:collections.deque
+call:itertools.product call:torch.nonzero call:torch.unique call:torch.nn.ReLU call:torch.set_default_dtype
+call:torch.set_grad_enabled call:torch.vmap call:torch.cond call:collections.Counter call:os.getenv
+method:Tensor.item method:Tensor.numpy method:Tensor.tolist:int method:Tensor.register_hook method:Module.train
+with:torch.no_grad with:torch.autocast with:torch.profiler.profile with:contextlib.contextmanager
+with:torch.inference_mode arg:builtins.hash:tensor arg:builtins.int:tensor arg:builtins.getattr:module-of-torch
+arg:numpy.array:tensor arg:torch.tensor:tensors
+stmt:fstring-tensor stmt:fstring-shape stmt:assert-tensor stmt:assert-shape stmt:raise-caught stmt:try-finally
+stmt:tensor-subscript-mask stmt:data-ptr-read stmt:generator-function stmt:lru-cache-call stmt:match stmt:import
+stmt:enum-call stmt:dataclass-instance stmt:environ-get stmt:global-write stmt:del-dict-item stmt:recursion
+stmt:object-iterator stmt:tensor-in-set stmt:tensor-dict-key stmt:requires-grad-kept
+"""
+TRACED = TRACED_KEYS.split()
+
+
+@pytest.mark.parametrize(("key", "identifier"), BREAKS.items())
+def test_breaks(key, identifier):
+    found = graph_break(key)
+    assert isinstance(found, GraphBreak)
+    assert found.id == identifier
+    assert found.type
+    assert found.url.endswith(f"{identifier.lower()}.html")
+
+
+@pytest.mark.parametrize("key", TRACED)
+def test_folklore_is_silent(key):
+    assert is_measured(key)
+    assert graph_break(key) is None
+
+
+def test_words_of_one_call_stand_in_its_text():
+    found = graph_break("call:builtins.print")
+    assert found is not None
+    assert "`print`" in found.explanation
+    assert any("reorderable_logging_functions" in hint for hint in found.hints)
+
+
+def test_unknown_constructs_are_silent():
+    assert graph_break("call:mypackage.function") is None
+    assert not is_measured("call:mypackage.function")
+
+
+@pytest.mark.torch
+def test_torch_still_says_so_for_a_sample(tmp_path):
+    torch = pytest.importorskip("torch")
+    if measured_version() != torch.__version__.split("+")[0]:
+        pytest.skip("the table was measured with another version of torch")
+    if TABLE["python"] != ".".join(map(str, sys.version_info[:2])):
+        pytest.skip("the table was measured with another version of Python")
+    measured = [key for key, entry in TABLE["entries"].items() if entry is not None]
+    sample = sorted({*list(BREAKS)[::4], *TRACED[::6], *measured[:: len(measured) // 16]})
+    made = tmp_path / "made.json"
+    command = [sys.executable, str(SCRIPT), "--output", str(made), "--processes", "1", "--only", *sample]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    entries = json.loads(made.read_text(encoding="utf-8"))["entries"]
+    stems = {key: (label_of(entry) or "").partition(".")[0] for key, entry in entries.items()}
+    assert stems == {key: (label_of(TABLE["entries"][key]) or "").partition(".")[0] for key in sample}
