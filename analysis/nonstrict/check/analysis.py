@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Finding, Severity
-from nonstrict.knowledge.markers import NEEDLES
+from nonstrict.knowledge.markers import may_mark
 from nonstrict.text.epochs import epochs
 from nonstrict.text.source import UnreadableSource, repaired, source_from_bytes, too_large
 
@@ -110,7 +110,7 @@ def marked_sources(
         overlay = options.overlays.get(path)
         try:
             data = overlay.code.encode("utf-8", "surrogatepass") if overlay is not None else _bytes(path)
-            hit = any(needle in data for needle in NEEDLES)
+            hit = may_mark(data)
             if not hit and path not in options.explicit:
                 continue
             source = overlay if overlay is not None else source_from_bytes(path, data)

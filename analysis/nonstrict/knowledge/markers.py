@@ -6,6 +6,7 @@ Source: `torch/_dynamo/decorators.py`, `torch/compiler/__init__.py`, `torch/libr
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 
@@ -124,24 +125,29 @@ MARKERS: dict[str, MarkerApi] = {
     ),
 }
 
-# Byte strings one of which stands in every file that applies a marker whose body is checked.
-NEEDLES: tuple[bytes, ...] = (
-    b"nonstrict_trace",
-    b"allow_in_graph",
-    b"assume_constant_result",
-    b"make_fx",
-    b"aot_function",
-    b"aot_module",
-    b"torch.export",
+#: Byte strings one of which stands in every file that applies a marker or compiles a region, each below a part of it:
+#: searching for fewer parts is faster, and files that hold one are few.
+_NEEDLES: dict[bytes, tuple[bytes, ...]] = {
+    b"nonstrict_trace": (b"",),
+    b"allow_in_graph": (b"",),
+    b"assume_constant_result": (b"",),
+    b"make_fx": (b"",),
+    b"aot_": (b"aot_function", b"aot_module"),
     # `from torch import export` and then `export.export(model, ...)`.
-    b".export(",
-    b"draft_export",
+    b"export": (b"torch.export", b".export(", b"draft_export"),
     # Operators and leaf functions, which the compiler does not look into.
-    b"custom_op",
-    b"triton_op",
-    b"torch.library",
-    b"leaf_function",
+    b"library": (b"torch.library", b"custom_op", b"triton_op"),
+    b"leaf_function": (b"",),
     # Regions that must not break.
-    b"fullgraph",
-    b"optimize_assert",
-)
+    b"optimize_assert": (b"",),
+}
+#: `fullgraph` as an argument or a key; `_can_compile_fullgraph` is the name of something else.
+_STRICT = re.compile(rb"(?<![\w.])fullgraph\b(?:\s*=(?!=)|[\"'])")
+
+
+def may_mark(data: bytes) -> bool:
+    """Whether the bytes of a file hold a marker, or compile a region that must not break."""
+    for part, needles in _NEEDLES.items():
+        if part in data and any(needle in data for needle in needles):
+            return True
+    return b"fullgraph" in data and _STRICT.search(data) is not None

@@ -41,6 +41,8 @@ class Elsewhere:
         self._hits: dict[tuple[bytes, bytes], list[str]] = {}
         self._expected_texts: set[bytes] = set()
         self._texts: dict[bytes, list[str]] = {}
+        #: by the last part of a module's name, the files that import something so named; None before the first pass
+        self._importers: dict[bytes, list[str]] | None = None
         #: by name, the files that assign an attribute of that name to a function; None before the first pass
         self._replaced: dict[bytes, list[str]] | None = None
         self._kept: dict[str, bytes] = {}
@@ -119,27 +121,41 @@ class Elsewhere:
         return list(found.values())
 
     def _search(self) -> None:
+        """Answer everything that was asked ahead: texts from all files, names from the files that import the module."""
         expected, self._expected = self._expected, {}
+        texts, self._expected_texts = self._expected_texts, set()
+        self._texts.update({text: [] for text in texts})
+        if texts or self._importers is None:
+            self._pass(texts)
+        importers = self._importers or {}
         for stem, names in expected.items():
             for name in names:
                 self._hits[stem, name] = []
-        texts, self._expected_texts = self._expected_texts, set()
-        self._texts.update({text: [] for text in texts})
-        replaced: dict[bytes, list[str]] | None = {} if self._replaced is None else None
-        self._replaced = replaced if replaced is not None else self._replaced
+            for path in importers.get(stem, ()):
+                data = self._data(path)
+                for name in names:
+                    if name in data:
+                        self._hits[stem, name].append(path)
+
+    def _pass(self, texts: set[bytes]) -> None:
+        """Go through the bytes of all files; the first time to see who imports which module, and replaces what."""
+        first = self._importers is None
         self._passes += 1
         spent = self._passes > self.max_passes and self._size > _KEPT_BYTES
-        if spent and (self._searched_texts or not texts):
+        if spent and self._searched_texts:
             return
         self._searched_texts = self._searched_texts or bool(texts)
+        replaced: dict[bytes, list[str]] | None = {} if first else None
+        importers: dict[bytes, list[str]] = {}
+        stems = {_stem_of(path) for path in self._files} if first else set[bytes]()
         for path in self._files:
             data = self._data(path)
             self._note_texts(path, data, texts, replaced)
-            for stem, names in expected.items():
-                if stem in data:
-                    for name in names:
-                        if name in data:
-                            self._hits[stem, name].append(path)
+            if first:
+                for stem in imported_words(data) & stems:
+                    importers.setdefault(stem, []).append(path)
+        if first:
+            self._importers, self._replaced = importers, replaced
 
     def _note_texts(self, path: str, data: bytes, texts: set[bytes], replaced: dict[bytes, list[str]] | None) -> None:
         for text in texts:
@@ -189,6 +205,30 @@ def _replaced_names(data: bytes) -> set[bytes]:
     if b"setattr(" in data:
         found |= {match[1] for match in _SET.finditer(data)}
     return found
+
+
+def imported_words(data: bytes) -> set[bytes]:
+    """The identifiers on lines that hold `import`, to the closing parenthesis where the line opens one."""
+    found: set[bytes] = set()
+    at = data.find(b"import")
+    while at >= 0:
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        if data.find(b"(", at, end) >= 0 and data.find(b")", at, end) < 0:
+            end = data.find(b")", end)
+            end = len(data) if end < 0 else end
+        found.update(_WORD.findall(data, data.rfind(b"\n", 0, at) + 1, end))
+        at = data.find(b"import", end)
+    return found
+
+
+_WORD = re.compile(rb"[\w\x80-\xff]+")
+
+
+def _stem_of(path: str) -> bytes:
+    folder, _, name = path.replace("\\", "/").rpartition("/")
+    stem = name.rpartition(".")[0]
+    return (folder.rpartition("/")[2] if stem == "__init__" else stem).encode("utf-8", "surrogateescape")
 
 
 def _stem(module: Module) -> bytes:

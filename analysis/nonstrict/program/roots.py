@@ -59,6 +59,7 @@ WRAPPABLE = frozenset(
 REGION_WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
 STRICT = re.compile(r"\b(?:fullgraph|nopython|optimize_assert)\b")
 _COMPILES = re.compile(r"\b(?:fullgraph|nopython|optimize_assert|torch\.compile|_dynamo\.optimize)\b|@compile\b")
+_MAY_WRAP = (*sorted(WRAPPABLE), "fullgraph")
 _WRAPPED = re.compile(r"\b(?:" + "|".join(sorted(WRAPPABLE)) + r"|fullgraph)\b")
 #: Words that mean a marker only in modules which import them from torch.
 _COMMON_WORDS = frozenset({"export", "draft_export"})
@@ -108,7 +109,7 @@ def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:
 
 def may_export(code: str) -> bool:
     """Whether a module's text holds a marker that projects wrap."""
-    return _WRAPPED.search(code) is not None
+    return any(word in code for word in _MAY_WRAP) and _WRAPPED.search(code) is not None
 
 
 def exported(machine: Machine, module: Module, words: AbstractSet[str] = WRAPPABLE) -> set[str]:
@@ -242,17 +243,21 @@ def _mentions(node: ast.AST, names: AbstractSet[str]) -> bool:
 
 def applies(node: ast.AST, names: AbstractSet[str]) -> bool:
     """Whether a name is called, decorates something, or is handed on as an argument."""
+    called, handed = remembered(node, "_nonstrict_applied", _applied_words)
+    return not called.isdisjoint(names) or not handed.isdisjoint(names)
+
+
+def _applied_words(node: ast.AST) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that are called or decorate, and those that are arguments and no markers that trace at once."""
+    called: set[str] = set()
+    handed: set[str] = set()
     for inner in walk(node):
         if isinstance(inner, ast.Call):
-            if last_name(inner.func) in names:
-                return True
-            if any(last_name(value) in names and last_name(value) not in _TRACING_WORDS for value in inner.args):
-                return True
-        elif isinstance(inner, _DEFINITION) and any(
-            last_name(decorator) in names for decorator in inner.decorator_list
-        ):
-            return True
-    return False
+            called.add(last_name(inner.func))
+            handed.update(map(last_name, inner.args))
+        elif isinstance(inner, _DEFINITION):
+            called.update(map(last_name, inner.decorator_list))
+    return frozenset(called), frozenset(handed - _TRACING_WORDS)
 
 
 def run_shell(machine: Machine, module: Module, names: set[str]) -> None:
@@ -351,7 +356,7 @@ def _evaluate_function(
     owner: tuple[Class, Value] | None,
 ) -> None:
     """Interpret a function in which a name is applied; `owner` is the class of a method, and an instance of it."""
-    if not applies(ast.Module(node.body, []), names):
+    if not any(applies(statement, names) for statement in node.body):
         return
     cls, receiver = owner if owner is not None else (None, None)
     function = definition_values.function_of(frame, node, offset, cls)
