@@ -103,8 +103,11 @@ def _top_level(module: Module, pattern: re.Pattern[str]) -> Iterator[ast.AST]:
 def _read(module: Module, statement: ast.AST, words: AbstractSet[str], found: Mentions) -> set[str]:
     """Collect what registrations in a statement mention; the functions that register what they are given."""
     registrars: set[str] = set()
-    parameters = _parameters(statement)
-    for call in _registrations(statement, words):
+    calls = list(_registrations(statement, words))
+    if not calls:
+        return registrars
+    parameters, loop_variables = _parameters(statement), _loop_variables(statement)
+    for call in calls:
         for part in _parts(call):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
                 found.words.add(part.value)
@@ -119,7 +122,7 @@ def _read(module: Module, statement: ast.AST, words: AbstractSet[str], found: Me
                 found.words.add(part.id)
                 if part.id in parameters:
                     registrars.add(getattr(statement, "name", ""))
-                elif part.id in _loop_variables(statement):
+                elif part.id in loop_variables:
                     found.open_files.add(module.path)
             elif isinstance(part, ast.Attribute):
                 found.words.add(part.attr)
