@@ -14,7 +14,7 @@ from nonstrict.program.values import TENSOR, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.sites import CallSite, Parameter
+    from nonstrict.program.marks.sites import CallSite, Parameter
     from nonstrict.rules.base import Body
 
 HERE = Span("main.py", 1, 0, 1, 10)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from nonstrict.program.effects import Event
+from nonstrict.program.marks.sites import CallSite
 from nonstrict.program.places import Origin
-from nonstrict.program.sites import CallSite
 from nonstrict.program.values import NONE, NUMBER, TENSOR, Kind, Value, join
 from nonstrict.rules.registry import RULES
 from tests.rules.bodies import CHANGED, HERE, FakeBody, at, effect

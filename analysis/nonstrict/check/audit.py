@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from nonstrict.check.environment import Environment
     from nonstrict.check.files import Discovery
     from nonstrict.findings import Diagnostic
+    from nonstrict.program.marks.purity import Definition
     from nonstrict.program.modules import Module
-    from nonstrict.program.purity import Definition
     from nonstrict.rules.purity import Certificate
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
@@ -102,9 +102,9 @@ def _package(path: str) -> str:
 
 def _answered(question: Question, discovery: Discovery, settings: Settings, environment: Environment) -> Audited:
     from nonstrict.check.analysis import Analysis, torch_of
-    from nonstrict.program import purity, roots
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.machine import Machine
+    from nonstrict.program.marks import purity, roots
     from nonstrict.program.project import Project
     from nonstrict.rules.purity import certificate
     from nonstrict.rules.registry import RULES
@@ -173,7 +173,7 @@ def _source(path: str) -> Source:
 
 
 def _found(question: Question, module: Module) -> Definition:
-    from nonstrict.program import purity
+    from nonstrict.program.marks import purity
 
     known = list(purity.functions(module))
     if question.target.isdigit():

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.check.analysis import AnalysisOptions, Part, Share, torch_of
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.findings import Finding, Severity
-from nonstrict.program import callers, roots
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.machine import Machine
+from nonstrict.program.marks import callers, roots
 from nonstrict.program.project import Project
 from nonstrict.program.values import Kind
 from nonstrict.rules.registry import RULES

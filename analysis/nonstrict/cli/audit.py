@@ -12,7 +12,7 @@ from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import environment_overrides
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import use_color
-from nonstrict.program.purity import CONTRACTS
+from nonstrict.program.marks.purity import CONTRACTS
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import FORMATS
 

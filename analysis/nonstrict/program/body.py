@@ -8,36 +8,26 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Related, Span
-from nonstrict.program import (
-    callers,
-    crossing,
-    dynamic_sizes,
-    evidence,
-    exchange,
-    hashed,
-    invoke,
-    marking,
-    parameters,
-    soundness,
-    structures,
-    varying,
-    writes,
-)
+from nonstrict.program import invoke, parameters
 from nonstrict.program.annotations import canonical
+from nonstrict.program.boundary import dynamic_sizes, exchange, hashed, soundness, structures, varying
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Effect, Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
+from nonstrict.program.marks import callers, marking
+from nonstrict.program.marks.sites import CallSite, Parameter
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.sites import CallSite, Parameter
+from nonstrict.program.regions import crossing
 from nonstrict.program.values import UNKNOWN, Heap, Kind, Value
+from nonstrict.program.writers import evidence, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.applied import AppliedMarker
+    from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.definitions import Function, Mark
     from nonstrict.program.machine import Machine
-    from nonstrict.program.pytrees import Registration
+    from nonstrict.program.marks.applied import AppliedMarker
 
 
 class MarkedBody:
@@ -154,7 +144,7 @@ class MarkedBody:
 
     @cached_property
     def _applied(self) -> AppliedMarker:
-        from nonstrict.program.applied import AppliedMarker
+        from nonstrict.program.marks.applied import AppliedMarker
 
         return AppliedMarker(self.machine, self.mark, self.torch)
 

@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method
-from nonstrict.program import attributes, classes, conditions, expressions, pytrees, stores
+from nonstrict.program import attributes, classes, conditions, expressions, stores
+from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program import breaks, expressions, folding
+from nonstrict.program import expressions
 from nonstrict.program.effects import Event
+from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import CALLABLES, TENSORS, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:

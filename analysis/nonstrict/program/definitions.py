@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.frames import Frame
+    from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Module
-    from nonstrict.program.operators import Operator
     from nonstrict.program.values import Value
 
 

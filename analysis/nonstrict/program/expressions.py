@@ -6,9 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import attributes, breaks, classes, conditions, definition_values, folding
+from nonstrict.program import attributes, classes, conditions, definition_values
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, VIEW
+from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import (
     BOOL,
     BYTES,

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from nonstrict.knowledge.effects import call_effect, call_result
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function, torch_kind
-from nonstrict.program import breaks, builtin_calls, classes, marking, operators, torch_calls, unseen
+from nonstrict.program import builtin_calls, classes, torch_calls, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame
+from nonstrict.program.marks import marking, operators
 from nonstrict.program.places import FRESH
+from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     BOOL,
     BYTEARRAY,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_kind
-from nonstrict.program import writes
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import NONE, NUMBER, STRING, UNKNOWN, Kind, Value, container, join
+from nonstrict.program.writers import writes
 
 if TYPE_CHECKING:
     from nonstrict.program.machine import Machine

@@ -9,11 +9,13 @@ from nonstrict.facts import endings
 from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
-from nonstrict.program import breaks, classes, externals, marking, methods, operators, parameters, unseen
+from nonstrict.program import classes, externals, methods, parameters, unseen
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame, traced
+from nonstrict.program.marks import marking, operators
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
+from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,

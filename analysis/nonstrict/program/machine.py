@@ -6,40 +6,31 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import scope_of
-from nonstrict.program import (
-    classes,
-    definition_values,
-    externals,
-    foreign_writes,
-    globals_of,
-    invoke,
-    parameters,
-    roots,
-    stores,
-    writes,
-)
+from nonstrict.program import classes, definition_values, externals, globals_of, invoke, parameters, stores
 from nonstrict.program import expressions as _expressions
 from nonstrict.program import statements as _statements
 from nonstrict.program.annotations import promised_value
+from nonstrict.program.boundary.pytrees import Registrations
 from nonstrict.program.effects import Summary
-from nonstrict.program.elsewhere import Elsewhere
 from nonstrict.program.frames import Frame
 from nonstrict.program.installed import Installed
+from nonstrict.program.marks import roots
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.pytrees import Registrations
-from nonstrict.program.region import CompiledRegion
+from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
+from nonstrict.program.writers import foreign_writes, writes
+from nonstrict.program.writers.elsewhere import Elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nonstrict.findings import Related
     from nonstrict.program.definitions import Class, Function, Mark, Region
+    from nonstrict.program.marks.operators import Operator
+    from nonstrict.program.marks.registrations import Mentions
     from nonstrict.program.modules import Module
-    from nonstrict.program.operators import Operator
     from nonstrict.program.project import Project
-    from nonstrict.program.registrations import Mentions
-    from nonstrict.program.writes import Write
+    from nonstrict.program.writers.writes import Write
 
 #: How many functions one marked function may reach before what lies further is taken as unknown.
 BUDGET = 400
@@ -66,7 +57,7 @@ class Machine:
         self.recursive: set[tuple[object, ...]] = set()
         #: default expressions that are being evaluated
         self.defaults: set[ast.expr] = set()
-        #: definitions that are taken for marked, and by what (`nonstrict.program.purity`)
+        #: definitions that are taken for marked, and by what (`nonstrict.program.marks.purity`)
         self.supposed: dict[ast.AST, str] = {}
         #: by their nodes, the functions that `torch.compile` is applied to
         self.regions: dict[ast.AST, Region] = {}
@@ -89,8 +80,8 @@ class Machine:
         self.resolved: set[tuple[object, ...]] = set()
         #: writes of attributes by name, in the modules loaded so far
         self.attribute_writes: dict[str, list[Write]] = {}
-        #: evidence from the whole project (`nonstrict.program.evidence`): assignments of attributes of a class, by its
-        #: file, name and the attribute; replaced functions by file and name; switches of modes by file
+        #: evidence from the whole project (`nonstrict.program.writers.evidence`): assignments of attributes of a class,
+        #: by its file, name and the attribute; replaced functions by file and name; switches of modes by file
         self.attribute_writers: dict[tuple[str, str, str], list[Write]] = {}
         self.replaced: dict[tuple[str, str], list[Write]] = {}
         self.mode_switches: dict[str, tuple[Related, ...]] = {}
@@ -135,7 +126,7 @@ class Machine:
 
     def suppose(self, frame: Frame, node: ast.AST, offset: int, value: Value, owner: Class | None) -> Value:
         """The value of a definition that is taken for marked."""
-        from nonstrict.program import purity
+        from nonstrict.program.marks import purity
 
         return purity.applied(frame, node, offset, value, owner)
 

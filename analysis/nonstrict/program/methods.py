@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.effects import MUTATING_METHODS, method_effect
 from nonstrict.knowledge.operators import nn_module, tensor_method
-from nonstrict.program import breaks, classes, externals, marking, operators, stores, torch_calls, unseen
+from nonstrict.program import classes, externals, stores, torch_calls, unseen
 from nonstrict.program.effects import Event
+from nonstrict.program.marks import marking, operators
 from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     BOOL,
     BYTES,

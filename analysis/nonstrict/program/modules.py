@@ -16,7 +16,7 @@ from nonstrict.facts.words import places
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nonstrict.program.writes import Write
+    from nonstrict.program.writers.writes import Write
     from nonstrict.text.source import Source
 
 _GLOBAL_STATEMENT = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)

@@ -7,10 +7,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import breaks, conditions, definition_values, folding, stores
+from nonstrict.program import conditions, definition_values, stores
 from nonstrict.program.effects import Event, handles
 from nonstrict.program.expressions import elements_of, evaluate, use
 from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import BOOL, NONE, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.effects import assignment_effect
-from nonstrict.program import breaks, classes, expressions, unseen
+from nonstrict.program import classes, expressions, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
+from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     CONTAINERS,
     GLOBALS,

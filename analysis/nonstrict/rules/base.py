@@ -9,15 +9,15 @@ from nonstrict.findings import Finding, Related, Severity, Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nonstrict.program.applied import AppliedMarker
+    from nonstrict.program.boundary.exchange import Given, Taken
+    from nonstrict.program.boundary.pytrees import Registration
+    from nonstrict.program.boundary.soundness import Fault
+    from nonstrict.program.boundary.varying import Variation
     from nonstrict.program.effects import Effect, Event, Observed
-    from nonstrict.program.exchange import Given, Taken
+    from nonstrict.program.marks.applied import AppliedMarker
+    from nonstrict.program.marks.sites import CallSite, Parameter
     from nonstrict.program.places import Place
-    from nonstrict.program.pytrees import Registration
-    from nonstrict.program.sites import CallSite, Parameter
-    from nonstrict.program.soundness import Fault
     from nonstrict.program.values import Value
-    from nonstrict.program.varying import Variation
 
 #: Marker kinds of which a body is traced, so that what it does beyond computing goes wrong.
 TRACED = frozenset({"nonstrict", "in-graph", "make-fx"})

@@ -116,7 +116,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.exchange import Taken
+    from nonstrict.program.boundary.exchange import Taken
     from nonstrict.rules.base import Body
 
 

@@ -105,7 +105,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.exchange import Given
+    from nonstrict.program.boundary.exchange import Given
     from nonstrict.rules.base import Body
 
 

@@ -100,9 +100,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.exchange import Taken
+    from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.program.boundary.varying import Variation
     from nonstrict.program.values import Value
-    from nonstrict.program.varying import Variation
     from nonstrict.rules.base import Body
 
 #: How often a region is compiled anew before `fullgraph=True` gives up (`torch._dynamo.config.recompile_limit`).

@@ -107,8 +107,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
+from nonstrict.program.marks.tensor_forms import mentions, tensors_in
 from nonstrict.program.places import Origin
-from nonstrict.program.tensor_forms import mentions, tensors_in
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import Rule, report, report_at
 
@@ -117,7 +117,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding
     from nonstrict.program.effects import Observed
-    from nonstrict.program.operators import Operator
+    from nonstrict.program.marks.operators import Operator
     from nonstrict.program.places import Place
     from nonstrict.program.values import Value
     from nonstrict.rules.base import Body

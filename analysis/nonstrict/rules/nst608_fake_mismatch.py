@@ -101,8 +101,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.findings import Related, Severity
 from nonstrict.program.effects import Event
+from nonstrict.program.marks.tensor_forms import Forms, difference, is_default, tensors_in
 from nonstrict.program.places import Origin
-from nonstrict.program.tensor_forms import Forms, difference, is_default, tensors_in
 from nonstrict.program.values import NO_CONSTANT, Kind
 from nonstrict.rules.base import Rule, report_at
 

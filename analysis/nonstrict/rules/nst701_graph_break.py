@@ -95,8 +95,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.knowledge.graph_breaks import graph_break
-from nonstrict.program.breaks import NATIVE, is_logging
 from nonstrict.program.effects import Event
+from nonstrict.program.regions.breaks import NATIVE, is_logging
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.purity import certificate
 from nonstrict.rules.ways_out import way_out

@@ -88,8 +88,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.breaks import NATIVE
 from nonstrict.program.effects import Event
+from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.rules.base import COMPILED, Rule, report
 
 if TYPE_CHECKING:

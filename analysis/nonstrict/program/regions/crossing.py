@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Mark
     from nonstrict.program.effects import Effect, Observed
     from nonstrict.program.machine import Machine
-    from nonstrict.program.region import CompiledRegion
+    from nonstrict.program.regions.region import CompiledRegion
 
 #: Changes that Dynamo carries over to the code behind the call: measured on 2.13.
 _CARRIED_OVER = frozenset({"rebind", "attribute"})

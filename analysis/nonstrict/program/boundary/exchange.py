@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.endings import filled_in_loops, in_choice_by_value, runs_off
 from nonstrict.facts.walk import own_scope, walk
-from nonstrict.program import boundary, callers, classes, parameters, registered
+from nonstrict.program import classes, parameters
 from nonstrict.program.annotations import canonical, promised_value
-from nonstrict.program.boundary import Boundary, Refused
+from nonstrict.program.boundary import registered, verdicts
+from nonstrict.program.boundary.verdicts import Boundary, Refused
 from nonstrict.program.effects import span_of
+from nonstrict.program.marks import callers
 from nonstrict.program.places import FRESH, NOWHERE, Origin
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value
 
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
+    from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.definitions import Function
-    from nonstrict.program.pytrees import Registration
-    from nonstrict.program.sites import CallSite
+    from nonstrict.program.marks.sites import CallSite
 
 _CALLABLES = frozenset({"typing.Callable", "collections.abc.Callable", "types.FunctionType", "types.LambdaType"})
 _TYPES = frozenset({"typing.Type", "builtins.type"})
@@ -71,7 +73,7 @@ def _registrations(body: MarkedBody, value: Value, depth: int = 0) -> Iterator[R
         if one.kind is Kind.OBJECT and hasattr(one.ref, "bases"):
             yield from registered.registrations(body.machine, one.ref) or ()
         elif depth < _MAX_DEPTH:
-            for element in boundary.elements(one):
+            for element in verdicts.elements(one):
                 yield from _registrations(body, element, depth + 1)
 
 
@@ -338,7 +340,7 @@ def _or_none(value: Value, absent: frozenset[str]) -> Value:
 
 
 def _tuple_of(value: Value, items: list[Value]) -> Value:
-    made = boundary.tuple_of(items)
+    made = verdicts.tuple_of(items)
     return value._replace(heap=made.heap)
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
+from nonstrict.program.boundary.exchange import handed_on
+from nonstrict.program.boundary.varying import given_expressions
 from nonstrict.program.effects import span_of
-from nonstrict.program.exchange import handed_on
-from nonstrict.program.varying import given_expressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import own_scope
-from nonstrict.program import applications, body, callers, classes, registrations, roots
+from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import span_of
+from nonstrict.program.marks import applications, callers, registrations, roots
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import Kind, Value
 
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Span
-    from nonstrict.program.applications import Application
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.definitions import Region
     from nonstrict.program.machine import Machine
-    from nonstrict.program.operators import Operator
+    from nonstrict.program.marks.applications import Application
+    from nonstrict.program.marks.operators import Operator
 
 
 class CompiledCall(NamedTuple):

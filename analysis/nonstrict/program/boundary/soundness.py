@@ -9,7 +9,8 @@ from nonstrict.facts import fields
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
-from nonstrict.program import boundary, classes, registered
+from nonstrict.program import classes
+from nonstrict.program.boundary import registered, verdicts
 from nonstrict.program.effects import reachable, span_of
 from nonstrict.program.values import TENSORS, Kind, Value
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.body import MarkedBody
+    from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.definitions import Class
-    from nonstrict.program.exchange import Taken
     from nonstrict.program.modules import Module
-    from nonstrict.program.pytrees import Registration
 
 _COMPARES_ALL = frozenset({"vars", "asdict", "astuple", "__dict__", "key", "_key"})
 _MAX_DEPTH = 3
@@ -99,7 +100,7 @@ def _objects(value: Value, cls: Class, depth: int = 0) -> Iterator[Value]:
         if one.kind is Kind.OBJECT and one.ref is cls:
             yield one
         elif depth < _MAX_DEPTH:
-            for element in boundary.elements(one):
+            for element in verdicts.elements(one):
                 yield from _objects(element, cls, depth + 1)
 
 
@@ -323,7 +324,7 @@ def _unkeepable(body: MarkedBody, value: Value, depth: int = 0) -> str:
         constant = known is None or any(one.kind == "constant" for one in known)
         return "" if constant else f"an object of the class `{value.ref.name}`"
     if depth < _MAX_DEPTH:
-        for element in boundary.elements(value):
+        for element in verdicts.elements(value):
             found = _unkeepable(body, element, depth + 1)
             if found:
                 return found

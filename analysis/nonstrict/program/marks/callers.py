@@ -11,10 +11,11 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import places
 from nonstrict.findings import Related, Span
-from nonstrict.program import parameters, roots
+from nonstrict.program import parameters
 from nonstrict.program.effects import span_of
+from nonstrict.program.marks import roots
+from nonstrict.program.marks.sites import CallSite
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.sites import CallSite
 from nonstrict.program.values import Kind, Value, join
 
 if TYPE_CHECKING:

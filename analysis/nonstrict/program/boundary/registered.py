@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.pytrees import PLAIN_BASES, PLAIN_DECORATORS, WORDS
-from nonstrict.program import classes, roots
+from nonstrict.program import classes
+from nonstrict.program.marks import roots
 from nonstrict.program.values import NAMED_TUPLE, Kind
 
 if TYPE_CHECKING:
+    from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
-    from nonstrict.program.pytrees import Registration
 
 _REGISTERS = re.compile(r"\b(?:" + "|".join(sorted(WORDS)) + r")\b")
 #: How many helpers may stand between a registration and torch's function.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
-from nonstrict.program import exchange
+from nonstrict.program.boundary import exchange
 from nonstrict.program.effects import span_of
 from nonstrict.program.values import NO_CONSTANT, Kind
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.program.body import MarkedBody
+    from nonstrict.program.boundary.exchange import Taken
     from nonstrict.program.definitions import Function
-    from nonstrict.program.exchange import Taken
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
 

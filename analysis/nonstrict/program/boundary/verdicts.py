@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.knowledge.call_results import NUMPY_RESULTS
 from nonstrict.knowledge.effects import call_result
 from nonstrict.knowledge.operators import nn_module, tensor_method, torch_function, torch_kind
-from nonstrict.program import registered
+from nonstrict.program.boundary import registered
 from nonstrict.program.effects import span_of
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
-from nonstrict.program import classes, foreign_writes
+from nonstrict.program import classes
 from nonstrict.program.effects import span_of
-from nonstrict.program.writes import Write, functions_with, related_to, runs, simple_statements
+from nonstrict.program.writers import foreign_writes
+from nonstrict.program.writers.writes import Write, functions_with, related_to, runs, simple_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from nonstrict.program.machine import Machine
+    from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Module
-    from nonstrict.program.operators import Operator
 
 #: What registers a fake, or makes one unnecessary.
 _WORDS = frozenset(

@@ -9,8 +9,9 @@ from nonstrict.facts.discarded import is_statement
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.program import parameters, roots
+from nonstrict.program import parameters
 from nonstrict.program.effects import span_of
+from nonstrict.program.marks import roots
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:

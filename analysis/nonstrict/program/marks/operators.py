@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.discarded import is_discarded
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.program import marking
 from nonstrict.program.effects import Event
+from nonstrict.program.marks import marking
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value
 

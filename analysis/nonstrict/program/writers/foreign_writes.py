@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
-from nonstrict.program.elsewhere import imports_in, spellings
 from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
-from nonstrict.program.writes import (
+from nonstrict.program.writers.elsewhere import imports_in, spellings
+from nonstrict.program.writers.writes import (
     IN_PLACE,
     MUTATORS,
     Write,

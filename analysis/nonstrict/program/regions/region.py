@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.program import callers, purity
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
+from nonstrict.program.marks import callers, purity
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import Kind
 

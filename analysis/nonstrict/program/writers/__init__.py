@@ -1,0 +1,1 @@
+"""Who changes captured state, in the module and in other files."""
