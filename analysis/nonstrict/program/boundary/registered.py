@@ -51,6 +51,8 @@ def registrations(machine: Machine, cls: Class) -> list[Registration] | None:
         return None if all(one.kind == "other" for one in found.of[cls]) else found.of[cls]
     if not _is_plain(machine, cls) or any(cls in classes.lineage(other) for other in found.of):
         return None
+    if _handed_on(machine, cls):
+        return None
     mentions = (machine.project.module(path) for path in found.unresolved)
     if any(module is None or re.search(rf"\b{cls.name}\b", module.source.code) for module in mentions):
         return None
@@ -77,9 +79,31 @@ def _decorated_plainly(machine: Machine, cls: Class) -> bool:
     for decorator in cls.node.decorator_list:
         callee = machine.evaluate(frame, decorator.func if isinstance(decorator, ast.Call) else decorator)
         known = callee.kind is Kind.EXTERNAL and callee.ref in PLAIN_DECORATORS
-        if not known and callee.kind not in (Kind.FUNCTION, Kind.CLASS):
+        if not known and (callee.kind not in (Kind.FUNCTION, Kind.CLASS) or _may_register(callee.ref.node)):
             return False
     return True
+
+
+def _may_register(node: ast.AST) -> bool:
+    """Whether a function of the program calls something that may register what it is given."""
+    return any("regist" in last_name(inner).lower() for inner in walk(node) if isinstance(inner, ast.Call))
+
+
+def _handed_on(machine: Machine, cls: Class) -> bool:
+    """Whether the class's module hands it, at the top level, to a function that no file of the run defines."""
+    for statement in cls.module.outline.shell.body:
+        if not isinstance(statement, (ast.Expr, ast.For)) or not _names(statement, cls.name):
+            continue
+        for call in (inner for inner in walk(statement) if isinstance(inner, ast.Call)):
+            callee = machine.evaluate(machine.module_frame(cls.module), call.func)
+            seen = callee.kind in (Kind.FUNCTION, Kind.CLASS) and callee.ref.module.path in machine.own_files
+            if not seen and not (callee.kind is Kind.EXTERNAL and str(callee.ref).startswith("builtins.")):
+                return True
+    return False
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    return any(isinstance(inner, ast.Name) and inner.id == name for inner in walk(node))
 
 
 def _hooks_subclasses(cls: Class) -> bool:
@@ -89,7 +113,7 @@ def _hooks_subclasses(cls: Class) -> bool:
             return True
     for statement in cls.node.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "__init_subclass__":
-            return any("regist" in last_name(node).lower() for node in walk(statement) if isinstance(node, ast.Call))
+            return _may_register(statement)
     return False
 
 
