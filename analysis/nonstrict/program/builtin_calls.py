@@ -65,6 +65,8 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     value = frame.consume(node, positional[0])
     for alternative in value.alternatives():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
+            if frame.region:
+                return frame.unbacked(node, alternative, "`item()`")
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else "int"
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")
             return NUMBER
@@ -75,9 +77,9 @@ def _bool(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
     if positional:
         value = frame.consume(node, positional[0])
         if frame.region:
-            frame.settle(value)  # the number may depend on data; only a branch on it may not
-        else:
-            conditions.decide_value(frame, node, value)
+            # The number may depend on data; only a branch on it may not.
+            return BOOL.with_pending(frame.unbacked(node, value, "`item()`").pending) if value.is_tensor else BOOL
+        conditions.decide_value(frame, node, value)
     return BOOL
 
 

@@ -180,7 +180,9 @@ def called(
             frame.consume(node, value)
             frame.settle(value)
     if frame.region:
-        frame.emit(Event.CALLED, node, value=callee._replace(const=tuple(positional)))
+        receiver = _receiver(frame, node, mark) if isinstance(node, ast.Call) else None
+        given = (receiver, *positional) if receiver is not None else tuple(positional)
+        frame.emit(Event.CALLED, node, value=callee._replace(const=given))
     if frame.region and getattr(getattr(mark.function, "node", None), "returns", None) is None:
         return UNKNOWN  # a number or a flag decides where a tensor would break the graph
     return result(frame, mark)

@@ -46,6 +46,8 @@ _ARGUMENTS = {
     Kind.OBJECT: "object",
     Kind.MODULE: "module",
 }
+#: Made of an input they are traced, made of a tensor of the region they are not.
+_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 #: What knowledge calls the results of calls, as the table calls objects and context managers.
 _INSTANCES = {
     "logger": ("logging.Logger",),
@@ -68,7 +70,8 @@ _LOGGING_OPTIONS = {"reorderable_logging_functions", "ignore_logger_methods", "i
 
 def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
     """A function or class outside the program is called in a region."""
-    for condition in _conditions(positional, keywords):
+    made_here = name in _PARAMETERS and bool(positional) and positional[0].place.origin is Origin.FRESH
+    for condition in _conditions(positional, keywords) if not made_here else ():
         key = f"arg:{name}:{condition}"
         if is_measured(key):
             if graph_break(key) is not None:

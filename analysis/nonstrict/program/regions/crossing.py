@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Related
 from nonstrict.program.effects import Event
-from nonstrict.program.places import Origin, Place
+from nonstrict.program.places import NOWHERE, Origin, Place
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _in_region(call: Effect, mark: Mark, place: Place) -> Place:
     given = dict(zip(names, call.value.const, strict=False))
     passed = given.get(place.name)
     if passed is None or passed.kind is not Kind.MODULE:
-        return place
+        return NOWHERE
     return Place(passed.place.origin, passed.place.owner, passed.place.name, (*passed.place.path, *place.path))
 
 
