@@ -70,8 +70,11 @@ _LOGGING_OPTIONS = {"reorderable_logging_functions", "ignore_logger_methods", "i
 
 def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
     """A function or class outside the program is called in a region."""
-    made_here = name in _PARAMETERS and bool(positional) and positional[0].place.origin is Origin.FRESH
-    for condition in _conditions(positional, keywords) if not made_here else ():
+    if name in _PARAMETERS:
+        if any(value.place.origin is Origin.FRESH for value in positional[:1]):
+            emit(frame, node, f"call:{name}")
+        return
+    for condition in _conditions(positional, keywords):
         key = f"arg:{name}:{condition}"
         if is_measured(key):
             if graph_break(key) is not None:
