@@ -56,8 +56,6 @@ _CHANGING_METHODS = frozenset(
         "unsqueeze_",
     }
 )
-#: Asking for all fields at once.
-_WHOLESALE = frozenset({"vars", "asdict", "astuple", "fields", "getattr", "iter", "tuple", "list", "dict"})
 
 
 class Read(NamedTuple):

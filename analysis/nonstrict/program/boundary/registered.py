@@ -25,8 +25,6 @@ _LAYERS = 2
 _METACLASSES = frozenset({"ABCMeta", "type", "EnumMeta", "EnumType"})
 _NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple", NAMED_TUPLE})
 _TYPED_DICTS = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
-#: Bases of classes of which an annotation does not tell which class the object really is of.
-_ABSTRACT = frozenset({"abc.ABC", "typing.Protocol", "typing_extensions.Protocol"})
 
 
 def is_named_tuple(cls: Class) -> bool:

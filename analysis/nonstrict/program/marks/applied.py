@@ -155,11 +155,6 @@ class AppliedMarker:
             return None
         return span_of(operator.path, operator.offset, operator.node)
 
-    @property
-    def is_in_run(self) -> bool:
-        """Whether the operator's declaration was seen."""
-        return self.declared_at is not None
-
     def may_be_faked_elsewhere(self) -> bool:
         """Whether any code of the run may register a fake for the operator."""
         operator = self._mark.operator

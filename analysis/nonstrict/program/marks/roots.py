@@ -33,8 +33,6 @@ TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"}
 _SELF = Place(Origin.ARGUMENT, "", "self")
 #: The last part of every spelling of these markers.
 WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS)
-#: Marker kinds whose functions the compiler does not look into: other rules look at these.
-OPAQUE_KINDS = frozenset({"leaf", "custom-op"})
 #: What declares and implements custom operators and leaf functions; the common words count only beside a `Library`.
 OPERATOR_WORDS = frozenset(
     {

@@ -24,7 +24,6 @@ class CompiledRegion(MarkedBody):
         place = (region.path, region.offset, region.node)
         mark = Mark("compiled", "torch.compile", region.target, *place, region.function)
         super().__init__(machine, mark, torch)
-        self.region = region
         self.fullgraph = region.fullgraph
 
     def supposed(self, observed: Observed) -> MarkedBody | None:
