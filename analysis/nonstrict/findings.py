@@ -51,6 +51,23 @@ class Related(NamedTuple):
     message: str
 
 
+class Subject(NamedTuple):
+    """The state that a finding is about, as an experiment has to find it.
+
+    `origin` is where it lives (`global`, `cell`, `argument`, `default`, `receiver`), `name` the variable, and `path`
+    the steps from it: `.scale`, `["w"]`.
+    """
+
+    origin: str
+    name: str
+    path: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The expression a user would write: `CONFIG.scale`."""
+        return self.name + "".join("[...]" if step == "[]" else step for step in self.path if step != "~")
+
+
 class Finding(NamedTuple):
     """What a rule found, before suppressions and positions for users.
 
@@ -69,6 +86,7 @@ class Finding(NamedTuple):
     marker: str = ""
     related: tuple[Related, ...] = ()
     links: int = 0
+    subject: Subject | None = None
 
 
 class Location(NamedTuple):
@@ -92,8 +110,53 @@ class RelatedLocation(NamedTuple):
     message: str
 
 
+class Status(str, enum.Enum):
+    """What an experiment says about a finding; the value is the word shown to users."""
+
+    CONFIRMED = "confirmed"
+    """Compiled code did what the finding predicts, and eager did not."""
+    REFUTED = "refuted"
+    """The code under suspicion ran, and compiled code agreed with eager."""
+    INCONCLUSIVE = "inconclusive"
+    """The experiment could not be done, or said nothing; `Verdict.reason` says why."""
+
+
+class Outcome(NamedTuple):
+    """What one backend did.
+
+    `result` is `same`, `silent-wrong`, `effect-lost`, `error` or `not-run`; `detail` says more in a few words.
+    """
+
+    backend: str
+    result: str
+    detail: str = ""
+
+
+class Verdict(NamedTuple):
+    """The answer of an experiment, and what it holds for.
+
+    `reason` is the key of a sentence in `nonstrict.report.verdicts.REASONS`, empty unless inconclusive. `evidence` is
+    one sentence: what eager and compiled code gave, after what. `repro` is the path of a script that shows the
+    difference, `files` say what the run would have changed outside the sandbox (`would write runs/log.txt`).
+    """
+
+    status: Status
+    reason: str = ""
+    evidence: str = ""
+    outcomes: tuple[Outcome, ...] = ()
+    torch: str = ""
+    python: str = ""
+    device: str = ""
+    seconds: float = 0.0
+    repro: str = ""
+    files: tuple[str, ...] = ()
+
+
 class Diagnostic(NamedTuple):
-    """A finding as users see it, in every output format and in editors."""
+    """A finding as users see it, in every output format and in editors.
+
+    `verdict` is None where no experiment was asked for.
+    """
 
     code: str
     name: str
@@ -105,3 +168,5 @@ class Diagnostic(NamedTuple):
     marker: str = ""
     related: tuple[RelatedLocation, ...] = ()
     links: int = 0
+    verdict: Verdict | None = None
+    subject: Subject | None = None

@@ -17,6 +17,7 @@ HEIGHTS = {
     "check": 6,
     "settings": 5,
     "report": 4,
+    "confirm": 4,
     "rules": 3,
     "program": 2,
     "facts": 1,

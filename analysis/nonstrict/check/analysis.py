@@ -38,7 +38,8 @@ class AnalysisOptions(NamedTuple):
 
     `explicit` are files that the user named: they are parsed even if no marker reaches them, so that a syntax error
     is reported. `site_packages` are folders of installed packages. `overlays` are sources by path that stand for
-    files (standard input, unsaved buffers). `jobs` is the number of processes that may be used. What the analysis was
+    files (standard input, unsaved buffers). With `probes`, each marked function and region yields a question that an
+    experiment can answer (NST900). `jobs` is the number of processes that may be used. What the analysis was
     made of is added to `kept`: a process that ends anyway need not take its syntax trees apart.
     """
 
@@ -49,6 +50,7 @@ class AnalysisOptions(NamedTuple):
     progress: Callable[[int, int], None] | None = None
     overlays: Mapping[str, Source] = {}
     kept: list[object] | None = None
+    probes: bool = False
 
 
 class Analysis(NamedTuple):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict import __version__
 from nonstrict.check.environment import environment_of
-from nonstrict.findings import Diagnostic, Location, RelatedLocation, Severity
+from nonstrict.findings import Diagnostic, Location, RelatedLocation, Severity, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ DIRECTORY = ".nonstrict_cache"
 #: Entries kept in a cache directory; each run of other files or settings makes one.
 MAX_ENTRIES = 32
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of nonstrict. See https://bford.info/cachedir/\n"
-_FORMAT = 2
+_FORMAT = 3
 
 
 class Entry(NamedTuple):
@@ -142,7 +142,10 @@ def _prune(directory: str) -> None:
 
 
 def _record(diagnostic: Diagnostic) -> list[object]:
-    """A diagnostic as JSON: its fields in order."""
+    """A diagnostic as JSON: its fields in order.
+
+    Without its verdict: verdicts depend on more than what the key of a run says, and are kept apart.
+    """
     return [
         diagnostic.code,
         diagnostic.name,
@@ -154,6 +157,7 @@ def _record(diagnostic: Diagnostic) -> list[object]:
         diagnostic.marker,
         [[_place(related.location), related.message] for related in diagnostic.related],
         diagnostic.links,
+        diagnostic.subject,
     ]
 
 
@@ -170,7 +174,7 @@ def _place(location: Location) -> list[object]:
 
 def _diagnostic(record: list[Any]) -> Diagnostic:
     """The diagnostic that `_record` wrote."""
-    code, name, severity, place, message, help_, function, marker, related, links = record
+    code, name, severity, place, message, help_, function, marker, related, links, subject = record
     return Diagnostic(
         code,
         name,
@@ -182,4 +186,5 @@ def _diagnostic(record: list[Any]) -> Diagnostic:
         marker,
         tuple(RelatedLocation(Location(*where), text) for where, text in related),
         links,
+        subject=None if subject is None else Subject(subject[0], subject[1], tuple(subject[2])),
     )

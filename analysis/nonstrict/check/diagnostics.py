@@ -102,6 +102,7 @@ class Presenter:
             finding.marker,
             tuple(RelatedLocation(texts.locate(related.span), related.message) for related in finding.related),
             finding.links,
+            subject=finding.subject,
         )
 
 

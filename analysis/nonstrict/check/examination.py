@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.analysis import AnalysisOptions, Part, Share, torch_of
 from nonstrict.check.stack import with_deep_stack
+from nonstrict.facts.laziness import is_docstring
 from nonstrict.findings import Finding, Severity
 from nonstrict.program.body import MarkedBody
+from nonstrict.program.effects import span_of
 from nonstrict.program.machine import Machine
 from nonstrict.program.marks import callers, roots
 from nonstrict.program.project import Project
 from nonstrict.program.values import Kind
+from nonstrict.rules.base import report_at
 from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
     from nonstrict.text.source import Source
 
+#: Markers of functions that an experiment can compile by themselves or in a region.
+PROBED = frozenset({"nonstrict", "in-graph", "make-fx", "leaf", "custom-op", "compiled"})
 #: How many modules a wrapper may pass through: each layer is one more search of the files.
 _WRAPPER_LAYERS = 3
 
@@ -145,13 +151,24 @@ def _told(
     bodies += [machine.compiled_region(region, torch) for region in regions]
     for body in bodies:
         try:
-            for finding in _of_body(body):
+            for finding in (*_of_body(body), *(_probes(body) if options.probes else ())):
                 known = found.get((finding.code, finding.span))
                 if known is None or len(finding.related) < len(known.related):
                     found[finding.code, finding.span] = finding
         except RecursionError:
             failures.append(_too_deep(body))
     return list(found.values()), failures
+
+
+def _probes(body: MarkedBody) -> Iterator[Finding]:
+    """A question for experiments: does the function compute the same when it is compiled?"""
+    function = body.mark.function
+    if function is None or body.marker not in PROBED or isinstance(function.node, ast.Lambda):
+        return
+    first = next((s for s in function.node.body if not is_docstring(s)), function.node.body[-1])
+    span = span_of(function.module.path, function.offset, first)
+    message = f"does `{body.function}` compute the same when it is compiled?"
+    yield report_at(RULES["NST900"], body, span, message, severity=Severity.NOTE)
 
 
 def _too_deep(body: MarkedBody) -> tuple[str, str]:

@@ -23,7 +23,7 @@ class RunOptions(NamedTuple):
     `standard_input` is (name, bytes) of a file that is not read from the disk. `nested` gives the settings of
     directories below that of the main settings; None where only the main settings count. `jobs` 0 means as many
     as there are processors. `cache` allows reading and writing the cache. `progress` is told how many marked
-    functions are done, and how many there are. `kept`: see `AnalysisOptions`.
+    functions are done, and how many there are. `kept`, `probes`: see `AnalysisOptions`.
     """
 
     jobs: int = 0
@@ -32,6 +32,7 @@ class RunOptions(NamedTuple):
     nested: NestedSettings | None = None
     progress: Callable[[int, int], None] | None = None
     kept: list[object] | None = None
+    probes: bool = False
 
 
 class CheckResult(NamedTuple):
@@ -139,6 +140,7 @@ def _analysis(discovery: Discovery, settings: Settings, options: RunOptions, sta
             progress=options.progress,
             overlays={standard_input.path: standard_input} if standard_input is not None else {},
             kept=options.kept,
+            probes=options.probes,
         ),
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.check.run import CheckResult, RunOptions, check
 from nonstrict.cli.check_arguments import add_check_arguments
 from nonstrict.cli.configuration import main_settings, nested_settings, settings_below
+from nonstrict.cli.confirming import confirmed
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import overridden
 from nonstrict.cli.status import ExitStatus
@@ -40,6 +41,8 @@ def run(options: argparse.Namespace) -> int:
         if options.show_files:
             return _show_files(settings, options)
         result = _checked(settings, options)
+        if options.confirm:
+            result = confirmed(result, settings, options)
         status = _written(result, settings, options)
     except ConfigurationError as error:
         return _misconfigured(error, options)

@@ -33,7 +33,32 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     volume.add_argument("-q", "--quiet", action="store_true", help="findings only, no counts and no progress")
     volume.add_argument("-s", "--silent", action="store_true", help="nothing but the exit status and failures")
     volume.add_argument("-v", "--verbose", action="store_true", help="say what is used and how long it took")
+    confirm = parser.add_argument_group("experiments")
+    confirm.add_argument(
+        "--confirm",
+        action="store_true",
+        help="compile the functions with findings, in a sandbox, and say which findings come true",
+    )
+    add_confirm_arguments(confirm)
     _environment(parser.add_argument_group("configuration and environment"))
+
+
+def add_confirm_arguments(group: ArgumentGroup) -> None:
+    """Declare the options of experiments."""
+    group.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where to run (default: auto)")
+    group.add_argument(
+        "--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="limit of one run of a program (default: 60)"
+    )
+    group.add_argument(
+        "--isolation",
+        choices=("auto", "copy-on-write", "deny", "none"),
+        default="auto",
+        help="the sandbox (default: the strongest that works here); none runs the code with your rights",
+    )
+    group.add_argument(
+        "--full-import", action="store_true", help="import files whole where a part of them cannot be loaded"
+    )
+    group.add_argument("--write-repro", metavar="DIR", help="write a script for each finding that was confirmed")
 
 
 def _rules(group: ArgumentGroup) -> None:
@@ -90,7 +115,7 @@ def _environment(group: ArgumentGroup) -> None:
     add_configuration_arguments(group)
     group.add_argument("--show-settings", action="store_true", help="show the settings that count, and stop")
     group.add_argument(
-        "--python", metavar="PATH", help="interpreter or environment whose torch is used (never started)"
+        "--python", metavar="PATH", help="interpreter or environment whose torch is used (started only to confirm)"
     )
     group.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
     group.add_argument(
@@ -98,6 +123,16 @@ def _environment(group: ArgumentGroup) -> None:
     )
     group.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write the cache")
     group.add_argument("--cache-dir", metavar="DIR", help="where results are kept (environment: NONSTRICT_CACHE_DIR)")
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of seconds")
+    return seconds
 
 
 def _jobs(text: str) -> int:

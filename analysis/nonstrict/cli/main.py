@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 COMMANDS = {
     "check": ("check", "check files and directories"),
     "audit": ("audit", "say whether a function may be marked, and what is in the way"),
+    "confirm": ("confirm", "compile a function in a sandbox, and say which findings come true"),
+    "record": ("record", "run a command and keep what its calls of marked functions are like"),
     "rule": ("rule", "explain a rule, or list all rules"),
     "config": ("config", "list and explain the configuration keys"),
     "clean": ("clean", "remove the cache"),

@@ -43,7 +43,7 @@ def returns_what_it_kept(function: FunctionNode) -> bool:
     That is a cache written by hand.
     """
     for statement in [] if isinstance(function, ast.Lambda) else function.body:
-        if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)) or _is_docstring(statement):
+        if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)) or is_docstring(statement):
             continue
         if not isinstance(statement, ast.If) or statement.orelse or not isinstance(statement.body[-1], ast.Return):
             return False
@@ -71,7 +71,8 @@ def _is_variable(function: FunctionNode, name: str) -> bool:
     return name in scope.assigned and name not in scope.global_names and name not in scope.nonlocal_names
 
 
-def _is_docstring(statement: ast.stmt) -> bool:
+def is_docstring(statement: ast.stmt) -> bool:
+    """Whether a statement is a text by itself."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.report.style import one_line
+from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,9 @@ def _command(diagnostic: Diagnostic, context: Context) -> str:
     path = _property(context.relative(where.path))
     place = "" if where.cell is not None else f"linenumber={where.row};columnnumber={where.column};"
     head = f"##vso[task.logissue type={kind};sourcepath={path};{place}code={diagnostic.code};]"
-    return head + one_line(diagnostic.message).replace("%", "%AZP25")
+    verdict = told(diagnostic)
+    text = f"{diagnostic.message}; {verdict}" if verdict else diagnostic.message
+    return head + one_line(text).replace("%", "%AZP25")
 
 
 def _property(text: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.report.style import Style, one_line, shown_position
 from nonstrict.report.summary import summary
+from nonstrict.report.verdicts import suffix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,4 +25,4 @@ def _line(diagnostic: Diagnostic, style: Style) -> str:
     where = diagnostic.location
     word = style.severity(diagnostic.severity, f"{diagnostic.severity.label}[{diagnostic.code}]")
     position = style.paint("bold", shown_position(where.path, where.row, where.column, where.cell))
-    return f"{position}: {word} {one_line(diagnostic.message)}"
+    return f"{position}: {word} {one_line(diagnostic.message)}{suffix(diagnostic)}"

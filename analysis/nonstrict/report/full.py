@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.report.frame import frame, gutter_width
 from nonstrict.report.style import Style, one_line, shown_position
 from nonstrict.report.summary import summary
+from nonstrict.report.verdicts import details, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,6 +39,11 @@ def _block(diagnostic: Diagnostic, context: Context, style: Style) -> Iterator[s
     for related in diagnostic.related:
         note = style.paint("bold", "note:")
         yield f"{indent} {equals} {note} {_position(related.location)}: {one_line(related.message)}"
+    if diagnostic.verdict is not None:
+        note = style.paint("bold", "note:")
+        yield f"{indent} {equals} {note} {one_line(sentence(diagnostic.verdict, diagnostic.function))}"
+        for line in details(diagnostic.verdict):
+            yield f"{indent}         {one_line(line)}"
 
 
 def _position(location: Location) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.report.style import shown_position
+from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,8 @@ def _command(diagnostic: Diagnostic, context: Context) -> str:
     shown = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     advice = f"\n{diagnostic.help}" if diagnostic.help else ""
     position = shown_position(path, where.row, where.column, where.cell)
-    text = f"{position}: {diagnostic.code} {diagnostic.message}{advice}"
+    verdict = f"\n{told(diagnostic)}" if diagnostic.verdict is not None else ""
+    text = f"{position}: {diagnostic.code} {diagnostic.message}{advice}{verdict}"
     return f"::{_COMMANDS[diagnostic.severity]} {shown}::{_data(text)}"
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.report.fingerprints import fingerprints
+from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     issues = [
         {
             "check_name": diagnostic.name,
-            "description": f"{diagnostic.code}: {diagnostic.message}",
+            "description": _description(diagnostic),
             "severity": _SEVERITIES[diagnostic.severity],
             "fingerprint": fingerprint,
             "location": {
@@ -39,3 +40,9 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
         for diagnostic, fingerprint in zip(diagnostics, fingerprints(diagnostics, context), strict=True)
     ]
     return json.dumps(issues, indent=2) + "\n"
+
+
+def _description(diagnostic: Diagnostic) -> str:
+    """The message and the verdict: the format has no field for it."""
+    text = f"{diagnostic.code}: {diagnostic.message}"
+    return f"{text}; {told(diagnostic)}" if diagnostic.verdict is not None else text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.report.style import Style, one_line
 from nonstrict.report.summary import summary
+from nonstrict.report.verdicts import suffix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
         rows = [
             f"  {_position(diagnostic):<{width}} "
             + style.severity(diagnostic.severity, f"{diagnostic.severity.label}[{diagnostic.code}]")
-            + f" {one_line(diagnostic.message)}"
+            + f" {one_line(diagnostic.message)}{suffix(diagnostic)}"
             for diagnostic in found
         ]
         blocks.append("\n".join([style.paint("bold", one_line(path)) + ":", *rows]))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from nonstrict.report.style import one_line, shown_position
+from nonstrict.report.verdicts import details, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,6 +45,9 @@ def _case(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
     name = quoteattr(f"nonstrict.{diagnostic.code}")
     yield f'    <testcase name={name} classname={quoteattr(path)} line="{where.row}" column="{where.column}">'
     message = quoteattr(one_line(diagnostic.message))
-    text = escape(f"{shown_position(path, where.row, where.column, where.cell)}: {one_line(diagnostic.message)}")
+    lines = [f"{shown_position(path, where.row, where.column, where.cell)}: {one_line(diagnostic.message)}"]
+    if diagnostic.verdict is not None:
+        lines += [one_line(line) for line in (told(diagnostic), *details(diagnostic.verdict))]
+    text = escape("\n".join(lines))
     yield f'      <failure message={message} type="{diagnostic.severity.label}">{text}</failure>'
     yield "    </testcase>"

@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.findings import Severity
+from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,7 @@ def _diagnostic(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
     if url:
         code["url"] = url
     return {
-        "message": diagnostic.message,
+        "message": "\n".join(filter(None, (diagnostic.message, told(diagnostic)))),
         "location": _location(diagnostic.location, context),
         "severity": _SEVERITIES[diagnostic.severity],
         "code": code,

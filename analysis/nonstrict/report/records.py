@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nonstrict.findings import Diagnostic, Location
+    from nonstrict.findings import Diagnostic, Location, Verdict
     from nonstrict.report.context import Context
 
 
@@ -36,7 +36,26 @@ def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
             }
             for related in diagnostic.related
         ],
-        "verdict": None,
+        "verdict": verdict_record(diagnostic.verdict) if diagnostic.verdict is not None else None,
+    }
+
+
+def verdict_record(verdict: Verdict) -> dict[str, Any]:
+    """The object of a verdict; what it lacks is null."""
+    return {
+        "status": verdict.status.value,
+        "reason": verdict.reason or None,
+        "backends": {
+            outcome.backend: {"result": outcome.result, "detail": outcome.detail or None}
+            for outcome in verdict.outcomes
+        },
+        "evidence": verdict.evidence or None,
+        "torch": verdict.torch or None,
+        "python": verdict.python or None,
+        "device": verdict.device or None,
+        "seconds": round(verdict.seconds, 3),
+        "repro": verdict.repro or None,
+        "files": list(verdict.files),
     }
 
 

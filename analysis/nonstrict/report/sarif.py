@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from nonstrict import __version__
-from nonstrict.findings import Severity
+from nonstrict.findings import Severity, Status
 from nonstrict.report.fingerprints import fingerprints
+from nonstrict.report.records import verdict_record
+from nonstrict.report.verdicts import details, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +27,9 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 _HOME = "https://github.com/nonstrict/nonstrict"
 _BASE = "%SRCROOT%"
 _FINGERPRINT = "nonstrictFinding/v1"
+#: `result.rank` (3.27.25: priority from 0.0 to 100.0). `result.kind` stays `fail` for every verdict: any other kind
+#: demands the level `none` (3.27.10), and such results are not shown.
+_RANKS = {Status.CONFIRMED: 100.0, Status.INCONCLUSIVE: 50.0, Status.REFUTED: 10.0}
 
 
 def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
@@ -32,6 +37,7 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     codes = sorted({diagnostic.code for diagnostic in diagnostics})
     index = {code: position for position, code in enumerate(codes)}
     names = {diagnostic.code: diagnostic.name for diagnostic in diagnostics}
+    sure = set(codes) - {diagnostic.code for diagnostic in diagnostics if not _confirmed(diagnostic)}
     results = [
         _result(diagnostic, index[diagnostic.code], fingerprint, context)
         for diagnostic, fingerprint in zip(diagnostics, fingerprints(diagnostics, context), strict=True)
@@ -43,7 +49,7 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
                 "informationUri": _HOME,
                 "semanticVersion": __version__,
                 "version": __version__,
-                "rules": [_rule(code, names[code], context) for code in codes],
+                "rules": [_rule(code, names[code], context, sure=code in sure) for code in codes],
             }
         },
         # The part before the slash names the analysis: uploads of other tools do not replace it.
@@ -63,7 +69,12 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(code: str, name: str, context: Context) -> dict[str, Any]:
+def _confirmed(diagnostic: Diagnostic) -> bool:
+    return diagnostic.verdict is not None and diagnostic.verdict.status is Status.CONFIRMED
+
+
+def _rule(code: str, name: str, context: Context, *, sure: bool) -> dict[str, Any]:
+    """The entry of a rule; `sure` if all its results of this run are confirmed: results have no precision."""
     rule = context.rule(code)
     if rule is None:
         return {"id": code, "name": name, "shortDescription": {"text": name}}
@@ -76,7 +87,7 @@ def _rule(code: str, name: str, context: Context) -> dict[str, Any]:
         "helpUri": rule.url,
         "defaultConfiguration": {"level": _level(rule.severity)},
         "properties": {
-            "precision": "high",
+            "precision": "very-high" if sure else "high",
             "problem.severity": "recommendation" if rule.severity is Severity.NOTE else rule.severity.label,
             "tags": ["correctness", "pytorch", "torch.compile"],
         },
@@ -84,12 +95,16 @@ def _rule(code: str, name: str, context: Context) -> dict[str, Any]:
 
 
 def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Context) -> dict[str, Any]:
-    text = f"{diagnostic.message}\n{diagnostic.help}" if diagnostic.help else diagnostic.message
+    lines = [diagnostic.message]
+    if diagnostic.help:
+        lines.append(diagnostic.help)
+    if diagnostic.verdict is not None:
+        lines += [told(diagnostic), *details(diagnostic.verdict)]
     result: dict[str, Any] = {
         "ruleId": diagnostic.code,
         "ruleIndex": index,
         "level": _level(diagnostic.severity),
-        "message": {"text": text},
+        "message": {"text": "\n".join(lines)},
         "locations": [_location(diagnostic.location, context)],
         "partialFingerprints": {_FINGERPRINT: fingerprint},
     }
@@ -100,7 +115,10 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Conte
         ]
     if diagnostic.links:
         result["codeFlows"] = [_flow(diagnostic, context)]
-    properties = {"function": diagnostic.function, "marker": diagnostic.marker}
+    properties: dict[str, Any] = {"function": diagnostic.function, "marker": diagnostic.marker}
+    if diagnostic.verdict is not None:
+        result["rank"] = _RANKS[diagnostic.verdict.status]
+        properties["verdict"] = verdict_record(diagnostic.verdict)
     if any(properties.values()):
         result["properties"] = {key: value for key, value in properties.items() if value}
     return result

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.report.style import Style
 from nonstrict.report.summary import summary
+from nonstrict.report.verdicts import counted, counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,25 +16,27 @@ if TYPE_CHECKING:
 
 
 def render_statistics(diagnostics: Sequence[Diagnostic], context: Context, *, as_json: bool) -> str:
-    """A row per rule and severity, the most frequent first."""
-    groups: dict[tuple[str, str, int], int] = {}
+    """A row per rule and severity, the most frequent first; rows count verdicts if there are any at all."""
+    groups: dict[tuple[str, str, int], list[Diagnostic]] = {}
     for diagnostic in diagnostics:
-        key = (diagnostic.code, diagnostic.name, int(diagnostic.severity))
-        groups[key] = groups.get(key, 0) + 1
+        groups.setdefault((diagnostic.code, diagnostic.name, int(diagnostic.severity)), []).append(diagnostic)
     labels = {int(diagnostic.severity): diagnostic.severity for diagnostic in diagnostics}
-    rows = sorted(groups.items(), key=lambda item: (-item[1], item[0]))
+    rows = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    confirmed = bool(counts(diagnostics))
     if as_json:
         import json
 
         items = [
-            {"code": code, "name": name, "severity": labels[severity].label, "count": count}
-            for (code, name, severity), count in rows
+            {"code": code, "name": name, "severity": labels[severity].label, "count": len(found)}
+            | ({"verdicts": counts(found)} if confirmed else {})
+            for (code, name, severity), found in rows
         ]
         return json.dumps(items, indent=2) + "\n"
     style = Style(context.color)
-    width = max((len(str(count)) for _, count in rows), default=0)
+    width = max((len(str(len(found))) for _, found in rows), default=0)
     lines = [
-        f"{count:>{width}}  {style.severity(labels[severity], f'{code}  {labels[severity].label:<7}')}  {name}"
-        for (code, name, severity), count in rows
+        f"{len(found):>{width}}  {style.severity(labels[severity], f'{code}  {labels[severity].label:<7}')}  {name}"
+        + (f"  {counted(found)}" if counts(found) else "")
+        for (code, name, severity), found in rows
     ]
     return "".join(f"{line}\n" for line in lines) + summary(diagnostics, context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
+from nonstrict.report.verdicts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def summary(diagnostics: Sequence[Diagnostic], context: Context) -> str:
-    """How many findings of which severity, in how many of the files checked, as a line; empty if not wanted."""
+    """How many findings of which severity, in how many of the files checked, as a line; empty if not wanted.
+
+    A second line counts verdicts, if there are any.
+    """
     if not context.counts:
         return ""
     checked = plural(context.files, "file")
@@ -26,7 +30,9 @@ def summary(diagnostics: Sequence[Diagnostic], context: Context) -> str:
         if (count := sum(diagnostic.severity is severity for diagnostic in diagnostics))
     )
     touched = len({diagnostic.location.path for diagnostic in diagnostics})
-    return f"Found {counts} in {touched} of {checked}.\n"
+    verdicts = counted(diagnostics)
+    second = f"{plural(len(diagnostics), 'finding')}: {verdicts}.\n" if verdicts else ""
+    return f"Found {counts} in {touched} of {checked}.\n{second}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from nonstrict.findings import Finding, Related, Severity, Span
+from nonstrict.findings import Finding, Related, Severity, Span, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +28,21 @@ COMPILED = frozenset({"compiled"})
 FROZEN = TRACED | {"constant-result"}
 
 DOCUMENTATION_URL = "https://github.com/nonstrict/nonstrict/blob/main/docs/rules/"
+
+
+class Experiment(enum.Enum):
+    """How a compile proves or refutes a finding: what has to be seen in eager code before agreement means anything."""
+
+    CHANGE = "change"
+    """The state that the finding names changes between two calls, and eager code computes something else."""
+    EFFECT = "effect"
+    """Eager code has the effect: it writes, changes or tells something."""
+    DRAW = "draw"
+    """Eager code computes something else from call to call."""
+    REFUSAL = "refusal"
+    """The line is executed; torch refuses it, or computes something else."""
+    NONE = "none"
+    """No run can tell."""
 
 
 class Body(Protocol):
@@ -155,7 +171,8 @@ class Rule(NamedTuple):
     """One rule of the catalogue.
 
     `severity` is the default; `documentation` is the Markdown page (the docstring of the rule's file).
-    `examine` yields the findings in one body; None for rules of the tool itself (NST9xx).
+    `examine` yields the findings in one body; None for rules of the tool itself (NST9xx). `experiment` is how a compile
+    confirms or refutes a finding.
     """
 
     code: str
@@ -165,6 +182,7 @@ class Rule(NamedTuple):
     documentation: str
     markers: frozenset[str] = TRACED
     examine: Callable[[Body], Iterator[Finding]] | None = None
+    experiment: Experiment = Experiment.NONE
 
     @property
     def url(self) -> str:
@@ -194,7 +212,14 @@ def report(
         marker=body.marker,
         related=(*chain, *evidence),
         links=len(chain),
+        subject=_subject(observed.effect.place),
     )
+
+
+def _subject(place: Place) -> Subject | None:
+    """The state that an effect is about, None for what is made in the body or not known."""
+    origin = place.origin.value
+    return Subject(origin, place.name, place.path) if place.name and origin not in {"fresh", "unknown"} else None
 
 
 def report_at(

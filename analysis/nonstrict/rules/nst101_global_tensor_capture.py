@@ -105,7 +105,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.places import Origin
-from nonstrict.rules.base import FROZEN, Rule, report
+from nonstrict.rules.base import FROZEN, Experiment, Rule, report
 from nonstrict.rules.captured_tensors import captured_tensor
 from nonstrict.rules.captures import Sort, captured_reads
 
@@ -141,4 +141,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    experiment=Experiment.CHANGE,
 )

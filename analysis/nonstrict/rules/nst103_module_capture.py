@@ -111,7 +111,7 @@ from nonstrict.findings import Severity
 from nonstrict.knowledge.operators import nn_module
 from nonstrict.program.places import Origin
 from nonstrict.program.values import PRIMITIVES, Kind
-from nonstrict.rules.base import FROZEN, Rule, report, report_at
+from nonstrict.rules.base import FROZEN, Experiment, Rule, report, report_at
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject, traced
 
 if TYPE_CHECKING:
@@ -245,4 +245,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    experiment=Experiment.CHANGE,
 )

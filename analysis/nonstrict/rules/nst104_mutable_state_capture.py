@@ -103,7 +103,7 @@ from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import FROZEN, Rule, report
+from nonstrict.rules.base import FROZEN, Experiment, Rule, report
 from nonstrict.rules.captures import Sort, called, captured_reads
 
 if TYPE_CHECKING:
@@ -191,4 +191,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    experiment=Experiment.CHANGE,
 )

@@ -108,7 +108,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import TRACED, Rule, report
+from nonstrict.rules.base import TRACED, Experiment, Rule, report
 from nonstrict.rules.captures import Sort, sort_of, traced
 
 if TYPE_CHECKING:
@@ -187,4 +187,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=TRACED,
     examine=examine,
+    experiment=Experiment.CHANGE,
 )

@@ -97,7 +97,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import TRACED, Rule, report
+from nonstrict.rules.base import TRACED, Experiment, Rule, report
 from nonstrict.rules.captures import traced
 
 if TYPE_CHECKING:
@@ -147,4 +147,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=TRACED,
     examine=examine,
+    experiment=Experiment.CHANGE,
 )

@@ -96,7 +96,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,4 +124,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict"}),
     examine=examine,
+    experiment=Experiment.CHANGE,
 )

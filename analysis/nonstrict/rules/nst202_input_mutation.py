@@ -97,7 +97,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
-from nonstrict.rules.base import Rule, report
+from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import changes_copy, deed, target
 
 if TYPE_CHECKING:
@@ -149,4 +149,5 @@ RULE = Rule(
     summary="A traced function changes an argument that is a container or object; the change is lost.",
     documentation=__doc__ or "",
     examine=examine,
+    experiment=Experiment.EFFECT,
 )

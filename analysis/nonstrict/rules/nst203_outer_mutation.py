@@ -101,7 +101,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import FROZEN, Rule, report
+from nonstrict.rules.base import FROZEN, Experiment, Rule, report
 from nonstrict.rules.effect_texts import deed, effect_severity, owner, target, trace_time_only
 
 if TYPE_CHECKING:
@@ -133,4 +133,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    experiment=Experiment.EFFECT,
 )

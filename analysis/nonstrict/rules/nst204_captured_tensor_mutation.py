@@ -94,7 +94,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import Rule, report
+from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import code, target
 
 if TYPE_CHECKING:
@@ -132,4 +132,5 @@ RULE = Rule(
     summary="A traced function changes in place a tensor that it captured instead of taking it as an argument.",
     documentation=__doc__ or "",
     examine=examine,
+    experiment=Experiment.EFFECT,
 )

@@ -93,7 +93,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import FROZEN, Rule, report
+from nonstrict.rules.base import FROZEN, Experiment, Rule, report
 from nonstrict.rules.effect_texts import clause, code, effect_severity, trace_time_only
 
 if TYPE_CHECKING:
@@ -127,4 +127,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    experiment=Experiment.EFFECT,
 )

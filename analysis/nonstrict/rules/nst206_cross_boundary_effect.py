@@ -88,7 +88,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import TRACED, Rule, report
+from nonstrict.rules.base import TRACED, Experiment, Rule, report
 from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
@@ -128,4 +128,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=TRACED - {"make-fx"},
     examine=examine,
+    experiment=Experiment.CHANGE,
 )

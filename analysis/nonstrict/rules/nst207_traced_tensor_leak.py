@@ -106,7 +106,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
-from nonstrict.rules.base import Rule, report
+from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import changes_copy, deed, target
 
 if TYPE_CHECKING:
@@ -144,4 +144,5 @@ RULE = Rule(
     summary="A traced function stores a tensor outside of it: a fake tensor stays behind and poisons later calls.",
     documentation=__doc__ or "",
     examine=examine,
+    experiment=Experiment.EFFECT,
 )

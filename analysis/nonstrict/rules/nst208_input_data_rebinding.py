@@ -96,7 +96,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import Rule, report
+from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import code
 
 if TYPE_CHECKING:
@@ -132,4 +132,5 @@ RULE = Rule(
     summary="A traced function rebinds the data, shape, gradient or attributes of an argument tensor, which is lost.",
     documentation=__doc__ or "",
     examine=examine,
+    experiment=Experiment.EFFECT,
 )

@@ -103,7 +103,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
-from nonstrict.rules.base import Rule, report
+from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import deed, target
 
 if TYPE_CHECKING:
@@ -148,4 +148,5 @@ RULE = Rule(
     summary="A hook or backward pass reached from a traced function has Python effects, which tracing loses.",
     documentation=__doc__ or "",
     examine=examine,
+    experiment=Experiment.EFFECT,
 )

@@ -96,7 +96,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import TRACED, Rule, report
+from nonstrict.rules.base import TRACED, Experiment, Rule, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,4 +148,5 @@ RULE = Rule(
     # `make_fx`, `aot_function` and non-strict export let exceptions through as they are.
     markers=TRACED - {"make-fx"},
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

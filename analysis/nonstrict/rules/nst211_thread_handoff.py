@@ -92,7 +92,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import Rule, report
+from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import clause
 
 if TYPE_CHECKING:
@@ -121,4 +121,5 @@ RULE = Rule(
     summary="A traced function hands tensor work to another thread or process, where it is not traced.",
     documentation=__doc__ or "",
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -96,7 +96,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import FROZEN, Rule, report
+from nonstrict.rules.base import FROZEN, Experiment, Rule, report
 from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
@@ -130,4 +130,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    experiment=Experiment.DRAW,
 )

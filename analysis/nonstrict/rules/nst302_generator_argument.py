@@ -89,7 +89,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
@@ -133,4 +133,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph"}),
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -94,7 +94,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import Rule, report
+from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import clause
 
 if TYPE_CHECKING:
@@ -134,4 +134,5 @@ RULE = Rule(
     summary="A traced function takes the address of a tensor, which has no memory while the compiler traces.",
     documentation=__doc__ or "",
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -93,7 +93,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import Rule, report
+from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import clause
 
 if TYPE_CHECKING:
@@ -141,4 +141,5 @@ RULE = Rule(
     summary="A traced function needs the data of a tensor as a Python value, which does not exist while tracing.",
     documentation=__doc__ or "",
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -95,7 +95,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import Rule, report
+from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import code
 
 if TYPE_CHECKING:
@@ -124,4 +124,5 @@ RULE = Rule(
     summary="A traced function hands a tensor to compiled code that torch does not know.",
     documentation=__doc__ or "",
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -98,7 +98,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
@@ -142,4 +142,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph"}),
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -109,7 +109,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Related, Severity
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
@@ -143,4 +143,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict"}),
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -93,7 +93,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Related, Severity
 from nonstrict.program.classes import external_bases
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
@@ -193,4 +193,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict"}),
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -88,7 +88,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.fields import mentions
 from nonstrict.findings import Severity
 from nonstrict.program.classes import external_bases, lineage
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
@@ -137,4 +137,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict"}),
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -88,7 +88,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import COMPILED, Rule, report
+from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,4 +168,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -93,7 +93,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Related, Severity
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -216,4 +216,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf"}),
     examine=_examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -96,7 +96,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.nst602_conflicting_decorators import conflict_of
 
 if TYPE_CHECKING:
@@ -156,4 +156,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf", "custom-op", "make-fx"}),
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -86,7 +86,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.nst602_conflicting_decorators import conflict_of
 
 if TYPE_CHECKING:
@@ -135,4 +135,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

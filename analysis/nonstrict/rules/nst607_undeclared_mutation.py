@@ -110,7 +110,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.marks.tensor_forms import mentions, tensors_in
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import Rule, report, report_at
+from nonstrict.rules.base import Experiment, Rule, report, report_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -281,4 +281,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -104,7 +104,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.marks.tensor_forms import Forms, difference, is_default, tensors_in
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, Kind
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -302,4 +302,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

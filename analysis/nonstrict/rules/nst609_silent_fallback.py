@@ -82,7 +82,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Related, Severity
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Experiment, Rule, report_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,4 +133,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph"}),
     examine=examine,
+    experiment=Experiment.NONE,
 )

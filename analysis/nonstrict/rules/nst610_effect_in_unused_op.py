@@ -89,7 +89,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import COMPILED, TRACED, Rule, report
+from nonstrict.rules.base import COMPILED, TRACED, Experiment, Rule, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,4 +145,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=COMPILED | TRACED,
     examine=examine,
+    experiment=Experiment.EFFECT,
 )

@@ -97,7 +97,7 @@ from nonstrict.findings import Severity
 from nonstrict.knowledge.graph_breaks import graph_break
 from nonstrict.program.effects import Event
 from nonstrict.program.regions.breaks import NATIVE, is_logging
-from nonstrict.rules.base import COMPILED, Rule, report
+from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 from nonstrict.rules.purity import certificate
 from nonstrict.rules.ways_out import way_out
 
@@ -189,4 +189,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

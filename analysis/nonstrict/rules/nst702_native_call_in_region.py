@@ -90,7 +90,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.regions.breaks import NATIVE
-from nonstrict.rules.base import COMPILED, Rule, report
+from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,4 +122,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,
+    experiment=Experiment.REFUSAL,
 )

@@ -1,0 +1,137 @@
+"""`nonstrict confirm`: compiles functions in a sandbox, and says which findings come true, or shows what torch made."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from nonstrict.check.run import RunOptions, check
+from nonstrict.cli.check_arguments import add_confirm_arguments
+from nonstrict.cli.configuration import add_configuration_arguments, main_settings
+from nonstrict.cli.confirming import Progress, experiments
+from nonstrict.cli.failure import report_failure
+from nonstrict.cli.overrides import environment_overrides
+from nonstrict.cli.status import ExitStatus
+from nonstrict.cli.terminal import use_color
+from nonstrict.findings import Status
+from nonstrict.report.verdicts import sentence
+from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.model import FORMATS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from nonstrict.check.run import CheckResult
+    from nonstrict.findings import Diagnostic
+    from nonstrict.settings.model import Settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.epilog = (
+        "Exit status: 0 no finding at or above --fail-on is left standing, 1 findings, 2 nothing could be run. "
+        "A refuted finding counts one level less."
+    )
+    parser.set_defaults(torch_version=None)
+    parser.add_argument(
+        "target", metavar="FILE[::FUNCTION]", help="a file, or one marked function or region of it (FILE::Class.method)"
+    )
+    parser.add_argument(
+        "--show", choices=("graph", "code"), help="show the FX graph, or the code that Inductor makes, and stop"
+    )
+    add_confirm_arguments(parser.add_argument_group("experiments"))
+    output = parser.add_argument_group("output")
+    output.add_argument("--output-format", choices=FORMATS, metavar="FORMAT", help="as for `nonstrict check`")
+    output.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    output.add_argument("-q", "--quiet", action="store_true", help="no progress and no counts")
+    group = parser.add_argument_group("configuration and environment")
+    add_configuration_arguments(group)
+    group.add_argument("--python", metavar="PATH", help="interpreter or environment with torch")
+    group.add_argument(
+        "-j", "--jobs", type=int, default=0, metavar="N", help="runs at once (default: one per processor)"
+    )
+    group.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write the cache")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Confirm, report, and say by the exit status how it went."""
+    options.silent = False
+    path, _, function = options.target.partition("::")
+    try:
+        settings = environment_overrides(main_settings([path], options), options)
+        if not os.path.exists(path):
+            return report_failure(f"{path}: there is no such file")
+        if options.show:
+            return _show(path, function, settings, options)
+        result = check([path], settings, RunOptions(jobs=options.jobs, probes=True))
+        kept = tuple(d for d in result.diagnostics if not function or _is_of(d, function))
+        if not kept and not result.failures:
+            return _nothing(function, path)
+        answer = experiments(result._replace(diagnostics=kept), settings, options)
+        result = result._replace(diagnostics=answer.diagnostics, failures=(*result.failures, *answer.failures))
+        return _report(result, answer.answers, settings, options)
+    except ConfigurationError as error:
+        return report_failure(str(error))
+
+
+def _is_of(diagnostic: Diagnostic, function: str) -> bool:
+    """Whether a diagnostic is about a function, named as a whole or by its last part."""
+    return diagnostic.function == function or diagnostic.function.rpartition(".")[2] == function
+
+
+def _nothing(function: str, path: str) -> ExitStatus:
+    what = f"no marked function or region `{function}`" if function else "no marked functions and no regions"
+    return report_failure(f"{path} has {what}; `nonstrict check {path}` shows what is looked at")
+
+
+def _report(
+    result: CheckResult, answers: Sequence[Diagnostic], settings: Settings, options: argparse.Namespace
+) -> ExitStatus:
+    """Write the findings, and in words the functions that are as they should be."""
+    from nonstrict.report.context import Context, Lines, renderer
+
+    output_format = options.output_format or settings.output_format
+    context = Context(
+        lines=Lines(result.read),
+        files=result.files,
+        failures=result.failures,
+        color=use_color(options.color, sys.stdout),
+        counts=not options.quiet,
+    )
+    sys.stdout.write(renderer(output_format)(result.diagnostics, context))
+    if output_format == "full" and not options.quiet:
+        sys.stdout.write("".join(f"{_answer(one)}\n" for one in answers))
+    for failure in result.failures:
+        report_failure(failure)
+    if result.failures:
+        return ExitStatus.FAILURE
+    failing = any(diagnostic.severity >= settings.fail_on for diagnostic in result.diagnostics)
+    return ExitStatus.FINDINGS if failing else ExitStatus.CLEAN
+
+
+def _answer(probe: Diagnostic) -> str:
+    """What an experiment said of a function of which no finding speaks."""
+    verdict = probe.verdict
+    if verdict is None:
+        return f"`{probe.function}`: not run"
+    if verdict.status is Status.REFUTED:
+        return f"`{probe.function}` computes the same when it is compiled: {verdict.evidence}"
+    return f"`{probe.function}`: {sentence(verdict, probe.function)}"
+
+
+def _show(path: str, function: str, settings: Settings, options: argparse.Namespace) -> ExitStatus:
+    """Write the graphs or the code of a function's regions."""
+    from nonstrict.check.showing import ShowError, show
+
+    progress = None if options.quiet else Progress()
+    try:
+        text = show(path, function, options.show, settings, options, progress.state if progress else None)
+    except ShowError as error:
+        return report_failure(str(error))
+    finally:
+        if progress is not None:
+            progress.close()
+    sys.stdout.write(text)
+    return ExitStatus.CLEAN

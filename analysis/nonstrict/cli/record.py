@@ -1,0 +1,181 @@
+"""`nonstrict record`: runs a command and keeps what real calls of marked functions are like."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from nonstrict.cli.configuration import add_configuration_arguments, main_settings
+from nonstrict.cli.failure import report_failure
+from nonstrict.cli.status import ExitStatus
+from nonstrict.settings.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nonstrict.confirm.recording import Seen
+
+_LIMIT = 8
+_USAGE = "Give the command after `--`: nonstrict record -- pytest"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.usage = "nonstrict record [OPTIONS] -- COMMAND [ARGUMENT ...]"
+    parser.epilog = (
+        "Exit status: that of the command; 2 if it could not be started. What is kept of a call is what its arguments "
+        "are like (types, shapes, dtypes, ranges, numbers, short texts), never the content of tensors; it is where "
+        "`nonstrict confirm` takes inputs from. torch.compile is off while recording: compiled functions run as they "
+        "are written, on real values."
+    )
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        help="where records are kept, one file per source file (default: .nonstrict/inputs in the root of the project)",
+    )
+    parser.add_argument(
+        "--limit",
+        type=_positive,
+        default=_LIMIT,
+        metavar="N",
+        help=f"distinct calls that are kept of a function (default: {_LIMIT})",
+    )
+    parser.add_argument(
+        "--compiled",
+        action="store_true",
+        help="leave torch.compile on: for commands that count on it; sees calls of regions, and of functions outside",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end unless something is wrong")
+    add_configuration_arguments(parser)
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="pytest, python train.py, ...")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command, and merge what was seen into the records."""
+    command: list[str] = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not command:
+        return report_failure(f"There is no command to record. {_USAGE}")
+    try:
+        root = main_settings([os.getcwd()], options).root
+    except ConfigurationError as error:
+        return report_failure(str(error))
+    from nonstrict.confirm.recorded import DIRECTORY
+
+    output = os.path.abspath(options.output) if options.output else os.path.join(root, DIRECTORY)
+    return _recorded(command, os.path.realpath(root), output, options)
+
+
+def _recorded(command: list[str], root: str, output: str, options: argparse.Namespace) -> int:
+    import tempfile
+
+    from nonstrict.confirm.recording import gather, merge
+
+    with tempfile.TemporaryDirectory(prefix="nonstrict-record-", ignore_cleanup_errors=True) as spool:
+        try:
+            status = _status(command, _environment(root, spool, options))
+        except OSError as error:
+            return report_failure(_not_started(command[0], error))
+        seen = gather(spool)
+        if seen.calls:
+            try:
+                merge(seen, root, output, options.limit)
+            except OSError as error:
+                reason = error.strerror or error
+                report_failure(f"{error.filename or output}: {reason}. Nothing was kept; choose another --output.")
+                return status or ExitStatus.FAILURE
+    _tell(seen, root, output, options)
+    return status
+
+
+def _environment(root: str, spool: str, options: argparse.Namespace) -> Mapping[str, str]:
+    """The environment of the command: hooks on the path of every Python, and what they are to do."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    hook = os.path.join(package, "nonstrict_agent", "recording", "hook")
+    before = os.environ.get("PYTHONPATH")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{hook}{os.pathsep}{before}" if before else hook,
+        "NONSTRICT_RECORD_SPOOL": spool,
+        "NONSTRICT_RECORD_ROOT": root,
+        "NONSTRICT_RECORD_LIMIT": str(options.limit),
+    }
+    if options.compiled:
+        environment["NONSTRICT_RECORD_COMPILED"] = "1"
+    return environment
+
+
+def _status(command: list[str], environment: Mapping[str, str]) -> int:
+    """Run the command to its end; its exit status, 128 + N for one that signal N ended, as shells count."""
+    import signal
+    import subprocess
+
+    with subprocess.Popen(command, env=environment) as process:
+
+        def forward(number: int, _: object) -> None:
+            # Ctrl-C comes to both from the terminal: the command decides what it means.
+            if number != signal.SIGINT:
+                process.send_signal(number)
+
+        kinds = [kind for kind in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(kind) is not signal.SIG_IGN]
+        before = {kind: signal.signal(kind, forward) for kind in kinds}
+        try:
+            status = process.wait()
+        finally:
+            for kind, handler in before.items():
+                signal.signal(kind, handler)
+    return 128 - status if status < 0 else status
+
+
+def _not_started(name: str, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"The command `{name}` was not found. Check its spelling, and that its environment is active."
+    if isinstance(error, PermissionError) and name.endswith(".py"):
+        return f"`{name}` is not a program. Run it with Python: nonstrict record -- python {name}"
+    return f"The command `{name}` could not be started: {error.strerror or error}."
+
+
+def _tell(seen: Seen, root: str, output: str, options: argparse.Namespace) -> None:
+    """What was recorded, or why nothing was, on standard error."""
+    from nonstrict.confirm.recording import distinct
+    from nonstrict.report.summary import plural
+
+    for failure in seen.failures:
+        report_failure(f"Some calls were not recorded: {failure}")
+    for path, name in sorted(seen.large):
+        report_failure(f"Some calls of `{name}` ({os.path.relpath(path, root)}) are too large to record.")
+    if not seen.calls:
+        report_failure(_nothing(seen, root))
+    elif not options.quiet:
+        calls = sum(min(len(distinct(found)), options.limit) for found in seen.calls.values())
+        functions = plural(len(seen.calls), "function")
+        sys.stderr.write(f"Recorded {plural(calls, 'call')} of {functions} in {_shown(output)}.\n")
+
+
+def _nothing(seen: Seen, root: str) -> str:
+    """Why no call was recorded, and what to do."""
+    head = "No call was recorded: "
+    if not seen.pythons:
+        return (
+            f"{head}the command started no Python that could be hooked. "
+            "Run Python without -I, -E and -S, and with the environment of this command."
+        )
+    if not seen.torch:
+        return f"{head}the command did not import torch. Record one that runs your model."
+    if not seen.marked:
+        return f"{head}no function below {_shown(root)} was marked or compiled. Is this the project of the command?"
+    names = ", ".join(f"`{name}`" for _, name in sorted(seen.marked)[:5])
+    return f"{head}nothing called {names} and returned. Record a command that does."
+
+
+def _shown(path: str) -> str:
+    relative = os.path.relpath(path)
+    return path if relative.startswith(os.pardir) else relative
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number

@@ -1,0 +1,3 @@
+"""Turns findings into verdicts by experiments, run in the user's interpreter by `nonstrict_agent`."""
+
+from __future__ import annotations

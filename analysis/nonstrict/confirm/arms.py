@@ -1,0 +1,115 @@
+"""Runs the arms of a schedule and remembers their traces, so that findings of one file share what was run for one."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from nonstrict.confirm.programs import BACKENDS, EAGER, Program, Schedule, job_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Calls of regions that are followed: torch gives up on recompiling after 8.
+MAX_CALLS = 12
+#: The arm that only traces, with fake tensors: it proves what happens inside a body, in a fraction of the time.
+FAKE = "fake"
+
+
+class Result(Protocol):
+    """What became of a job (`nonstrict.confirm.client.JobResult`)."""
+
+    @property
+    def value(self) -> dict[str, Any] | None:
+        """What it returned."""
+        ...
+
+    @property
+    def failure(self) -> str:
+        """Why it did not, in one word."""
+        ...
+
+    @property
+    def detail(self) -> str:
+        """The same as a sentence."""
+        ...
+
+    @property
+    def changes(self) -> Sequence[Any]:
+        """What it would have changed on the disk."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """Its wall clock."""
+        ...
+
+
+class Pending(Protocol):
+    """A job that was handed in (`nonstrict.confirm.client.Ticket`)."""
+
+    def result(self, timeout: float | None = None) -> Result:
+        """Wait for what became of it."""
+        ...
+
+
+class Runner(Protocol):
+    """Runs jobs (`nonstrict.confirm.client.Agent`)."""
+
+    def submit(self, job: dict[str, Any], seconds: float, priority: int = 0) -> Pending:
+        """Hand in a job."""
+        ...
+
+
+class Limits(NamedTuple):
+    """What an experiment may take and do.
+
+    `seconds` is the wall clock of one arm. With `full_import`, files are imported whole where a part of them does not
+    load.
+    """
+
+    seconds: float = 60.0
+    device: str = "cpu"
+    backends: tuple[str, ...] = BACKENDS
+    full_import: bool = False
+
+
+class ArmRunner:
+    """The arms of one program, each run once; may be used from several threads."""
+
+    def __init__(self, runner: Runner, limits: Limits) -> None:
+        """Remember where jobs go and what they may take."""
+        self._runner = runner
+        self.limits = limits
+        self._pending: dict[str, Pending] = {}
+        self._lock = threading.Lock()
+        #: The user's files that were loaded.
+        self.files: set[str] = set()
+
+    def hand_in(self, job: dict[str, Any]) -> Pending:
+        """Hand in a job, unless the same one was handed in before."""
+        key = json.dumps(job, sort_keys=True)
+        with self._lock:
+            if key not in self._pending:
+                self._pending[key] = self._runner.submit(job, self.limits.seconds)
+            return self._pending[key]
+
+    def start(self, program: Program, schedule: Schedule, backend: str, *, lines: bool = False) -> Pending:
+        """Start an arm, or find the one that was started."""
+        limits = self.limits
+        return self.hand_in(job_of(program, schedule, backend, lines=lines, device=limits.device, calls=MAX_CALLS))
+
+    def trace(self, program: Program, schedule: Schedule, backend: str, *, lines: bool = False) -> dict[str, Any]:
+        """The trace of an arm; one without calls, with the `reason`, where the arm came to no end."""
+        result = self.start(program, schedule, backend, lines=lines).result()
+        if result.value is None or result.failure:
+            return {"calls": [], "failure": result.detail or result.failure, "reason": result.failure or "crash"}
+        self.files.update(result.value.get("files", ()))
+        return result.value
+
+    def circumstances(self, program: Program, schedule: Schedule) -> tuple[float, tuple[str, ...]]:
+        """How long the arms of a schedule took together (s), and what the eager one would have changed on the disk."""
+        results = [self.start(program, schedule, backend).result() for backend in (EAGER, *self.limits.backends)]
+        changes = (f"{change[0]} {change[1]}" for change in results[0].changes)
+        return sum(result.seconds for result in results), tuple(changes)

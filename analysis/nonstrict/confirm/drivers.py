@@ -1,0 +1,193 @@
+"""Finds in a file what sets a function going: a function without parameters, the main guard, or the file's top level.
+
+A driver is cut down to the statements that have to do with the function: those that call it (through whatever calls
+it), those that make the arguments, and those that change what it reads. Printing, plotting and saving stay out.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.confirm.slices import Statement, bound, changed, is_main_guard, loaded, slice_for, statements_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+_LIKELY = ("main", "test", "run", "demo", "example", "check", "bench")
+#: Functions whose calls as statements only tell something.
+_TELLING = frozenset({"print", "pprint", "display", "breakpoint", "input", "exit", "quit"})
+MAX_DRIVERS = 6
+
+
+class Driver(NamedTuple):
+    """How a program is set going.
+
+    `kind` is `function` (call `name`), `block` or `guard` (executing the kept statements is all), `calls` (call `name`
+    with given arguments) or `source` (execute an example that calls `name`). `kept` are positions of top-level
+    statements, `dropped` the positions (line, column) of statements left out inside them. `given` is the JSON of the
+    calls, or the text of the example.
+    """
+
+    kind: str
+    name: str
+    kept: frozenset[int]
+    dropped: frozenset[tuple[int, int]] = frozenset()
+    given: str = ""
+
+
+def drivers_of(tree: ast.Module, targets: Iterable[str]) -> list[Driver]:
+    """The drivers that reach one of some top-level names, the likeliest first."""
+    statements = statements_of(tree)
+    reaching = _reaching(statements, frozenset(targets))
+    found: list[tuple[int, int, Driver]] = []
+    for index, statement in enumerate(statements):
+        node = statement.node
+        if isinstance(node, ast.FunctionDef) and _is_entry(node) and node.name in reaching:
+            cut = slice_for(statements, [node.name])
+            calling = reaching | _writers(statements, cut.names)
+            driver = Driver("function", node.name, cut.kept, _dropped(node.body, calling, cut.names))
+            found.append((_rank(node.name), index, driver))
+        elif isinstance(node, ast.If) and is_main_guard(node) and _mentions(node, reaching):
+            cut = slice_for(statements, (), [index])
+            calling = reaching | _writers(statements, cut.names)
+            driver = Driver("guard", "the main guard", cut.kept, _dropped(node.body, calling, cut.names))
+            found.append((3, index, driver))
+    own = [index for index, s in enumerate(statements) if _calls_at_top(s, reaching)]
+    if own:
+        found.append((1, own[0], Driver("block", "the top level", slice_for(statements, (), own).kept, frozenset())))
+    return [driver for _, _, driver in sorted(found, key=lambda entry: entry[:2])][:MAX_DRIVERS]
+
+
+def _rank(name: str) -> int:
+    return 0 if name.lstrip("_").startswith(_LIKELY) else 2
+
+
+def _is_entry(node: ast.FunctionDef) -> bool:
+    """Whether a function can be called as it stands."""
+    return not _required(node) and not node.decorator_list
+
+
+def _required(node: ast.FunctionDef) -> bool:
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    return len(positional) > len(arguments.defaults) or any(default is None for default in arguments.kw_defaults)
+
+
+def _reaching(statements: list[Statement], targets: frozenset[str]) -> frozenset[str]:
+    """The top-level names from which a target is reached: what mentions it, what mentions that, and so on."""
+    reaching = set(targets)
+    grown = True
+    while grown:
+        grown = False
+        for statement in statements:
+            if is_main_guard(statement.node) or not statement.loads & reaching:
+                continue
+            fresh = statement.binds - reaching
+            if fresh:
+                reaching |= fresh
+                grown = True
+    return frozenset(reaching)
+
+
+def _writers(statements: list[Statement], state: frozenset[str]) -> frozenset[str]:
+    """The functions at the top level that bind or change one of some names."""
+    functions = (s.node for s in statements if isinstance(s.node, _FUNCTIONS))
+    return frozenset(node.name for node in functions if _written(node) & state)
+
+
+def _written(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The names of outer scopes that a function declares or changes the values of."""
+    declared = {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
+    own = {name for statement in node.body for name in bound(statement)} - declared
+    return declared | ({name for statement in node.body for name in changed(statement)} - own)
+
+
+def _mentions(node: ast.AST, names: frozenset[str]) -> bool:
+    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
+
+
+def _calls_at_top(statement: Statement, reaching: frozenset[str]) -> bool:
+    """Whether a top-level statement itself calls something that reaches the target."""
+    node = statement.node
+    if isinstance(node, _DEFINITIONS) or is_main_guard(node):
+        return False
+    for part in _own_parts(node):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in reaching:
+            return True
+    return False
+
+
+def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement that run when it does."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (*_DEFINITIONS, ast.Lambda)):
+            yield from _own_parts(child)
+
+
+def _dropped(body: list[ast.stmt], reaching: frozenset[str], state: frozenset[str]) -> frozenset[tuple[int, int]]:
+    """The statements of a block that have nothing to do with the names that reach the target, or with its `state`."""
+    simple = list(_simple_statements(body))
+    called = set(reaching)
+    needed = set(reaching | state)
+    kept: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for statement in simple:
+            if id(statement) not in kept and _relevant(statement, called, needed):
+                kept.add(id(statement))
+                own = set(loaded(statement)) | set(bound(statement))
+                called |= own
+                needed |= own
+                grown = True
+    return frozenset((s.lineno, s.col_offset) for s in simple if id(s) not in kept)
+
+
+def _simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a block and of the blocks in it that hold no blocks themselves."""
+    for statement in body:
+        blocks: list[list[ast.stmt]] = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+        handlers: list[list[ast.stmt]] = [handler.body for handler in getattr(statement, "handlers", [])]
+        if isinstance(statement, _DEFINITIONS) or not any(blocks):
+            yield statement
+            continue
+        for block in (*blocks, *handlers):
+            yield from _simple_statements(block)
+
+
+def _relevant(statement: ast.stmt, called: set[str], needed: set[str]) -> bool:
+    """Whether a statement calls one of some names, or makes or changes something needed; what only tells does not."""
+    if isinstance(
+        statement, (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Return, ast.Break, ast.Continue)
+    ):
+        return True
+    if isinstance(statement, (ast.Pass, ast.Raise)):
+        return True
+    if isinstance(statement, ast.Expr) and _is_telling(statement.value):
+        return any(_calls(part, called) for part in ast.walk(statement))
+    if set(bound(statement)) & needed or set(changed(statement)) & needed:
+        return True
+    return any(_calls(part, called) for part in ast.walk(statement))
+
+
+def _is_telling(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _TELLING
+
+
+def _calls(node: ast.AST, needed: set[str]) -> bool:
+    """Whether a node is a call of something needed, or a call that is given something needed."""
+    if not isinstance(node, ast.Call):
+        return False
+    function: ast.expr = node.func
+    while isinstance(function, (ast.Attribute, ast.Subscript, ast.Call)):
+        function = function.func if isinstance(function, ast.Call) else function.value
+    if isinstance(function, ast.Name) and function.id in _TELLING:
+        return False
+    if isinstance(function, ast.Name) and function.id in needed:
+        return True
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return any(isinstance(part, ast.Name) and part.id in needed for argument in given for part in ast.walk(argument))

@@ -1,0 +1,86 @@
+"""Where the arguments of a marked function may come from, in order: recorded calls, a directive, then a search.
+
+A directive is a comment on the function, `# nonstrict: inputs(x=torch.randn(2, 3), model=Model())`: the expression is
+evaluated among the names of the function's module and `torch`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.confirm.drivers import Driver
+from nonstrict.confirm.programs import Program, kept_for_expression, kept_for_target
+from nonstrict.confirm.recorded import function_hashes, plain_name, recorded_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.confirm.suspects import Suspect
+
+_DIRECTIVE = re.compile(r"#\s*nonstrict:\s*(inputs\(.*\))\s*$")
+#: Lines around a marker in which a directive is looked for: above its decorators, and down to its first statement.
+_ABOVE, _BELOW = 6, 8
+_MAX_CALLS = 4
+
+
+def given_drivers(program: Program, suspect: Suspect) -> Iterator[Driver]:
+    """The drivers for which someone gave arguments: recorded calls, then a directive."""
+    name = callable_name(suspect)
+    if not name:
+        return
+    source = function_hashes(program.text).get(plain_name(name), "")
+    calls = [call.spec for call in recorded_calls(program.root, program.path, name, source) if not call.stale]
+    if calls:
+        yield Driver("calls", name, kept_for_target(program, suspect), given=json.dumps(calls[:_MAX_CALLS]))
+    stated = directive(program.text, suspect.marked_line)
+    if stated:
+        kept = kept_for_target(program, suspect) | kept_for_expression(program, stated)
+        yield Driver("calls", name, kept, given=json.dumps([{"expression": stated}]))
+
+
+def directive(text: str, line: int) -> str:
+    """The expression of the directive nearest to a line, empty if there is none."""
+    lines = text.split("\n")
+    found: list[tuple[int, str]] = []
+    for number in range(max(0, line - 1 - _ABOVE), min(len(lines), line + _BELOW)):
+        match = _DIRECTIVE.search(lines[number])
+        if match is not None:
+            found.append((abs(number - (line - 1)), match.group(1)))
+    return min(found)[1] if found else ""
+
+
+def search_job(program: Program, suspect: Suspect, device: str) -> dict[str, Any] | None:
+    """The job that searches arguments; None for functions that cannot be named from outside."""
+    name = callable_name(suspect)
+    if not name:
+        return None
+    return {
+        "kind": "inputs",
+        "path": program.path,
+        "text": program.text,
+        "root": program.root,
+        "kept": sorted(kept_for_target(program, suspect)),
+        "dropped": [],
+        "overlays": dict(program.overlays),
+        "name": name,
+        "wanted": {suspect.path: sorted(suspect.lines)} if suspect.path == program.path else {},
+        "device": device,
+    }
+
+
+def found_drivers(program: Program, suspect: Suspect, answer: dict[str, Any]) -> Iterator[Driver]:
+    """The drivers of what a search found: examples in the docstring, then arguments."""
+    name = callable_name(suspect)
+    kept = kept_for_target(program, suspect)
+    for example in answer.get("examples", ())[:2]:
+        yield Driver("source", name, kept, given=example)
+    if answer.get("calls"):
+        yield Driver("calls", name, kept, given=json.dumps(answer["calls"]))
+
+
+def callable_name(suspect: Suspect) -> str:
+    """The dotted name under which a module shows the marked function; empty for local functions and lambdas."""
+    name = suspect.function
+    return "" if "<" in name or not name else name

@@ -1,0 +1,124 @@
+"""The part of a file that an experiment runs, and the jobs that run it on the backends."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nonstrict.confirm.drivers import Driver, drivers_of
+from nonstrict.confirm.slices import is_main_guard, loaded, slice_for, statements_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nonstrict.confirm.suspects import Suspect
+
+EAGER = "eager"
+BACKENDS = ("aot_eager", "inductor")
+
+
+class Program(NamedTuple):
+    """A file as experiments see it: `text` is its analysed code, `overlays` are texts of other files not yet saved."""
+
+    path: str
+    text: str
+    root: str
+    tree: ast.Module
+    overlays: Mapping[str, str] = {}
+
+
+class Schedule(NamedTuple):
+    """How a program is run: its driver, how often the first call is made, and what is changed before which call."""
+
+    driver: Driver
+    repeat: int = 1
+    change: Mapping[str, Any] | None = None
+    change_at: int = 0
+
+
+def program_of(path: str, text: str, root: str, overlays: Mapping[str, str]) -> Program | None:
+    """The program of a file; None if its text does not parse."""
+    try:
+        tree = ast.parse(text, path)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return Program(path, text, root, tree, overlays)
+
+
+def drivers_for(program: Program, suspect: Suspect) -> list[Driver]:
+    """What sets the marked function of a suspect going, the likeliest first."""
+    return drivers_of(program.tree, targets_of(program, suspect))
+
+
+def targets_of(program: Program, suspect: Suspect) -> frozenset[str]:
+    """The top-level names through which a suspect's marked function is reached."""
+    names = {suspect.function.split(".", 1)[0]} if suspect.function else set[str]()
+    for statement in statements_of(program.tree):
+        node = statement.node
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        if first <= suspect.marked_line <= (node.end_lineno or node.lineno):
+            names |= statement.binds
+    return frozenset(names)
+
+
+def job_of(
+    program: Program, schedule: Schedule, backend: str, *, lines: bool, device: str, calls: int
+) -> dict[str, Any]:
+    """The job of one arm; see `nonstrict_agent.arm.run_arm`."""
+    driver = schedule.driver
+    job: dict[str, Any] = {
+        "kind": "arm",
+        "backend": backend,
+        "path": program.path,
+        "text": program.text,
+        "root": program.root,
+        "kept": sorted(driver.kept),
+        "dropped": sorted(map(list, driver.dropped)),
+        "driver": {"kind": driver.kind, "name": driver.name, "given": driver.given},
+        "overlays": dict(program.overlays),
+        "calls": calls,
+        "gradients": True,
+        "lines": lines,
+        "device": device,
+    }
+    if schedule.repeat > 1:
+        job["repeat"] = schedule.repeat
+    if schedule.change is not None:
+        job |= {"change": dict(schedule.change), "change_at": schedule.change_at}
+    return job
+
+
+def kept_for_target(program: Program, suspect: Suspect) -> frozenset[int]:
+    """The top-level statements that a marked function needs by itself."""
+    return slice_for(statements_of(program.tree), targets_of(program, suspect)).kept
+
+
+def kept_for_expression(program: Program, expression: str) -> frozenset[int]:
+    """The top-level statements that an expression needs."""
+    try:
+        names = frozenset(loaded(ast.parse(expression)))
+    except SyntaxError:
+        return frozenset()
+    return slice_for(statements_of(program.tree), names).kept
+
+
+def widened(program: Program, driver: Driver) -> Driver:
+    """A driver with the expression statements at the top level that mention what it keeps."""
+    statements = statements_of(program.tree)
+    names = {name for index in driver.kept for name in statements[index].binds}
+    more = {
+        index
+        for index, statement in enumerate(statements)
+        if isinstance(statement.node, ast.Expr) and statement.loads & names and not _is_text(statement.node)
+    }
+    return driver._replace(kept=driver.kept | more)
+
+
+def whole(program: Program, driver: Driver) -> Driver:
+    """A driver that executes the whole file first, as importing it would."""
+    kept = frozenset(index for index, node in enumerate(program.tree.body) if not is_main_guard(node))
+    return driver._replace(kept=kept | driver.kept, dropped=frozenset())
+
+
+def _is_text(node: ast.Expr) -> bool:
+    return isinstance(node.value, ast.Constant)

@@ -1,0 +1,228 @@
+"""The experiments of one program: picks drivers, runs the arms, judges, and tries again where a run was blind.
+
+Each stage publishes what it can tell: a trace with fake tensors first, then aot_eager, then Inductor.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
+from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
+from nonstrict.confirm.judging import Arms, Judgement, foretold, judge, reached, refused_by_eager, unexplained
+from nonstrict.confirm.programs import EAGER, Program, Schedule, drivers_for, whole, widened
+from nonstrict.confirm.traces import cause_of
+from nonstrict.findings import Status
+from nonstrict.rules.base import Experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from nonstrict.confirm.drivers import Driver
+    from nonstrict.confirm.suspects import Suspect
+
+#: Calls made where the program makes fewer.
+_REPEATS = 3
+_MAX_DRIVERS = 4
+_LEVEL = {Status.CONFIRMED: 3, Status.REFUTED: 2, Status.INCONCLUSIVE: 1}
+#: Reasons that say how far an experiment came, the least telling first.
+_REASONS = ("inputs", "load", "line-not-reached", "eager-raises", "not-compiled", "shared", "blocked", "insensitive")
+#: Reasons for which found arguments may tell more, and those for which another driver of the program may.
+_SEARCHED = frozenset(_REASONS[:4])
+_OPEN = frozenset(_REASONS[:5])
+
+
+class Told(NamedTuple):
+    """The judgement of a finding, how it was reached, how long it took (s), what the run would have changed."""
+
+    judgement: Judgement
+    seconds: float = 0.0
+    files: tuple[str, ...] = ()
+    device: str = ""
+    schedule: Schedule | None = None
+
+
+class Unexplained(NamedTuple):
+    """Compiled and eager code disagree, and no finding explains it; `number` is that of a finding in the same run."""
+
+    number: int
+    judgement: Judgement
+
+
+class Session:
+    """The experiments of one program."""
+
+    def __init__(
+        self, runner: Runner, limits: Limits, program: Program, on_told: Callable[[int, Told], None] | None = None
+    ) -> None:
+        """Remember the program, where jobs go, what they may take, and who hears of each judgement as it sharpens."""
+        self._arms = ArmRunner(runner, limits)
+        self._program = program
+        self._on_told = on_told
+        self._told: dict[int, Told] = {}
+        self.unexplained: Unexplained | None = None
+
+    @property
+    def files(self) -> set[str]:
+        """The user's files that experiments loaded."""
+        return self._arms.files
+
+    def confirm(self, suspects: Sequence[Suspect]) -> dict[int, Told]:
+        """The judgements of the suspects of the program, by their numbers."""
+        self._told = {suspect.number: Told(_without("inputs")) for suspect in suspects}
+        drivers = {suspect.number: self._drivers(suspect) for suspect in suspects}
+        for rank in range(max(map(len, drivers.values()), default=0)):
+            for driver in self._wanted(drivers, rank):
+                self._run(driver, suspects)
+        for suspect in suspects:
+            if self._is_searched(suspect):
+                self._search(suspect, suspects)
+        return self._told
+
+    def _drivers(self, suspect: Suspect) -> list[Driver]:
+        program = self._program
+        return [*given_drivers(program, suspect), *drivers_for(program, suspect)[:_MAX_DRIVERS]]
+
+    def _wanted(self, drivers: Mapping[int, list[Driver]], rank: int) -> list[Driver]:
+        """The drivers of a rank that some suspect without an answer still needs."""
+        listed = (found[rank] for number, found in drivers.items() if rank < len(found) and self._open(number))
+        return list(dict.fromkeys(listed))
+
+    def _is_searched(self, suspect: Suspect) -> bool:
+        return self._told[suspect.number].judgement.reason in _SEARCHED
+
+    def _open(self, number: int) -> bool:
+        return self._told[number].judgement.reason in _OPEN
+
+    def _search(self, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
+        """Search arguments for a marked function that nothing in its file calls, and run it with them."""
+        job = search_job(self._program, suspect, self._arms.limits.device)
+        answer = self._arms.hand_in(job).result().value if job is not None else None
+        if answer is None:
+            return
+        for driver in found_drivers(self._program, suspect, answer):
+            self._run(driver, suspects)
+            if not self._is_searched(suspect):
+                return
+        if not answer.get("calls") and self._told[suspect.number].judgement.reason == "inputs":
+            reason = "load" if answer.get("stage") == "load" else "inputs"
+            self._told[suspect.number] = Told(_without(reason, str(answer.get("failure", ""))))
+
+    def _run(self, driver: Driver, suspects: Sequence[Suspect]) -> None:
+        """Run a driver, judge everything that it reaches, and follow up on what it was blind for."""
+        schedule = self._loadable(Schedule(driver))
+        self._judge(schedule, suspects)
+        for suspect in suspects:
+            told = self._told[suspect.number]
+            if told.judgement.reason in {"insensitive", "shared"} and told.schedule == schedule:
+                self._follow_up(schedule, suspect)
+
+    def _loadable(self, schedule: Schedule) -> Schedule:
+        """The schedule with as much of the file as it takes to load it."""
+        widenings = (widened, whole) if self._arms.limits.full_import else (widened,)
+        for widen in (None, *widenings):
+            candidate = schedule._replace(driver=widen(self._program, schedule.driver)) if widen else schedule
+            eager = self._arms.trace(self._program, candidate, EAGER)
+            if eager["calls"] or not eager.get("failure"):
+                return candidate
+        return schedule
+
+    def _follow_up(self, schedule: Schedule, suspect: Suspect) -> None:
+        """More calls, and a change of the subject before one of them, where eager code showed nothing yet."""
+        repeated = schedule._replace(repeat=_REPEATS)
+        if suspect.experiment is Experiment.CHANGE:
+            change = change_of(self._program, suspect)
+            if change is not None:
+                self._judge(repeated._replace(change=change, change_at=1), [suspect])
+        elif len(self._arms.trace(self._program, schedule, EAGER)["calls"]) < _REPEATS:
+            self._judge(repeated, [suspect])
+
+    def _judge(self, schedule: Schedule, suspects: Sequence[Suspect]) -> None:
+        """Run the arms of a schedule and publish, backend by backend, every judgement that says more."""
+        program, arms = self._program, self._arms
+        backends = arms.limits.backends
+        for backend, lines in ((EAGER, False), (EAGER, True), (FAKE, False), *((name, False) for name in backends)):
+            arms.start(program, schedule, backend, lines=lines)
+        eager = arms.trace(program, schedule, EAGER)
+        control = arms.trace(program, schedule, EAGER, lines=True)
+        if not eager["calls"] or not control["calls"]:
+            self._publish(schedule, {s.number: _without_calls(s, eager, control) for s in suspects})
+            return
+        self._publish(schedule, foretold(suspects, Arms(eager, control, {FAKE: arms.trace(program, schedule, FAKE)})))
+        compiled: dict[str, dict[str, Any]] = {}
+        for backend in backends:
+            compiled[backend] = arms.trace(program, schedule, backend)
+            final = len(compiled) == len(backends)
+            judgements = judge(suspects, Arms(eager, control, compiled))
+            self._publish(schedule, judgements, final=final)
+        strange = unexplained(suspects, Arms(eager, control, compiled))
+        if strange is not None and self.unexplained is None:
+            self.unexplained = Unexplained(suspects[0].number, strange)
+
+    def _publish(self, schedule: Schedule, judgements: Mapping[int, Judgement], *, final: bool = False) -> None:
+        """Keep and tell the judgements that say more than those before; the last ones of a schedule replace its own."""
+        seconds, files = self._arms.circumstances(self._program, schedule) if final else (0.0, ())
+        for number, judgement in judgements.items():
+            fresh = Told(judgement, seconds, files, self._arms.limits.device, schedule)
+            known = self._told[number]
+            if _says_more(fresh, known) or (final and known.schedule == schedule):
+                self._told[number] = fresh
+                if self._on_told is not None:
+                    self._on_told(number, fresh)
+
+
+def change_of(program: Program, suspect: Suspect) -> dict[str, Any] | None:
+    """How the subject of a finding can be changed from outside; None where nothing is known of it."""
+    subject = suspect.subject
+    if subject is None:
+        return None
+    path = [step for step in subject.path if step != "~"]
+    if subject.origin == "global":
+        how = "mode" if suspect.code == "NST105" else "rebind"
+        return {"name": subject.name, "path": path, "module": _module_name(program.path), "how": how}
+    if subject.origin == "cell":
+        return {"name": subject.name, "path": path, "module": "", "how": "in-place"}
+    return None
+
+
+def _module_name(path: str) -> str:
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return stem if stem.isidentifier() else "program"
+
+
+def _says_more(fresh: Told, known: Told) -> bool:
+    if _LEVEL[fresh.judgement.status] != _LEVEL[known.judgement.status]:
+        return _LEVEL[fresh.judgement.status] > _LEVEL[known.judgement.status]
+    return _weight(fresh.judgement.reason) > _weight(known.judgement.reason)
+
+
+def _weight(reason: str) -> int:
+    return _REASONS.index(reason) if reason in _REASONS else len(_REASONS)
+
+
+def _without_calls(suspect: Suspect, eager: Mapping[str, Any], control: Mapping[str, Any]) -> Judgement:
+    """The judgement where a driver calls no region."""
+    refused = refused_by_eager(suspect, eager)
+    if refused is not None:
+        return refused
+    stop: Mapping[str, Any] = eager.get("stop") or {}
+    ended = not eager.get("failure") and not eager["calls"] and stop.get("kind") == "end"
+    if ended and suspect.path == suspect.file and reached(suspect, control):
+        return _without("not-compiled")
+    return _without(*_why_no_calls(eager if not eager["calls"] else control))
+
+
+def _why_no_calls(trace: Mapping[str, Any]) -> tuple[str, str]:
+    """Why a driver never called a region: the reason, and a sentence."""
+    if trace.get("failure"):
+        return str(trace.get("reason", "load")), str(trace["failure"])
+    stop: Mapping[str, Any] = trace.get("stop") or {}
+    if stop.get("kind") == "raised":
+        cause = cause_of(stop["error"])
+        return "eager-raises", f"{cause.type}: {cause.message}"
+    return "line-not-reached", ""
+
+
+def _without(reason: str, detail: str = "") -> Judgement:
+    return Judgement(Status.INCONCLUSIVE, reason, detail, ())

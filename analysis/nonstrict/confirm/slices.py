@@ -1,0 +1,195 @@
+"""Cuts a file down to the top-level statements that some names need, so that an experiment runs no more than those.
+
+Kept are the statements that bind a needed name, those that change what it is bound to, and settings of libraries
+(`torch.set_default_dtype`, `register_pytree_node`). Everything is judged by the text of names.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+#: Modules of which a call at the top level that mentions nothing of the program is a setting.
+_SETTING_MODULES = frozenset({"torch", "numpy", "random", "os", "warnings", "logging"})
+_SETTING_WORDS = (
+    "set_",
+    "seed",
+    "manual_seed",
+    "register",
+    "filterwarnings",
+    "simplefilter",
+    "environ",
+    "use_",
+    "config",
+)
+
+
+class Statement(NamedTuple):
+    """A top-level statement and the names it has to do with.
+
+    `binds` are names it binds, `changes` names whose values it changes in place, `loads` all names that it or the
+    functions in it read.
+    """
+
+    node: ast.stmt
+    binds: frozenset[str]
+    changes: frozenset[str]
+    loads: frozenset[str]
+
+
+def statements_of(tree: ast.Module) -> list[Statement]:
+    """The top-level statements of a file."""
+    return [
+        Statement(node, frozenset(bound(node)), frozenset(changed(node)), frozenset(loaded(node))) for node in tree.body
+    ]
+
+
+class Slice(NamedTuple):
+    """The positions of kept statements, and all names that these have to do with."""
+
+    kept: frozenset[int]
+    names: frozenset[str]
+
+
+def slice_for(statements: list[Statement], wanted: Iterable[str], also: Iterable[int] = ()) -> Slice:
+    """The statements that the wanted names need, transitively, and those at the positions `also`."""
+    libraries = _libraries(statements)
+    kept: set[int] = set()
+    seen: set[str] = set()
+    pending = list(wanted)
+    for index in also:
+        kept.add(index)
+        pending.extend(statements[index].loads)
+    for index, statement in enumerate(statements):
+        if _always(statement.node) or _is_setting(statement.node, libraries):
+            kept.add(index)
+            pending.extend(statement.loads)
+    while pending:
+        name = pending.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for index, statement in enumerate(statements):
+            if index not in kept and _needed(statement, name, libraries):
+                kept.add(index)
+                pending.extend(statement.loads)
+    return Slice(frozenset(kept), frozenset(seen))
+
+
+def is_main_guard(node: ast.stmt) -> bool:
+    """Whether a statement is `if __name__ == "__main__":`."""
+    return isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
+
+
+def bound(node: ast.AST) -> Iterator[str]:
+    """The names that a statement binds in its own scope, `global` ones of functions in it included."""
+    if isinstance(node, _DEFINITIONS):
+        yield node.name
+        return
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        for alias in node.names:
+            yield (alias.asname or alias.name).split(".")[0]
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    if isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.name
+    if isinstance(node, ast.Lambda):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from bound(child)
+
+
+def changed(node: ast.AST) -> Iterator[str]:
+    """The names whose values a statement changes: stores below them, deletions, calls of their methods."""
+    if isinstance(node, _DEFINITIONS):
+        return
+    if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        yield from _root(node)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield from _root(node.value.func)
+    for child in ast.iter_child_nodes(node):
+        yield from changed(child)
+
+
+def loaded(node: ast.AST) -> Iterator[str]:
+    """All names that a statement reads, in nested functions too; also those that it declares `global`."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Store):
+            yield part.id
+        elif isinstance(part, (ast.Global, ast.Nonlocal)):
+            yield from part.names
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.isidentifier():
+            # Annotations in quotes.
+            yield part.value
+
+
+def _root(node: ast.expr) -> Iterator[str]:
+    """The variable that a chain of attributes, subscripts and calls starts from."""
+    inner: ast.expr = node
+    while isinstance(inner, (ast.Attribute, ast.Subscript, ast.Call)):
+        inner = inner.func if isinstance(inner, ast.Call) else inner.value
+    if isinstance(inner, ast.Name) and inner is not node:
+        yield inner.id
+
+
+def _needed(statement: Statement, name: str, libraries: frozenset[str]) -> bool:
+    """Whether a statement has to do with what a name is."""
+    if is_main_guard(statement.node):
+        return False
+    if name in statement.binds:
+        return True
+    if name in statement.changes and name not in libraries:
+        return True
+    # `register_pytree_node(Point, ...)`, `nn.init.zeros_(linear.weight)`: a library is told something about it.
+    node = statement.node
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call) or name not in statement.loads:
+        return False
+    return (
+        any(root in libraries for root in (*_root(node.value.func), *_own_name(node.value.func)))
+        and name not in libraries
+    )
+
+
+def _own_name(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        yield node.id
+
+
+def _libraries(statements: list[Statement]) -> frozenset[str]:
+    """The names that imports bind."""
+    imports = (s for s in statements if isinstance(s.node, (ast.Import, ast.ImportFrom, ast.Try, ast.If)))
+    return frozenset(name for s in imports for part in ast.walk(s.node) for name in _imported(part))
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from bound(node)
+
+
+def _always(node: ast.stmt) -> bool:
+    """Star imports may bind anything; `__future__` changes what all that follows means."""
+    if not isinstance(node, ast.ImportFrom):
+        return False
+    return node.module == "__future__" or any(alias.name == "*" for alias in node.names)
+
+
+def _is_setting(node: ast.stmt, libraries: frozenset[str]) -> bool:
+    """Whether a statement sets something of a library for the whole process, or registers what it defines."""
+    if isinstance(node, _DEFINITIONS):
+        return any("register" in ast.unparse(decorator) for decorator in node.decorator_list)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        target: ast.expr = node.value.func
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Attribute, ast.Subscript)):
+        target = node.targets[0]
+    else:
+        return False
+    roots = {*_root(target), *_own_name(target)}
+    if not roots & libraries or not roots & (_SETTING_MODULES | libraries):
+        return False
+    return any(word in ast.unparse(target) for word in _SETTING_WORDS)

@@ -1,0 +1,89 @@
+"""A finding as experiments see it: which lines it lies on, what state it is about, what would prove it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.rules.base import Experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from nonstrict.findings import Diagnostic, Location, RelatedLocation, Subject
+    from nonstrict.rules.base import Rule
+    from nonstrict.text.source import Source
+
+
+class Suspect(NamedTuple):
+    """One finding under suspicion; all paths are absolute.
+
+    `lines` are the lines of analysed code that its expression covers, `chain` the (file, line) of the calls that lead
+    there and of the marker, `writers` those where the program changes its subject. `file` is the file of the marked
+    function, `marked_line` the line of its marker.
+    """
+
+    number: int
+    code: str
+    experiment: Experiment
+    path: str
+    lines: frozenset[int]
+    file: str
+    marked_line: int
+    function: str
+    chain: frozenset[tuple[str, int]]
+    writers: frozenset[tuple[str, int]]
+    subject: Subject | None
+    message: str
+
+    @property
+    def is_probe(self) -> bool:
+        """Whether it is a question and no finding: does the function compute the same when it is compiled?"""
+        return self.code == "NST900"
+
+    @property
+    def places(self) -> frozenset[tuple[str, int]]:
+        """The lines of its expression with their file."""
+        return frozenset((self.path, line) for line in self.lines)
+
+
+def suspect_of(
+    number: int, diagnostic: Diagnostic, rules: Mapping[str, Rule], sources: Mapping[str, Source]
+) -> Suspect | None:
+    """The suspect of a diagnostic; None where no run can tell."""
+    rule = rules.get(diagnostic.code)
+    if rule is None or rule.experiment is Experiment.NONE:
+        return None
+    related = diagnostic.related
+    first = related[0].location if diagnostic.links else diagnostic.location
+    where = diagnostic.location
+    start = code_line(where, sources)
+    return Suspect(
+        number=number,
+        code=diagnostic.code,
+        experiment=rule.experiment,
+        path=os.path.abspath(where.path),
+        lines=frozenset(range(start, start + max(1, where.end_row - where.row + 1))),
+        file=os.path.abspath(first.path),
+        marked_line=code_line(first, sources),
+        function=diagnostic.function,
+        chain=_places(related[: diagnostic.links], sources),
+        writers=_places(related[diagnostic.links :], sources),
+        subject=diagnostic.subject,
+        message=diagnostic.message,
+    )
+
+
+def _places(related: Iterable[RelatedLocation], sources: Mapping[str, Source]) -> frozenset[tuple[str, int]]:
+    return frozenset((os.path.abspath(one.location.path), code_line(one.location, sources)) for one in related)
+
+
+def code_line(location: Location, sources: Mapping[str, Source]) -> int:
+    """The line of the analysed code that a user's position lies on; of a notebook, in the cells joined."""
+    source = sources.get(location.path)
+    if source is None or source.origins is None:
+        return location.row
+    for number, origin in enumerate(source.origins, 1):
+        if origin.row == location.row and origin.cell == location.cell:
+            return number
+    return location.row

@@ -1,0 +1,98 @@
+"""Verdicts kept between runs, by content: they hold while every file that the experiments loaded is the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from nonstrict import __version__
+from nonstrict.confirm.launching import AGENT
+from nonstrict.findings import Outcome, Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from nonstrict.confirm.programs import Program
+    from nonstrict.confirm.suspects import Suspect
+
+_FORMAT = 1
+#: Verdicts that say something about the machine of the moment, and are not kept.
+_PASSING = frozenset({"timeout", "crash", "memory", "processes", "sandbox", "dead", "cancelled"})
+
+
+class VerdictCache:
+    """The verdicts of one circumstance: interpreter, torch, device."""
+
+    def __init__(self, directory: str, circumstances: Iterable[object], *, enabled: bool) -> None:
+        """Nothing is read or written yet."""
+        self._directory = directory
+        self._circumstances = repr((__version__, _FORMAT, _agent_state(), *circumstances))
+        self._enabled = enabled
+
+    def load(self, program: Program, suspects: Sequence[Suspect]) -> dict[int, Verdict] | None:
+        """The verdicts of an earlier run on the same content; None if there is none that holds."""
+        if not self._enabled:
+            return None
+        try:
+            with open(self._path(program, suspects), encoding="utf-8") as file:
+                document = json.load(file)
+            if any(_digest(path) != digest for path, digest in document["files"].items()):
+                return None
+            return {s.number: _verdict(entry) for s, entry in zip(suspects, document["verdicts"], strict=True)}
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def store(
+        self, program: Program, suspects: Sequence[Suspect], verdicts: Mapping[int, Verdict], files: Iterable[str]
+    ) -> None:
+        """Keep the verdicts, unless one of them may be another next time; `files` are those that were loaded."""
+        listed = [verdicts[s.number] for s in suspects]
+        if not self._enabled or any(verdict.reason in _PASSING for verdict in listed):
+            return
+        others = {path: _digest(path) for path in sorted(files) if path != program.path}
+        path = self._path(program, suspects)
+        temporary = f"{path}.{os.getpid()}"
+        try:
+            os.makedirs(self._directory, exist_ok=True)
+            with open(temporary, "w", encoding="utf-8") as file:
+                json.dump({"files": others, "verdicts": [verdict._asdict() for verdict in listed]}, file)
+            os.replace(temporary, path)
+        except OSError:
+            return
+
+    def _path(self, program: Program, suspects: Sequence[Suspect]) -> str:
+        asked = [(s.code, s.path, sorted(s.lines), s.function, s.subject) for s in suspects]
+        key = repr(
+            (self._circumstances, program.path, program.root, program.text, sorted(program.overlays.items()), asked)
+        )
+        return os.path.join(self._directory, f"{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}.json")
+
+
+def _verdict(entry: dict[str, Any]) -> Verdict:
+    outcomes = tuple(Outcome(*outcome) for outcome in entry["outcomes"])
+    known: dict[str, Any] = {
+        **entry,
+        "status": Status(entry["status"]),
+        "outcomes": outcomes,
+        "files": tuple(entry["files"]),
+    }
+    return Verdict(**known)
+
+
+def _agent_state() -> list[tuple[str, int, int]]:
+    """The files of the agent by time and size: another agent may judge otherwise."""
+    states: list[tuple[str, int, int]] = []
+    for path in sorted(AGENT.rglob("*.py")):
+        status = path.stat()
+        states.append((path.name, status.st_mtime_ns, status.st_size))
+    return states
+
+
+def _digest(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return ""

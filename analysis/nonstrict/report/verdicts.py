@@ -1,0 +1,210 @@
+"""Verdicts of experiments in words: a sentence for each, and for each reason why an experiment said nothing.
+
+What an inconclusive verdict means is said here alone; output formats and editors choose between `tag` (a few words),
+`sentence` (one line) and `details` (what more there is to tell).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.findings import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from nonstrict.findings import Diagnostic, Outcome, Verdict
+
+
+class Reason(NamedTuple):
+    """Why an experiment said nothing: in a few words, as a sentence, and what to do next.
+
+    `{function}` in the texts stands for the name of the marked function.
+    """
+
+    short: str
+    sentence: str
+    advice: str
+
+
+REASONS = {
+    "load": Reason(
+        "not loaded",
+        "{function} could not be loaded",
+        "try `--full-import`, and check that the interpreter (`--python`) has what the file imports",
+    ),
+    "inputs": Reason(
+        "no inputs",
+        "no inputs were found for {function}",
+        "give some with `# nonstrict: inputs(...)`, or record real calls with `nonstrict record -- pytest`",
+    ),
+    "eager-raises": Reason(
+        "eager raises",
+        "{function} raises without torch.compile too",
+        "give inputs that it accepts with `# nonstrict: inputs(...)` or `nonstrict record`",
+    ),
+    "line-not-reached": Reason(
+        "line not reached",
+        "no input made {function} run this line",
+        "give inputs that lead there with `# nonstrict: inputs(...)` or `nonstrict record`",
+    ),
+    "not-compiled": Reason(
+        "not compiled",
+        "the program calls {function}, but never from a compiled region",
+        "call it from one, or have it compiled by itself with `# nonstrict: inputs(...)`",
+    ),
+    "insensitive": Reason(
+        "no effect in eager",
+        "what the finding is about makes no difference without torch.compile either",
+        "give inputs for which it matters with `# nonstrict: inputs(...)` or `nonstrict record`",
+    ),
+    "shared": Reason(
+        "shared cause",
+        "eager and compiled code differ, and this finding is one of several that may be the cause",
+        "settle the others first, then confirm again",
+    ),
+    "eager-nondeterministic": Reason(
+        "eager varies",
+        "{function} gives different results without torch.compile, run after run",
+        "set a seed, or pass the source of chance as an argument",
+    ),
+    "differs-before": Reason(
+        "differs anyway",
+        "eager and compiled code differ numerically before anything was changed",
+        "compare them in float64 by hand: this is rounding, or another bug",
+    ),
+    "blocked": Reason(
+        "blocked",
+        "torch refuses {function} for another reason first",
+        "settle that one first, then confirm again",
+    ),
+    "timeout": Reason(
+        "time limit",
+        "the experiment took longer than its time limit",
+        "raise the limit with `--timeout`, or give smaller inputs",
+    ),
+    "crash": Reason(
+        "crash",
+        "the process of the experiment crashed",
+        "run the function by itself: a crash of torch is a bug to report to PyTorch",
+    ),
+    "memory": Reason(
+        "memory limit",
+        "the experiment needed more memory than its limit",
+        "give smaller inputs with `# nonstrict: inputs(...)`",
+    ),
+    "sandbox": Reason(
+        "no sandbox",
+        "code cannot be isolated on this machine",
+        "allow user namespaces or Landlock here, or run code that you trust with `--isolation none`",
+    ),
+    "needs-cuda": Reason(
+        "needs a GPU",
+        "{function} needs a GPU, and this machine has none that torch can use",
+        "confirm it on a machine with one",
+    ),
+    "torch-too-old": Reason(
+        "torch too old",
+        "the installed torch lacks what the experiment needs",
+        "confirm with a newer one: `--python` chooses the interpreter",
+    ),
+    "no-experiment": Reason(
+        "no experiment",
+        "there is no experiment for this rule",
+        "judge the finding by its message and call chain",
+    ),
+}
+_UNKNOWN = Reason("unknown reason", "the experiment said nothing", "report this as a bug of nonstrict")
+
+_RESULTS = {
+    "same": "same as eager",
+    "silent-wrong": "silently wrong",
+    "effect-lost": "effect lost",
+    "error": "error",
+    "not-run": "not run",
+}
+#: Results that speak for a status; the backends that gave them are named in its sentence.
+_SPEAKING = {Status.CONFIRMED: ("silent-wrong", "effect-lost", "error"), Status.REFUTED: ("same",)}
+
+
+def tag(verdict: Verdict) -> str:
+    """The verdict in a few words: `confirmed`, `inconclusive: no inputs`."""
+    if verdict.status is not Status.INCONCLUSIVE:
+        return verdict.status.value
+    return f"{verdict.status.value}: {reason_of(verdict).short}"
+
+
+def suffix(diagnostic: Diagnostic) -> str:
+    """The verdict as the end of a line, ` [confirmed]`; empty without one."""
+    return f" [{tag(diagnostic.verdict)}]" if diagnostic.verdict is not None else ""
+
+
+def sentence(verdict: Verdict, function: str) -> str:
+    """The verdict in one line: what it holds for, how long it took, and what was seen or why nothing was.
+
+    `function` is the qualified name of the marked function, empty if there is none.
+    """
+    head = f"{verdict.status.value}{_scope(verdict)}"
+    if verdict.status is Status.CONFIRMED:
+        return f"{head}: {verdict.evidence}" if verdict.evidence else head
+    if verdict.status is Status.REFUTED:
+        seen = f" ({verdict.evidence})" if verdict.evidence else ""
+        return f"{head}: the code under suspicion ran, and compiled code agreed with eager{seen}"
+    reason = reason_of(verdict)
+    name = f"`{function}`" if function else "the function"
+    seen = f" ({verdict.evidence})" if verdict.evidence else ""
+    return f"{head}: {reason.sentence.format(function=name)}{seen}: {reason.advice}"
+
+
+def details(verdict: Verdict) -> Iterator[str]:
+    """Further lines: each backend where they do not agree, the script that shows it, and what it would have changed."""
+    results = {outcome.result for outcome in verdict.outcomes}
+    if len(results) > 1 or any(outcome.detail for outcome in verdict.outcomes):
+        yield "; ".join(_told(outcome) for outcome in verdict.outcomes)
+    if verdict.repro:
+        yield f"repro: {verdict.repro}"
+    if verdict.files:
+        yield f"the run {', '.join(verdict.files)}"
+
+
+def told(diagnostic: Diagnostic) -> str:
+    """The sentence of the verdict of a diagnostic; empty without one."""
+    if diagnostic.verdict is None:
+        return ""
+    return sentence(diagnostic.verdict, diagnostic.function)
+
+
+def reason_of(verdict: Verdict) -> Reason:
+    """The texts for the reason of an inconclusive verdict."""
+    return REASONS.get(verdict.reason, _UNKNOWN)
+
+
+def counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
+    """How many diagnostics have which verdict, the statuses in order; empty if none has one."""
+    found = [diagnostic.verdict.status for diagnostic in diagnostics if diagnostic.verdict is not None]
+    return {status.value: count for status in Status if (count := found.count(status))}
+
+
+def counted(diagnostics: Sequence[Diagnostic]) -> str:
+    """`3 confirmed, 1 refuted, 1 without experiment`; empty if no diagnostic has a verdict."""
+    numbers = counts(diagnostics)
+    without = len(diagnostics) - sum(numbers.values())
+    parts = [f"{count:,} {status}" for status, count in numbers.items()]
+    if parts and without:
+        parts.append(f"{without:,} without experiment")
+    return ", ".join(parts)
+
+
+def _scope(verdict: Verdict) -> str:
+    """What the verdict holds for: ` on torch 2.13.0 / cpu / inductor in 0.9 s`."""
+    speaking = _SPEAKING.get(verdict.status, ())
+    backends = ", ".join(outcome.backend for outcome in verdict.outcomes if outcome.result in speaking)
+    torch = f"torch {verdict.torch}" if verdict.torch else ""
+    place = " / ".join(part for part in (torch, verdict.device, backends) if part)
+    took = f" in {verdict.seconds:.1f} s" if verdict.seconds else ""
+    return (f" on {place}" if place else "") + took
+
+
+def _told(outcome: Outcome) -> str:
+    result = _RESULTS.get(outcome.result, outcome.result)
+    return f"{outcome.backend}: {result}" + (f" ({outcome.detail})" if outcome.detail else "")

@@ -1,0 +1,147 @@
+"""One arm of an experiment: load the program, run its driver on one backend, and return the trace."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import types
+from typing import TYPE_CHECKING, Any
+
+from nonstrict_agent.loading import LoadError, Program, install_overlays, load
+from nonstrict_agent.observe.errors import describe_error
+from nonstrict_agent.observe.events import Events
+from nonstrict_agent.observe.lines import Lines
+from nonstrict_agent.recorder import EnoughCalls, Recorder, Recording, seed
+from nonstrict_agent.regions import install_regions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def run_arm(job: dict[str, Any]) -> dict[str, Any]:
+    """Run one arm.
+
+    The job holds `backend`, `path`, `text`, `root`, `kept`, `dropped`, `overlays`, `driver` (how the program is set
+    going, see `drive`), `lines` (whether executed lines are collected), `gradients`, `calls` (how many calls of
+    regions are followed), `repeat`, `change` and `change_at` (see `Recording`). The trace holds `calls`, `lines`,
+    `missing`, `gradients`, `files`, and `failure` with a sentence where the program did not get to its driver.
+    """
+    sys.argv = [job["path"]]
+    is_user = user_files(job["root"], job["path"])
+    events = Events(is_user)
+    recorder = Recorder(_recording(job, is_user), events)
+    lines = Lines(is_user)
+    install_regions(recorder, job["backend"])
+    install_overlays(job.get("overlays", {}))
+    os.chdir(os.path.dirname(job["path"]) or "/")
+    events.install()
+    trace: dict[str, Any] = {"calls": recorder.calls, "missing": []}
+    seed(0)
+    if job.get("lines"):
+        lines.start()
+    try:
+        loaded = load(program_in(job))
+        trace["missing"] = loaded.missing
+        trace["stop"] = drive(job["driver"], loaded.module, is_user)
+        if job.get("gradients"):
+            trace["gradients"] = recorder.gradients()
+        trace["changed"] = recorder.changed
+    except LoadError as error:
+        trace["failure"] = str(error)
+        if error.__cause__ is not None:
+            trace["load_error"] = describe_error(error.__cause__, is_user)
+    except EnoughCalls:
+        # Scripts whose own top level calls the region.
+        trace["stop"] = {"kind": "enough"}
+    finally:
+        if job.get("lines"):
+            lines.stop()
+            trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
+    trace["files"] = sorted({str(module.__file__) for module in Modules(is_user)()})
+    return trace
+
+
+def _recording(job: dict[str, Any], is_user: Callable[[str], bool]) -> Recording:
+    return Recording(
+        is_user=is_user,
+        modules=Modules(is_user),
+        calls=job.get("calls", 6),
+        repeat=job.get("repeat", 1),
+        change=job.get("change"),
+        change_at=job.get("change_at", 0),
+    )
+
+
+def program_in(job: dict[str, Any]) -> Program:
+    """The program that a job holds."""
+    kept = job.get("kept")
+    return Program(
+        path=job["path"],
+        text=job["text"],
+        root=job["root"],
+        kept=None if kept is None else frozenset(kept),
+        dropped=frozenset((line, column) for line, column in job.get("dropped", ())),
+        cuda=job.get("device") == "cuda",
+    )
+
+
+def drive(driver: dict[str, Any], module: types.ModuleType, is_user: Callable[[str], bool]) -> Any:
+    """Set the program going.
+
+    A function of it is called (`function`, `calls`), or an example run (`source`); `block` and `guard` ran while the
+    program was loaded. Returns how it ended: `{"kind": "end" | "enough" | "raised", ...}`.
+    """
+    try:
+        if driver["kind"] == "function":
+            _member(module, driver["name"])()
+        elif driver["kind"] in {"calls", "source"}:
+            from nonstrict_agent.schedule import follow
+
+            follow(driver, module)
+    except EnoughCalls:
+        return {"kind": "enough"}
+    except LoadError:
+        raise
+    except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - the observation
+        return {"kind": "raised", "error": describe_error(error, is_user)}
+    return {"kind": "end"}
+
+
+def _member(module: types.ModuleType, name: str) -> Any:
+    value: Any = module
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def user_files(root: str, path: str) -> Callable[[str], bool]:
+    """Says of a file name whether it is the user's: below the project, and in no folder of installed packages."""
+    base = os.path.join(os.path.abspath(root), "")
+    installed = [os.path.join(sysconfig.get_path(name), "") for name in ("purelib", "platlib", "stdlib")]
+    agent = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+
+    def is_user(name: str) -> bool:
+        if name == path:
+            return True
+        if not name.startswith(base) or name.startswith(agent):
+            return False
+        return not any(name.startswith(folder) for folder in installed) and f"{os.sep}site-packages{os.sep}" not in name
+
+    return is_user
+
+
+class Modules:
+    """The modules of the user that are loaded."""
+
+    def __init__(self, is_user: Callable[[str], bool]) -> None:
+        self._is_user = is_user
+
+    def __call__(self) -> list[types.ModuleType]:
+        return list(self._found())
+
+    def _found(self) -> Iterator[types.ModuleType]:
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if type(module) is types.ModuleType and isinstance(file, str) and self._is_user(file):
+                yield module

@@ -1,0 +1,63 @@
+"""What an exception really says: the whole chain behind it, and the line of the user's code that holds the cause.
+
+torch wraps every error of a traced body in general ones ("Unsupported output type ..." for an access to `data_ptr`):
+the innermost exception with a frame in the user's files holds the true reason. `__suppress_context__` is ignored on
+purpose, because torch raises `from None` over user errors.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_MAX_TEXT = 600
+_MAX_LINKS = 12
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+_GRAPH_BREAK_ID = re.compile(r"\bgb\d{4}\b|GB\d{4}", re.IGNORECASE)
+
+
+def describe_error(error: BaseException, is_user: Callable[[str], bool]) -> dict[str, Any]:
+    """An error as JSON.
+
+    `links` are the exceptions from the outermost to the innermost, each `{"type", "message", "frames"}` with the
+    frames in the user's files, outermost first; `cause` is the link that holds the true reason.
+    """
+    links = [_link(link, is_user) for link in _chain(error)]
+    with_frames = [index for index, link in enumerate(links) if link["frames"]]
+    cause = with_frames[-1] if with_frames else len(links) - 1
+    found = _GRAPH_BREAK_ID.search("".join(link["text"] for link in links))
+    for link in links:
+        link["message"] = link.pop("text")[:_MAX_TEXT]
+    return {"links": links, "cause": cause, "graph_break": found.group(0).upper() if found else ""}
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen and len(seen) < _MAX_LINKS:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__ or link.__context__
+
+
+def _link(error: BaseException, is_user: Callable[[str], bool]) -> dict[str, Any]:
+    text = _text(error)
+    frames = [
+        [frame.filename, frame.lineno]
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.lineno is not None and is_user(frame.filename)
+    ]
+    # Dynamo tells where in the user's code it stood in the text alone.
+    told = [[name, int(line)] for name, line in _FRAME.findall(text) if is_user(name)]
+    return {"type": type(error).__name__, "text": text, "frames": frames + told, "told": bool(told)}
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as second:  # noqa: BLE001 - a user's __str__ may raise anything
+        return f"<str raised {type(second).__name__}>"

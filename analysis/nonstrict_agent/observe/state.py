@@ -1,0 +1,212 @@
+"""Fingerprints of what a program keeps: globals, closures, class attributes, arguments, and the modes of torch.
+
+A snapshot maps paths as a user would write them (`HISTORY`, `CONFIG.scale`, `cache["w"]`) to short fingerprints; two
+snapshots that differ name what changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import types
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nonstrict_agent.observe.values import TRACING_CLASSES, tensor_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+#: Wrappers of the agent itself keep what is none of the program's business.
+_AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_MAX_DEPTH = 5
+_MAX_ITEMS = 200
+_MAX_PATHS = 4000
+_OPAQUE = (
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.CodeType,
+)
+
+
+class Snapshot(NamedTuple):
+    """Fingerprints by path, and the paths at which tensors of a tracer were found."""
+
+    prints: dict[str, str]
+    leaks: tuple[str, ...]
+
+
+def snapshot(roots: Mapping[str, object]) -> Snapshot:
+    """The fingerprints of everything that is reached from named roots."""
+    walker = _Walker()
+    for name, value in roots.items():
+        walker.visit(name, value, 0)
+    return Snapshot(walker.prints, tuple(walker.leaks))
+
+
+def module_roots(modules: Iterable[types.ModuleType]) -> dict[str, object]:
+    """The data that modules hold: their globals, attributes of their classes, closures of their functions.
+
+    Names carry their module only where there are several modules.
+    """
+    listed = list(modules)
+    roots: dict[str, object] = {}
+    for module in listed:
+        prefix = f"{module.__name__}." if len(listed) > 1 else ""
+        for name, value in list(vars(module).items()):
+            if name.startswith("__") or isinstance(value, _OPAQUE):
+                continue
+            if isinstance(value, type):
+                if value.__module__ == module.__name__:
+                    roots.update(_class_roots(f"{prefix}{name}", value))
+            elif isinstance(value, types.FunctionType):
+                roots.update(function_roots(f"{prefix}{name}", value))
+            else:
+                roots[f"{prefix}{name}"] = value
+    return roots
+
+
+def function_roots(name: str, function: types.FunctionType) -> dict[str, object]:
+    """What a function keeps: its closure, its attributes, its mutable defaults."""
+    roots: dict[str, object] = {}
+    seen: set[int] = set()
+    while id(function) not in seen:
+        seen.add(id(function))
+        own = function.__code__.co_filename.startswith(_AGENT)
+        for variable, cell in zip(
+            function.__code__.co_freevars, () if own else function.__closure__ or (), strict=False
+        ):
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            if not isinstance(value, (*_OPAQUE, types.FunctionType, type)):
+                roots[variable] = value
+        defaults: tuple[Any, ...] = function.__defaults__ or ()
+        for index, default in enumerate(defaults):
+            if not isinstance(default, _OPAQUE):
+                roots[f"{name}'s default {index + 1}"] = default
+        inner = getattr(function, "__wrapped__", None)
+        attributes = {key: value for key, value in vars(function).items() if not _is_plumbing(key)}
+        roots.update({f"{name}.{key}": value for key, value in attributes.items()})
+        if not isinstance(inner, types.FunctionType):
+            break
+        function = inner
+    return roots
+
+
+def _class_roots(name: str, cls: type) -> Iterator[tuple[str, object]]:
+    for key, value in list(vars(cls).items()):
+        if key.startswith("__") or isinstance(value, (*_OPAQUE, type, property, classmethod, staticmethod)):
+            continue
+        if isinstance(value, types.FunctionType):
+            yield from function_roots(f"{name}.{key}", value).items()
+        else:
+            yield f"{name}.{key}", value
+
+
+def _is_plumbing(attribute: str) -> bool:
+    """Whether an attribute of a function is one that decorators and torch leave behind."""
+    return attribute == "__wrapped__" or attribute.startswith(("_torch", "__", "get_compiler_config"))
+
+
+class _Walker:
+    """Walks values without calling their code where that can be helped, bounded in depth and number."""
+
+    def __init__(self) -> None:
+        self.prints: dict[str, str] = {}
+        self.leaks: list[str] = []
+        self._open: set[int] = set()
+
+    def visit(self, path: str, value: object, depth: int) -> None:
+        if len(self.prints) >= _MAX_PATHS or id(value) in self._open:
+            return
+        children = self._children(value) if depth < _MAX_DEPTH else None
+        if children is None:
+            self.prints[path] = self._leaf(path, value)
+            return
+        kind, items = children
+        self._open.add(id(value))
+        self.prints[path] = f"{kind}[{len(items)}]"
+        for step, child in items[:_MAX_ITEMS]:
+            self.visit(path + step, child, depth + 1)
+        self._open.discard(id(value))
+
+    def _children(self, value: object) -> tuple[str, list[tuple[str, object]]] | None:
+        """The parts of a container or object with the steps that lead to them, None for a leaf."""
+        import torch
+
+        if isinstance(value, torch.nn.Module):
+            own = {key: part for key, part in vars(value).items() if key not in _MODULE_PLUMBING}
+            items = [(f".{key}", part) for key, part in own.items()]
+            for table in (value._parameters, value._buffers, value._modules):
+                items += [(f".{key}", part) for key, part in table.items()]
+            return type(value).__name__, items
+        if isinstance(value, torch.Tensor):
+            return None
+        if isinstance(value, dict):
+            return type(value).__name__, [(f"[{_key(key)}]", part) for key, part in list(value.items())]
+        if isinstance(value, (list, tuple)) or type(value).__name__ == "deque":
+            return type(value).__name__, [(f"[{index}]", part) for index, part in enumerate(list(value))]  # type: ignore[arg-type]
+        if isinstance(value, (*_OPAQUE, types.FunctionType, types.MethodType, type, str, bytes, int, float, complex)):
+            return None
+        attributes = getattr(value, "__dict__", None)
+        if isinstance(attributes, dict) and type(value).__module__.split(".")[0] != "torch":
+            return type(value).__name__, [(f".{key}", part) for key, part in attributes.items()]
+        return None
+
+    def _leaf(self, path: str, value: object) -> str:
+        import torch
+
+        name = type(value).__name__
+        if isinstance(value, torch.Tensor):
+            if name in TRACING_CLASSES:
+                self.leaks.append(path)
+                return name
+            return _tensor(value)
+        if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
+            return f"{name} {_short(repr(value))}"
+        if isinstance(value, (set, frozenset)):
+            return f"{name} {_short(repr(sorted(map(repr, value))))}"
+        if name == "ndarray":
+            return f"ndarray {getattr(value, 'shape', '')} {_digest(bytes(getattr(value, 'tobytes', bytes)()))}"
+        if isinstance(value, (types.FunctionType, types.MethodType, type)):
+            return f"{name} {getattr(value, '__qualname__', '')}"
+        return name
+
+
+_MODULE_PLUMBING = frozenset(
+    {
+        "_parameters",
+        "_buffers",
+        "_modules",
+        "_non_persistent_buffers_set",
+        "_is_full_backward_hook",
+        "_compiled_call_impl",
+    }
+    | {"_torchdynamo_orig_callable"}
+)
+
+
+def _tensor(tensor: Any) -> str:
+    try:
+        content = tensor_hash(tensor)
+    except Exception as error:  # noqa: BLE001 - subclasses of tensors may raise anything
+        content = type(error).__name__
+    extra = "".join(f" .{key}" for key in sorted(getattr(tensor, "__dict__", None) or ()) if not key.startswith("_"))
+    gradient = " grad" if tensor.requires_grad else ""
+    return f"tensor {str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)} {content}{gradient}{extra}"
+
+
+def _key(key: object) -> str:
+    return repr(key) if isinstance(key, (str, int, float, bool, tuple)) else type(key).__name__
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:24]}...{_digest(text.encode('utf-8', 'surrogatepass'))}"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=8).hexdigest()

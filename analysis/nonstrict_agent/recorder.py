@@ -1,0 +1,248 @@
+"""Records each outermost call of a compiled region: inputs, results, streams, state, errors."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import sys
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nonstrict_agent.changing import CannotChangeError, change_state, copied
+from nonstrict_agent.observe.ambient import ambient_state
+from nonstrict_agent.observe.errors import describe_error
+from nonstrict_agent.observe.state import Snapshot, module_roots, snapshot
+from nonstrict_agent.observe.streams import Streams
+from nonstrict_agent.observe.values import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+    from nonstrict_agent.observe.events import Events
+
+
+class EnoughCalls(BaseException):
+    """The program made as many calls of regions as an experiment looks at."""
+
+
+class Recording(NamedTuple):
+    """What a recorder is to do.
+
+    `is_user` tells the user's files, `modules` the modules whose state counts; `calls` are followed at most. The first
+    call is made `repeat` times, with the same arguments; before the call number `change_at` the state that `change`
+    names is changed (see `nonstrict_agent.changing`).
+    """
+
+    is_user: Callable[[str], bool]
+    modules: Callable[[], list[ModuleType]]
+    calls: int
+    repeat: int = 1
+    change: Mapping[str, Any] | None = None
+    change_at: int = 0
+
+
+class Recorder:
+    """The calls of one arm."""
+
+    def __init__(self, recording: Recording, events: Events) -> None:
+        self._recording = recording
+        self._events = events
+        self._inside = False
+        self.calls: list[dict[str, Any]] = []
+        self.kept: list[tuple[Any, Any, Any]] = []
+        self.watched: dict[str, object] = {}
+        self.changed = ""
+        self._last: dict[str, str] = {}
+
+    def call(
+        self, region: str, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
+        """Call a region, and record the call unless it happens inside another one."""
+        if self._inside:
+            return function(*arguments, **keywords)
+        if len(self.calls) >= self._recording.calls:
+            raise EnoughCalls
+        self._inside = True
+        try:
+            again = [copied((arguments, keywords)) for _ in range(self._recording.repeat - 1)] if not self.calls else []
+            result = self._recorded(region, function, arguments, keywords)
+            for more_arguments, more_keywords in again:
+                self._recorded(region, function, more_arguments, more_keywords)
+            return result
+        finally:
+            self._inside = False
+
+    def _recorded(
+        self, region: str, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
+        # Every arm draws the same numbers in a call, whatever tracing drew before it.
+        seed(len(self.calls))
+        if self._recording.change is not None and len(self.calls) == self._recording.change_at:
+            self.changed = self._change(self._recording.change, arguments, keywords)
+        given = named(function, arguments, keywords)
+        record: dict[str, Any] = {"region": region, "inputs": _prints(given).prints}
+        before = self.state()
+        record["between"] = _changed(self._last, before.prints) if self.calls else {}
+        self.calls.append(record)
+        result, error = None, None
+        self._events.taken()
+        started = time.perf_counter()
+        with Streams() as streams:
+            self._events.active = True
+            try:
+                result = function(*arguments, **keywords)
+            except EnoughCalls:
+                raise
+            except BaseException as raised:  # noqa: BLE001 - whatever it is, it is the observation
+                error = raised
+            finally:
+                self._events.active = False
+        record["seconds"] = round(time.perf_counter() - started, 4)
+        record |= {"out": streams.out, "err": streams.err, "bytes": streams.size, "events": self._events.taken()}
+        after = self.state()
+        self._last = after.prints
+        record["state"] = _changed(before.prints, after.prints)
+        # What the region keeps has to be told from what the tracer left in it.
+        record["leaks"] = [*after.leaks, *_prints(given).leaks]
+        record["arguments"] = _prints(given).prints
+        if error is not None:
+            record["error"] = describe_error(error, self._recording.is_user)
+            raise error
+        record["result"] = encode(result)
+        self.kept.append((arguments, keywords, result))
+        return result
+
+    def trace(
+        self, region: str, tracer: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
+        """Trace a function ahead of time (`make_fx`, `export`): only a refusal is recorded, as a call of the region."""
+        if self._inside:
+            # AOTAutograd traces by it too.
+            return tracer(*arguments, **keywords)
+        self._inside = True
+        try:
+            with Streams():
+                return tracer(*arguments, **keywords)
+        except BaseException as error:
+            self.calls.append(
+                {"region": region, "traced": True, "error": describe_error(error, self._recording.is_user)}
+            )
+            raise
+        finally:
+            self._inside = False
+
+    def _change(self, change: Mapping[str, Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
+        """Change what is named; nothing, and an empty text, where that is not possible."""
+        try:
+            return change_state(change, self._roots(arguments, keywords))
+        except CannotChangeError:
+            return ""
+
+    def state(self) -> Snapshot:
+        """The fingerprints of all that the program keeps."""
+        found = snapshot(self._roots((), {}))
+        return Snapshot(
+            {**found.prints, **{f"<{name}>": value for name, value in ambient_state().items()}}, found.leaks
+        )
+
+    def _roots(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, object]:
+        """All that the program keeps, and some arguments, by name."""
+        given = {f"argument {index + 1}": value for index, value in enumerate((*arguments, *keywords.values()))}
+        return {**module_roots(self._recording.modules()), **self.watched, **given}
+
+    def gradients(self) -> dict[str, Any] | None:
+        """The gradients that the last result gives to what it was computed from, None where it has none.
+
+        They are taken with respect to leaves among the arguments and in the state of the program, so that a
+        captured parameter that gets no gradient shows.
+        """
+        import torch
+        from torch.utils import _pytree
+
+        if not self.kept:
+            return None
+        arguments, keywords, result = self.kept[-1]
+        outputs = [leaf for leaf in _pytree.tree_leaves(result) if _differentiable(leaf)]
+        leaves = _leaves(self._roots(arguments, keywords))
+        if not outputs and not leaves:
+            return None
+        if not outputs:
+            return {"error": "no result requires a gradient"}
+        try:
+            total: Any = sum(_total(output) for output in outputs)
+            found: Any = torch.autograd.grad(total, list(leaves.values()), allow_unused=True) if leaves else ()
+        except Exception as error:  # noqa: BLE001 - the failure is the observation
+            return {"error": describe_error(error, self._recording.is_user)}
+        return {"of": {name: None if part is None else encode(part) for name, part in zip(leaves, found, strict=True)}}
+
+
+def named(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, object]:
+    """Arguments by the names of their parameters, as far as the function tells them."""
+    try:
+        bound = inspect.signature(function).bind(*arguments, **keywords).arguments
+    except (TypeError, ValueError):
+        bound = {f"argument {index + 1}": value for index, value in enumerate(arguments)} | keywords
+    found: dict[str, object] = {}
+    for name, value in bound.items():
+        if name in {"args", "arguments"} and isinstance(value, tuple):
+            found |= {f"argument {index + 1}": part for index, part in enumerate(value)}
+        else:
+            found[name] = value
+    return found
+
+
+def seed(number: int) -> None:
+    """Seed every generator that a program may draw from."""
+    import torch
+
+    random.seed(number)
+    torch.manual_seed(number)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and hasattr(numpy, "random"):
+        numpy.random.seed(number)
+
+
+def _differentiable(value: object) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor) and value.requires_grad
+
+
+def _total(tensor: Any) -> Any:
+    import torch
+
+    return torch.view_as_real(tensor).sum() if tensor.is_complex() else tensor.sum()
+
+
+def _leaves(roots: Mapping[str, object]) -> dict[str, Any]:
+    """The leaf tensors that require a gradient, by the path that they are reached on."""
+    import torch
+    from torch.utils import _pytree
+
+    found: dict[str, Any] = {}
+    seen: set[int] = set()
+    for name, root in roots.items():
+        parts = [(name, leaf) for leaf in _pytree.tree_leaves(root)]
+        for path, value in parts:
+            named = value.named_parameters(path) if isinstance(value, torch.nn.Module) else [(path, value)]
+            for inner, tensor in named:
+                if (
+                    isinstance(tensor, torch.Tensor)
+                    and tensor.requires_grad
+                    and tensor.is_leaf
+                    and id(tensor) not in seen
+                ):
+                    seen.add(id(tensor))
+                    found[inner if inner not in found else f"{inner} {len(found)}"] = tensor
+    return found
+
+
+def _prints(value: Mapping[str, object]) -> Snapshot:
+    return snapshot(value)
+
+
+def _changed(before: dict[str, str], after: dict[str, str]) -> dict[str, list[str | None]]:
+    """The paths whose fingerprints differ, with both."""
+    paths = [path for path in {**before, **after} if before.get(path) != after.get(path)]
+    return {path: [before.get(path), after.get(path)] for path in paths}

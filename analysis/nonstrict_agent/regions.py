@@ -1,0 +1,169 @@
+"""Puts an arm's backend behind `torch.compile`, `make_fx` and `export`, and a recorder in front of what they return.
+
+In the eager arm the same objects exist, but nothing is compiled: `torch.compiler.set_stance("force_eager")`, and what
+`make_fx` or `export` would trace is called itself.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nonstrict_agent.recorder import Recorder
+
+EAGER = "eager"
+INDUCTOR = "inductor"
+#: Only traces, with fake tensors; what is computed is computed by eager code.
+FAKE = "fake"
+_MARK = "_nonstrict_region"
+
+
+def install_regions(recorder: Recorder, backend: str) -> None:
+    """Replace the entry points of torch's compilers in this process, which ends with the experiment."""
+    import torch
+
+    if backend in {EAGER, FAKE}:
+        torch.compiler.set_stance("force_eager")
+    _settle(backend)
+    original = torch.compile
+    torch.compile = _compile(original, recorder, backend)
+    _replace_make_fx(recorder, backend)
+    _replace_export(recorder, backend)
+
+
+def _settle(backend: str) -> None:
+    """Settings under which arms are comparable: the same random numbers, no worker processes, no hidden errors."""
+    import torch._dynamo.config as dynamo
+
+    dynamo.suppress_errors = False
+    if backend == INDUCTOR:
+        import torch._inductor.config as inductor
+
+        inductor.fallback_random = True
+        inductor.compile_threads = 1
+
+
+def _compile(original: Callable[..., Any], recorder: Recorder, backend: str) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def compiled(model: Any = None, **options: Any) -> Any:
+        if model is None:
+            return functools.partial(compiled, **options)
+        if backend == FAKE:
+            return recorded(_traced(model), model, recorder)
+        chosen: dict[str, Any] = {name: options[name] for name in ("fullgraph", "dynamic") if name in options}
+        if options.get("disable"):
+            return model
+        result = original(model, backend=backend, **chosen)
+        return recorded(result, model, recorder)
+
+    return compiled
+
+
+def _traced(model: Any) -> Any:
+    """A callable that traces a region with fake tensors before its first call; refusals are raised."""
+    import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    done: list[bool] = []
+    function: Callable[..., Any] = model.forward if isinstance(model, torch.nn.Module) else model
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        if not done:
+            done.append(True)
+            make_fx(functools.partial(function, **keywords), tracing_mode="fake")(*arguments)
+        return function(*arguments, **keywords)
+
+    return call
+
+
+def recorded(compiled: Any, model: Any, recorder: Recorder) -> Any:
+    """A compiled callable whose calls are recorded; a compiled module stays a module."""
+    import torch
+
+    name = getattr(model, "__qualname__", None) or type(model).__qualname__
+    if isinstance(compiled, torch.nn.Module):
+        inner = compiled.forward
+        compiled.forward = _recording(inner, name, recorder)
+        recorder.watched.setdefault(name, model)
+        return compiled
+    owner = getattr(model, "__self__", None)
+    if isinstance(owner, torch.nn.Module):
+        recorder.watched.setdefault(type(owner).__qualname__, owner)
+    return _recording(compiled, name, recorder)
+
+
+def is_region(function: Any) -> bool:
+    """Whether a callable is compiled, and recorded."""
+    import torch
+
+    return hasattr(function, _MARK) or isinstance(function, torch._dynamo.OptimizedModule)
+
+
+def _recording(function: Callable[..., Any], name: str, recorder: Recorder) -> Callable[..., Any]:
+    import torch
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        if torch.compiler.is_compiling():
+            return function(*arguments, **keywords)
+        return recorder.call(name, function, arguments, keywords)
+
+    setattr(call, _MARK, True)
+    return call
+
+
+def _replace_make_fx(recorder: Recorder, backend: str) -> None:
+    from torch.fx.experimental import proxy_tensor
+
+    original = proxy_tensor.make_fx
+
+    @functools.wraps(original)
+    def make_fx(function: Callable[..., Any], *settings: Any, **options: Any) -> Callable[..., Any]:
+        name = getattr(function, "__qualname__", type(function).__qualname__)
+
+        def trace(*arguments: Any, **keywords: Any) -> Any:
+            if backend in {EAGER, FAKE}:
+                return _recording(function, name, recorder)
+            tracer = original(function, *settings, **options)
+            graph = recorder.trace(name, tracer, arguments, keywords)
+            graph.forward = _recording(graph.forward, name, recorder)
+            return graph
+
+        return trace
+
+    proxy_tensor.make_fx = make_fx
+
+
+def _replace_export(recorder: Recorder, backend: str) -> None:
+    import torch
+    import torch.export
+
+    original = torch.export.export
+
+    @functools.wraps(original)
+    def export(module: Any, *arguments: Any, **options: Any) -> Any:
+        name = type(module).__qualname__
+        if backend in {EAGER, FAKE}:
+            return _Exported(_recording(module, name, recorder))
+        program = recorder.trace(name, functools.partial(original, module), arguments, options)
+        return _Exported(_recording(program.module(), name, recorder), program)
+
+    torch.export.export = export
+
+
+class _Exported:
+    """Stands for an exported program: `module()` gives what is called."""
+
+    def __init__(self, call: Callable[..., Any], program: Any = None) -> None:
+        self._call = call
+        self._program = program
+
+    def module(self, *_: Any, **__: Any) -> Callable[..., Any]:
+        return self._call
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._program, name)

@@ -1,0 +1,101 @@
+"""Calls that no code of the program makes: with recorded, stated or found arguments, or by an example in a docstring.
+
+A marked function that is no region by itself is called from a region made for it, which does nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from nonstrict_agent.inputs.search import SEED
+from nonstrict_agent.inputs.specification import UnmakeableError, make_call
+from nonstrict_agent.loading import LoadError
+from nonstrict_agent.regions import is_region
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+
+def follow(driver: dict[str, Any], module: ModuleType) -> None:
+    """Make the calls of a driver of kind `calls`, or execute the text of one of kind `source`.
+
+    Raises:
+        LoadError: the function is not there, or its arguments cannot be made.
+    """
+    region = region_of(module, driver["name"])
+    if driver["kind"] == "source":
+        _execute(driver, module, region)
+        return
+    instances: dict[str, Any] = {}
+    for number, call in enumerate(json.loads(driver["given"])):
+        arguments, keywords = _arguments(call, number, module, instances)
+        region(*arguments, **keywords)
+
+
+def region_of(module: ModuleType, name: str) -> Callable[..., Any]:
+    """The function of a dotted name, in a region of its own unless it is one.
+
+    Raises:
+        LoadError: there is no such function.
+    """
+    import torch
+
+    function = member(module, name)
+    if is_region(function):
+        return function
+
+    def region(*arguments: Any, **keywords: Any) -> Any:
+        return function(*arguments, **keywords)
+
+    region.__qualname__ = name
+    return torch.compile(region, fullgraph=True)
+
+
+def member(module: ModuleType, name: str) -> Any:
+    """The value of a dotted name.
+
+    Raises:
+        LoadError: there is none.
+    """
+    value: Any = module
+    for part in name.split("."):
+        try:
+            value = getattr(value, part)
+        except AttributeError as error:
+            raise LoadError(f"`{name}` cannot be reached from the top of its file") from error
+    return value
+
+
+def _arguments(
+    call: dict[str, Any], number: int, module: ModuleType, instances: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if "expression" in call:
+        return _stated(call["expression"], module)
+    try:
+        return make_call(call, SEED + number, vars(module), instances)  # type: ignore[arg-type]
+    except UnmakeableError as error:
+        raise LoadError(f"the arguments cannot be made: {error}") from error
+
+
+def _stated(expression: str, module: ModuleType) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What a directive states, evaluated among the names of the module and `torch`."""
+    import torch
+
+    def inputs(*arguments: Any, **keywords: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return arguments, keywords
+
+    try:
+        return eval(expression, {"torch": torch, **vars(module), "inputs": inputs})  # noqa: S307 - in the sandbox
+    except Exception as error:
+        raise LoadError(f"`{expression}` raised {type(error).__name__}: {error}") from error
+
+
+def _execute(driver: dict[str, Any], module: ModuleType, region: Callable[..., Any]) -> None:
+    import torch
+
+    namespace: dict[str, Any] = {"torch": torch, **vars(module)}
+    if "." not in driver["name"]:
+        namespace[driver["name"]] = region
+    exec(compile(driver["given"], "<example>", "exec"), namespace)  # noqa: S102 - in the sandbox

@@ -1,0 +1,36 @@
+"""The job that looks for arguments of a function: examples in its docstring, then a search guided by eager errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nonstrict_agent.arm import program_in
+from nonstrict_agent.inputs.docstrings import examples
+from nonstrict_agent.inputs.search import Found, find_inputs
+from nonstrict_agent.loading import LoadError, install_overlays, load
+from nonstrict_agent.schedule import member
+
+
+def run_search(job: dict[str, Any]) -> dict[str, Any]:
+    """Search arguments for the function `job["name"]` of a program.
+
+    The job holds the fields of an arm's program, `wanted` (lines by file that a call must execute), `search_seconds`.
+    The answer holds `calls` (specifications), `examples` (source texts), `how`, and `failure` where nothing was found.
+    """
+    install_overlays(job.get("overlays", {}))
+    try:
+        loaded = load(program_in(job))
+        function = member(loaded.module, job["name"])
+    except LoadError as error:
+        return {"calls": [], "examples": [], "failure": str(error), "stage": "load"}
+    found = find_inputs(
+        function,
+        namespace=vars(loaded.module),
+        seconds=job.get("search_seconds", 3.0),
+        required_lines={path: set(lines) for path, lines in job.get("wanted", {}).items()},
+        variants=2,
+    )
+    told = examples(function)
+    if isinstance(found, Found):
+        return {"calls": found.calls, "examples": told, "how": found.how}
+    return {"calls": [], "examples": told, "failure": found.reason, "stage": "line" if found.missed else "inputs"}
