@@ -1,5 +1,5 @@
 # Everything the repository does, from a bare clone: each target prepares what it needs and repeats nothing.
-#   make demo    check the programs in examples/      make test   all tests: the extension's, then pytest
+#   make demo    check examples/ and confirm it       make test   all tests: the extension's, then pytest
 #   make lint    ruff, basedpyright, biome, tsc       make docs   pages generated from the rules and the README's output
 #   make graph-breaks    measure again which constructs the installed torch refuses to compile
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
@@ -20,9 +20,9 @@ export PIP_ROOT_USER_ACTION := ignore
 help:
 	@sed -n '2,5s/^#   //p' Makefile
 
-demo: $(VENV)/.tool
-	@echo '$$ nonstrict check examples'
-	@$(BIN)/nonstrict check --isolated --no-cache --exit-zero examples
+demo: $(VENV)/.torch
+	@echo '$$ nonstrict check --confirm examples'
+	@$(BIN)/nonstrict check --confirm --isolated --no-cache --exit-zero examples
 
 test: $(VENV)/.developer node_modules/.stamp
 	@npm test --silent
@@ -60,20 +60,22 @@ clean:
 	@rm -rf $(VENV) node_modules client-vscode/node_modules client-vscode/dist dist
 	@rm -rf .pytest_cache .ruff_cache .hypothesis .nonstrict_cache
 
-# The interpreter alone; then the tool as users have it; then what tests need besides, torch among it.
+# The interpreter alone; then the tool with torch, which experiments need; then what tests need besides.
 $(VENV)/bin/python:
 	@PYTHON=$(PYTHON) sh scripts/system_packages.sh python
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.tool: pyproject.toml | $(VENV)/bin/python
-	@echo 'Installing nonstrict into $(VENV) ...' >&2
-	@$(PIP) -e .
+$(VENV)/.torch: pyproject.toml | $(VENV)/bin/python
+	@PYTHON=$(PYTHON) sh scripts/system_packages.sh compiler
+	@echo 'Installing nonstrict and torch into $(VENV) ...' >&2
+	@$(PIP) -e '.[demo]'
 	@touch $@
 
 $(VENV)/.developer: pyproject.toml | $(VENV)/bin/python
+	@PYTHON=$(PYTHON) sh scripts/system_packages.sh compiler
 	@echo 'Installing nonstrict, torch and the tools of its tests into $(VENV) ...' >&2
 	@$(PIP) -e '.[dev]'
-	@touch $(VENV)/.tool $@
+	@touch $(VENV)/.torch $@
 
 node_modules/.stamp: package.json client-vscode/package.json .npmrc
 	@sh scripts/system_packages.sh node

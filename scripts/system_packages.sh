@@ -1,14 +1,19 @@
 #!/bin/sh
 # Installs the Debian packages that a bare machine lacks; silent when nothing is missing.
-#   system_packages.sh python | node | make
+#   system_packages.sh python | compiler | node | make
 # Without root or apt-get it says what to install and fails.
 set -eu
 
 interpreter=${PYTHON:-python3}
-case ${1:?python, node or make} in
+case ${1:?python, compiler, node or make} in
 python)
     command -v "$interpreter" >/dev/null || missing=python3
     "$interpreter" -c 'import ensurepip, venv' 2>/dev/null || missing="${missing:-} python3-venv"
+    ;;
+compiler)
+    command -v g++ >/dev/null || missing=g++
+    "$interpreter" -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
+        missing="${missing:-} python3-dev"
     ;;
 node)
     command -v node >/dev/null || missing=nodejs
@@ -18,7 +23,7 @@ make)
     command -v make >/dev/null || missing=make
     ;;
 *)
-    echo "system_packages.sh: unknown group '$1'; use python, node or make" >&2
+    echo "system_packages.sh: unknown group '$1'; use python, compiler, node or make" >&2
     exit 2
     ;;
 esac

@@ -2,8 +2,9 @@
 
     python scripts/update_readme.py [--check]
 
-Commands are `nonstrict ...`, run at the top of the repository by this interpreter, without cache and colour.
-With --check nothing is written; the exit status is 1 if the README says something else.
+Commands are `nonstrict ...`, run at the top of the repository by this interpreter, without cache and colour. What
+differs from run to run (seconds, the build of torch) is not compared. With --check nothing is written; the exit status
+is 1 if the README says something else.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ README = ROOT / "README.md"
 BLOCK = re.compile(
     r"(<!-- output of: nonstrict (?P<arguments>[^\n]+?) -->\n\n```text\n)(?P<output>.*?)(```\n)", re.DOTALL
 )
+
+
+#: Parts of an output that say something about the machine and the moment.
+PASSING = re.compile(r"(?<= in )\d+\.\d+ s|(?<=torch )\d[\w.+]*(?= / )")
 
 
 def output_of(arguments: str) -> str:
@@ -43,7 +48,14 @@ def output_of(arguments: str) -> str:
 
 def updated(text: str) -> str:
     """The text of the README with every block of output made anew."""
-    return BLOCK.sub(lambda match: match[1] + output_of(match["arguments"]).strip("\n") + "\n" + match[4], text)
+    return BLOCK.sub(_block, text)
+
+
+def _block(match: re.Match[str]) -> str:
+    """A block with its new output, or as it is if only passing things differ."""
+    output = output_of(match["arguments"]).strip("\n") + "\n"
+    same = PASSING.sub("", output) == PASSING.sub("", match["output"])
+    return match[0] if same else match[1] + output + match[4]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,3 +1,3 @@
-"""What runs in the user's own interpreter: processes, sandbox and experiments. Standard library and torch, nothing else."""
+"""What runs in the user's own interpreter: processes, sandbox, experiments. Standard library and torch, no more."""
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from nonstrict_agent.loading import LoadError, Program, install_overlays, load
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.events import Events
 from nonstrict_agent.observe.lines import Lines
+from nonstrict_agent.observe.records import LogRecords
 from nonstrict_agent.recorder import EnoughCalls, Recorder, Recording, seed
 from nonstrict_agent.regions import install_regions
 
@@ -24,18 +25,21 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
 
     The job holds `backend`, `path`, `text`, `root`, `kept`, `dropped`, `overlays`, `driver` (how the program is set
     going, see `drive`), `lines` (whether executed lines are collected), `gradients`, `calls` (how many calls of
-    regions are followed), `repeat`, `change` and `change_at` (see `Recording`). The trace holds `calls`, `lines`,
+    regions are followed), `repeat`, `change` and `change_at` (see `Recording`),
+    `alone` (see `install_regions`). The trace holds `calls`, `lines`,
     `missing`, `gradients`, `files`, and `failure` with a sentence where the program did not get to its driver.
     """
     sys.argv = [job["path"]]
     is_user = user_files(job["root"], job["path"])
     events = Events(is_user)
-    recorder = Recorder(_recording(job, is_user), events)
+    records = LogRecords(is_user)
+    recorder = Recorder(_recording(job, is_user), events, records)
     lines = Lines(is_user)
-    install_regions(recorder, job["backend"])
+    install_regions(recorder, job["backend"], job.get("alone", ""))
     install_overlays(job.get("overlays", {}))
     os.chdir(os.path.dirname(job["path"]) or "/")
     events.install()
+    records.install()
     trace: dict[str, Any] = {"calls": recorder.calls, "missing": []}
     seed(0)
     if job.get("lines"):
@@ -138,6 +142,7 @@ class Modules:
         self._is_user = is_user
 
     def __call__(self) -> list[types.ModuleType]:
+        """As of now."""
         return list(self._found())
 
     def _found(self) -> Iterator[types.ModuleType]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from nonstrict_agent.observe.events import Events
+    from nonstrict_agent.observe.records import LogRecords
 
 
 class EnoughCalls(BaseException):
@@ -45,9 +46,10 @@ class Recording(NamedTuple):
 class Recorder:
     """The calls of one arm."""
 
-    def __init__(self, recording: Recording, events: Events) -> None:
+    def __init__(self, recording: Recording, events: Events, records: LogRecords) -> None:
         self._recording = recording
         self._events = events
+        self._records = records
         self._inside = False
         self.calls: list[dict[str, Any]] = []
         self.kept: list[tuple[Any, Any, Any]] = []
@@ -87,9 +89,10 @@ class Recorder:
         self.calls.append(record)
         result, error = None, None
         self._events.taken()
+        self._records.taken()
         started = time.perf_counter()
         with Streams() as streams:
-            self._events.active = True
+            self._events.active = self._records.active = True
             try:
                 result = function(*arguments, **keywords)
             except EnoughCalls:
@@ -97,9 +100,10 @@ class Recorder:
             except BaseException as raised:  # noqa: BLE001 - whatever it is, it is the observation
                 error = raised
             finally:
-                self._events.active = False
+                self._events.active = self._records.active = False
         record["seconds"] = round(time.perf_counter() - started, 4)
         record |= {"out": streams.out, "err": streams.err, "bytes": streams.size, "events": self._events.taken()}
+        record["log"] = self._records.taken()
         after = self.state()
         self._last = after.prints
         record["state"] = _changed(before.prints, after.prints)

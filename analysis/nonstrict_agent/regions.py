@@ -21,17 +21,57 @@ FAKE = "fake"
 _MARK = "_nonstrict_region"
 
 
-def install_regions(recorder: Recorder, backend: str) -> None:
-    """Replace the entry points of torch's compilers in this process, which ends with the experiment."""
+def install_regions(recorder: Recorder, backend: str, alone: str = "") -> None:
+    """Replace the entry points of torch's compilers in this process, which ends with the experiment.
+
+    With `alone`, the qualified name of a marked function, only that function is compiled, by itself, wherever the
+    program calls it; regions of the program stay eager.
+    """
     import torch
 
     if backend in {EAGER, FAKE}:
         torch.compiler.set_stance("force_eager")
     _settle(backend)
-    original = torch.compile
-    torch.compile = _compile(original, recorder, backend)
+    compiled = _compile(torch.compile, recorder, backend)
+    torch.compile = _left_alone if alone else compiled
+    if alone:
+        _replace_markers(alone, compiled)
+        return
     _replace_make_fx(recorder, backend)
     _replace_export(recorder, backend)
+
+
+def _left_alone(model: Any = None, **options: Any) -> Any:
+    """Stands for `torch.compile` where regions stay eager."""
+    return functools.partial(_left_alone, **options) if model is None else model
+
+
+def _replace_markers(alone: str, compiled: Callable[..., Any]) -> None:
+    """Let each marker put a region around the function of one name."""
+    import torch
+    import torch._dynamo.decorators
+
+    for owner in (torch._dynamo, torch._dynamo.decorators, torch.compiler):
+        for name in ("nonstrict_trace", "allow_in_graph", "leaf_function"):
+            marker = getattr(owner, name, None)
+            if marker is not None:
+                setattr(owner, name, _marking(marker, alone, compiled))
+
+
+def _marking(marker: Callable[..., Any], alone: str, compiled: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(marker)
+    def mark(function: Any = None, *arguments: Any, **options: Any) -> Any:
+        marked = marker(function, *arguments, **options)
+        if getattr(function, "__qualname__", "") != alone or not callable(marked):
+            return marked
+
+        @functools.wraps(function)
+        def region(*given: Any, **named: Any) -> Any:
+            return marked(*given, **named)
+
+        return compiled(region, fullgraph=True)
+
+    return mark
 
 
 def _settle(backend: str) -> None:

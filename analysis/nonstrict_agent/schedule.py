@@ -5,6 +5,7 @@ A marked function that is no region by itself is called from a region made for i
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,8 @@ def _arguments(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if "expression" in call:
         return _stated(call["expression"], module)
+    if "maker" in call:
+        return _made(call["maker"])
     try:
         return make_call(call, SEED + number, vars(module), instances)  # type: ignore[arg-type]
     except UnmakeableError as error:
@@ -90,6 +93,29 @@ def _stated(expression: str, module: ModuleType) -> tuple[tuple[Any, ...], dict[
         return eval(expression, {"torch": torch, **vars(module), "inputs": inputs})  # noqa: S307 - in the sandbox
     except Exception as error:
         raise LoadError(f"`{expression}` raised {type(error).__name__}: {error}") from error
+
+
+def _made(maker: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What a function of another file (`PATH::NAME`) returns: a tuple of arguments, a dict of keywords, or a value."""
+    path, _, name = maker.partition("::")
+    try:
+        value = member(_imported(path), name)()
+    except LoadError:
+        raise
+    except Exception as error:
+        raise LoadError(f"`{maker}` raised {type(error).__name__}: {error}") from error
+    if isinstance(value, dict):
+        return (), value
+    return value if isinstance(value, tuple) else (value,), {}
+
+
+def _imported(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("nonstrict_inputs", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _execute(driver: dict[str, Any], module: ModuleType, region: Callable[..., Any]) -> None:

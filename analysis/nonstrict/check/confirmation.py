@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.arms import Limits
 from nonstrict.confirm.client import Agent, AgentUnavailable, Options
-from nonstrict.confirm.programs import Program, program_of
+from nonstrict.confirm.programs import BACKENDS, Program, program_of
 from nonstrict.confirm.session import Session, Told
 from nonstrict.confirm.suspects import Suspect, suspect_of
 from nonstrict.confirm.verdict_cache import VerdictCache
@@ -165,6 +165,7 @@ class _Work:
         self._suspects = suspects
         self._done = 0
         self.unexplained: list[Diagnostic] = []
+        self.failures: list[str] = []
 
     def done(self) -> dict[int, Verdict]:
         """The verdicts by number of diagnostic.
@@ -193,7 +194,12 @@ class _Work:
         source = next((s for name, s in self._sources.items() if os.path.abspath(name) == path), None)
         if source is None:
             return None
-        return program_of(os.path.abspath(path), source.code, os.path.abspath(self._settings.root), {})
+        makers = {
+            target.partition("::")[2]: maker
+            for target, maker in self._settings.inputs
+            if target.partition("::")[0] == path
+        }
+        return program_of(path, source.code, os.path.abspath(self._settings.root), {}, makers)
 
     def _with_agent(self, programs: Sequence[tuple[Program, list[Suspect]]]) -> dict[int, Verdict]:
         from pathlib import Path
@@ -218,10 +224,30 @@ class _Work:
         session = Session(agent, limits, program)
         told = session.confirm(suspects)
         verdicts = {number: _verdict(one, ready) for number, one in told.items()}
+        if self._options.repro:
+            verdicts = {
+                number: self._with_repro(session, program, told[number], number, one)
+                for number, one in verdicts.items()
+            }
         self._tell_unexplained(session, ready)
         self._cache.store(program, suspects, verdicts, session.files)
         self._count(len(suspects))
         return verdicts
+
+    def _with_repro(self, session: Session, program: Program, told: Told, number: int, verdict: Verdict) -> Verdict:
+        """A confirmed verdict with the path of the script that shows it, where there can be one."""
+        from nonstrict.confirm.repro import Proof, write_repro
+
+        if verdict.status is not Status.CONFIRMED or told.schedule is None:
+            return verdict
+        proofs = {backend: one for backend, one in told.judgement.proofs if backend in BACKENDS}
+        proof = Proof(program, told.schedule, session.eager(told.schedule), proofs)
+        try:
+            path = write_repro(self._options.repro, self._diagnostics[number], verdict, proof)
+        except OSError as error:
+            self.failures.append(f"{self._options.repro}: no script can be written there: {error.strerror}")
+            return verdict
+        return verdict._replace(repro=path)
 
     def _tell_unexplained(self, session: Session, ready: Ready) -> None:
         """Keep what no finding explains."""

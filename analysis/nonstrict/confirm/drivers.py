@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.confirm.slices import Statement, bound, changed, is_main_guard, loaded, slice_for, statements_of
+from nonstrict.confirm.slices import Statement, bound, called, changed, is_main_guard, loaded, slice_for, statements_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,14 +46,13 @@ def drivers_of(tree: ast.Module, targets: Iterable[str]) -> list[Driver]:
     for index, statement in enumerate(statements):
         node = statement.node
         if isinstance(node, ast.FunctionDef) and _is_entry(node) and node.name in reaching:
-            cut = slice_for(statements, [node.name])
-            calling = reaching | _writers(statements, cut.names)
-            driver = Driver("function", node.name, cut.kept, _dropped(node.body, calling, cut.names))
+            kept = slice_for(statements, [node.name]).kept
+            dropped = _dropped(node.body, statements, reaching - {node.name})
+            driver = Driver("function", node.name, kept, dropped)
             found.append((_rank(node.name), index, driver))
         elif isinstance(node, ast.If) and is_main_guard(node) and _mentions(node, reaching):
-            cut = slice_for(statements, (), [index])
-            calling = reaching | _writers(statements, cut.names)
-            driver = Driver("guard", "the main guard", cut.kept, _dropped(node.body, calling, cut.names))
+            kept = slice_for(statements, (), [index]).kept
+            driver = Driver("guard", "the main guard", kept, _dropped(node.body, statements, reaching))
             found.append((3, index, driver))
     own = [index for index, s in enumerate(statements) if _calls_at_top(s, reaching)]
     if own:
@@ -93,9 +92,9 @@ def _reaching(statements: list[Statement], targets: frozenset[str]) -> frozenset
 
 
 def _writers(statements: list[Statement], state: frozenset[str]) -> frozenset[str]:
-    """The functions at the top level that bind or change one of some names."""
+    """The names from which a function is reached that binds or changes one of some names."""
     functions = (s.node for s in statements if isinstance(s.node, _FUNCTIONS))
-    return frozenset(node.name for node in functions if _written(node) & state)
+    return _reaching(statements, frozenset(node.name for node in functions if _written(node) & state))
 
 
 def _written(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
@@ -114,10 +113,7 @@ def _calls_at_top(statement: Statement, reaching: frozenset[str]) -> bool:
     node = statement.node
     if isinstance(node, _DEFINITIONS) or is_main_guard(node):
         return False
-    for part in _own_parts(node):
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in reaching:
-            return True
-    return False
+    return any(isinstance(part, ast.Call) and called(part) in reaching for part in _own_parts(node))
 
 
 def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
@@ -128,20 +124,21 @@ def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
             yield from _own_parts(child)
 
 
-def _dropped(body: list[ast.stmt], reaching: frozenset[str], state: frozenset[str]) -> frozenset[tuple[int, int]]:
-    """The statements of a block that have nothing to do with the names that reach the target, or with its `state`."""
+def _dropped(body: list[ast.stmt], statements: list[Statement], reaching: frozenset[str]) -> frozenset[tuple[int, int]]:
+    """The statements of a block that have nothing to do with the names that reach the target and what these read."""
     simple = list(_simple_statements(body))
-    called = set(reaching)
+    state = slice_for(statements, {name for part in body for name in loaded(part)} & reaching).names
+    calling = set(reaching | _writers(statements, state))
     needed = set(reaching | state)
     kept: set[int] = set()
     grown = True
     while grown:
         grown = False
         for statement in simple:
-            if id(statement) not in kept and _relevant(statement, called, needed):
+            if id(statement) not in kept and _relevant(statement, calling, needed):
                 kept.add(id(statement))
                 own = set(loaded(statement)) | set(bound(statement))
-                called |= own
+                calling |= own
                 needed |= own
                 grown = True
     return frozenset((s.lineno, s.col_offset) for s in simple if id(s) not in kept)
@@ -159,7 +156,7 @@ def _simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _simple_statements(block)
 
 
-def _relevant(statement: ast.stmt, called: set[str], needed: set[str]) -> bool:
+def _relevant(statement: ast.stmt, calling: set[str], needed: set[str]) -> bool:
     """Whether a statement calls one of some names, or makes or changes something needed; what only tells does not."""
     if isinstance(
         statement, (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Return, ast.Break, ast.Continue)
@@ -168,10 +165,10 @@ def _relevant(statement: ast.stmt, called: set[str], needed: set[str]) -> bool:
     if isinstance(statement, (ast.Pass, ast.Raise)):
         return True
     if isinstance(statement, ast.Expr) and _is_telling(statement.value):
-        return any(_calls(part, called) for part in ast.walk(statement))
+        return any(_calls(part, calling) for part in ast.walk(statement))
     if set(bound(statement)) & needed or set(changed(statement)) & needed:
         return True
-    return any(_calls(part, called) for part in ast.walk(statement))
+    return any(_calls(part, calling) for part in ast.walk(statement))
 
 
 def _is_telling(node: ast.expr) -> bool:
@@ -182,12 +179,10 @@ def _calls(node: ast.AST, needed: set[str]) -> bool:
     """Whether a node is a call of something needed, or a call that is given something needed."""
     if not isinstance(node, ast.Call):
         return False
-    function: ast.expr = node.func
-    while isinstance(function, (ast.Attribute, ast.Subscript, ast.Call)):
-        function = function.func if isinstance(function, ast.Call) else function.value
-    if isinstance(function, ast.Name) and function.id in _TELLING:
+    name = called(node)
+    if name in _TELLING:
         return False
-    if isinstance(function, ast.Name) and function.id in needed:
+    if name in needed:
         return True
     given = [*node.args, *(keyword.value for keyword in node.keywords)]
     return any(isinstance(part, ast.Name) and part.id in needed for argument in given for part in ast.walk(argument))

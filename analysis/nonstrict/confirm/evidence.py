@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from nonstrict.confirm.suspects import Suspect
     from nonstrict.findings import Outcome
 
-_MAX_ERROR = 220
+_MAX_ERROR = 160
 _MAX_CHANGES = 2
 
 
 def sentence(divergence: Divergence, suspect: Suspect, eager: Mapping[str, Any], outcomes: Sequence[Outcome]) -> str:
-    """A divergence as a sentence, with what changed before it."""
+    """A divergence as a sentence, with what changed before it; each backend by itself where they differ in kind."""
     told = _told(divergence)
-    kinds = {outcome.result for outcome in outcomes}
-    if len(kinds) > 1:
-        # Backends differ: a captured tensor is stale on one and refused by another.
-        told = "; ".join(f"{outcome.backend}: {outcome.detail}" for outcome in outcomes)
-    changes = _changes(divergence, suspect, eager)
-    return f"{told}{changes}"
+    whole = f"{told}{_changes(divergence, suspect, eager)}"
+    if len({outcome.result for outcome in outcomes}) < 2:
+        return whole
+    # A captured tensor is stale on one backend and refused by another.
+    parts = ((outcome.backend, whole if outcome.detail == told else outcome.detail) for outcome in outcomes)
+    return "; ".join(f"{backend}: {text}" for backend, text in parts)
 
 
 def short(divergence: Divergence) -> str:

@@ -1,4 +1,4 @@
-"""Where the arguments of a marked function may come from, in order: recorded calls, a directive, then a search.
+"""Where the arguments of a marked function may come from: a configured maker, records, a directive, a search.
 
 A directive is a comment on the function, `# nonstrict: inputs(x=torch.randn(2, 3), model=Model())`: the expression is
 evaluated among the names of the function's module and `torch`.
@@ -26,10 +26,13 @@ _MAX_CALLS = 4
 
 
 def given_drivers(program: Program, suspect: Suspect) -> Iterator[Driver]:
-    """The drivers for which someone gave arguments: recorded calls, then a directive."""
+    """The drivers for which someone gave arguments: a function named in the settings, recorded calls, a directive."""
     name = callable_name(suspect)
     if not name:
         return
+    maker = program.makers.get(name)
+    if maker:
+        yield Driver("calls", name, kept_for_target(program, suspect), given=json.dumps([{"maker": maker}]))
     source = function_hashes(program.text).get(plain_name(name), "")
     calls = [call.spec for call in recorded_calls(program.root, program.path, name, source) if not call.stale]
     if calls:

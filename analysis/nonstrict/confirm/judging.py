@@ -6,6 +6,7 @@ that it mattered, and every backend agreed; everything else is inconclusive, wit
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm import evidence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from nonstrict.confirm.suspects import Suspect
 
+#: Where the parts of a path end: `telemetry.seen['batches']`.
+_SEGMENTS = re.compile(r"[.\[]")
 _EFFECTS = (Channel.OUTPUT, Channel.EVENTS, Channel.STATE, Channel.FILES, Channel.LEAK)
 _RESULTS = {
     Channel.ERROR: "error",
@@ -38,6 +41,8 @@ _LEAKS = frozenset({"NST202", "NST203", "NST206", "NST207"})
 _MARKERS = frozenset({"NST601", "NST602", "NST605", "NST606", "NST607"})
 #: Lines that the decorators of one function may span.
 _DECORATORS = 4
+#: Rules about what a function tells the world.
+_TELLING = frozenset({"NST201"})
 #: Relative differences below this may come from another order of the same operations.
 _ROUNDING = 1e-2
 #: Codes of which the compiler's refusal names no line of the user's, with words of that refusal.
@@ -62,12 +67,16 @@ class Arms(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What an experiment says of one finding; a verdict without the circumstances."""
+    """What an experiment says of one finding; a verdict without the circumstances.
+
+    `proofs` are the divergences that confirm it, by backend.
+    """
 
     status: Status
     reason: str
     evidence: str
     outcomes: tuple[Outcome, ...]
+    proofs: tuple[tuple[str, Divergence], ...] = ()
 
 
 def judge(suspects: Sequence[Suspect], arms: Arms) -> dict[int, Judgement]:
@@ -86,7 +95,7 @@ def _answered(
     if strange is not None:
         return strange
     outcomes = [Outcome(name, "same" if not listed else "not-run") for name, listed in found.items()]
-    explained = any(found.values())
+    explained = any(found.values()) and reached(probe, arms.control)
     if explained:
         return Judgement(Status.INCONCLUSIVE, "shared", "", tuple(outcomes))
     return _unproven(probe, arms, found, tuple(outcomes), "")
@@ -170,14 +179,14 @@ def _judged(
     suspect: Suspect, suspects: Sequence[Suspect], arms: Arms, found: Mapping[str, list[Divergence]]
 ) -> Judgement:
     outcomes: list[Outcome] = []
-    proof: tuple[str, Divergence] | None = None
+    proofs: list[tuple[str, Divergence]] = []
     blocked = ""
     for backend, divergences_ in found.items():
         divergence = next((one for one in divergences_ if _proves(suspect, one, suspects, arms)), None)
         if divergence is None and suspect.experiment is Experiment.DRAW:
             divergence = _frozen(arms.eager, arms.control, arms.compiled[backend])
         if divergence is not None:
-            proof = proof or (backend, divergence)
+            proofs.append((backend, divergence))
             outcomes.append(
                 Outcome(backend, _RESULTS.get(divergence.channel, "effect-lost"), evidence.short(divergence))
             )
@@ -190,14 +199,12 @@ def _judged(
             outcomes.append(Outcome(backend, "same"))
         else:
             outcomes.append(Outcome(backend, "not-run", arms.compiled[backend].get("failure", "")))
-    if proof is not None:
-        if len({outcome.detail for outcome in outcomes if outcome.result not in {"same", "not-run"}}) == 1:
-            # The sentence says it.
-            outcomes = [outcome if outcome.result == "not-run" else outcome._replace(detail="") for outcome in outcomes]
-        told = evidence.sentence(
-            proof[1], suspect, arms.eager, [o for o in outcomes if o.result not in {"same", "not-run"}]
-        )
-        return Judgement(Status.CONFIRMED, "", told, tuple(outcomes))
+    if proofs:
+        speaking = [outcome for outcome in outcomes if outcome.result not in {"same", "not-run"}]
+        told = evidence.sentence(proofs[0][1], suspect, arms.eager, speaking)
+        # The sentence says what they did.
+        outcomes = [outcome._replace(detail="") if outcome in speaking else outcome for outcome in outcomes]
+        return Judgement(Status.CONFIRMED, "", told, tuple(outcomes), tuple(proofs))
     return _unproven(suspect, arms, found, tuple(outcomes), blocked)
 
 
@@ -219,11 +226,11 @@ def _unproven(
         return Judgement(Status.INCONCLUSIVE, "eager-raises", f"{cause.type}: {cause.message}", outcomes)
     if blocked:
         return Judgement(Status.INCONCLUSIVE, "blocked", blocked, outcomes)
-    if any(_related(suspect, one) for divergences_ in found.values() for one in divergences_):
-        return Judgement(Status.INCONCLUSIVE, "shared", "", outcomes)
     if not sensitive(suspect, arms.eager):
         steady = not divergences(arms.eager, arms.control)
         return Judgement(Status.INCONCLUSIVE, "insensitive" if steady else "eager-nondeterministic", "", outcomes)
+    if any(_related(suspect, one) for divergences_ in found.values() for one in divergences_):
+        return Judgement(Status.INCONCLUSIVE, "shared", "", outcomes)
     if not outcomes or any(outcome.result != "same" for outcome in outcomes):
         failed = [trace for trace in arms.compiled.values() if trace.get("failure")]
         reason, detail = (failed[0].get("reason", "load"), str(failed[0]["failure"])) if failed else ("load", "")
@@ -264,12 +271,8 @@ def _changed(suspect: Suspect, between: Iterable[str]) -> bool:
         return bool(paths)
     keys = [step for step in subject.path if step not in {"~", "[]"}]
     if subject.origin in {"global", "cell"}:
-        return any(_root(path) == subject.name or path.rpartition(".")[2] == subject.name for path in paths)
+        return any(subject.name in _SEGMENTS.split(path) for path in paths)
     return any(key in path for key in keys for path in paths) if keys else bool(paths)
-
-
-def _root(path: str) -> str:
-    return path.split(".", maxsplit=1)[0].split("[", maxsplit=1)[0]
 
 
 def _has_effect(suspect: Suspect, call: Mapping[str, Any]) -> bool:
@@ -277,7 +280,8 @@ def _has_effect(suspect: Suspect, call: Mapping[str, Any]) -> bool:
     changed = call.get("inputs") != call.get("arguments")
     if suspect.subject is not None and suspect.subject.origin in {"global", "cell"}:
         return _changed(suspect, moved)
-    return bool(call.get("out") or call.get("err") or call.get("events") or moved or changed)
+    told = call.get("out") or call.get("err") or call.get("log") or call.get("events")
+    return bool(told or (suspect.code not in _TELLING and (moved or changed)))
 
 
 def _compared(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> bool:
@@ -316,7 +320,7 @@ def _strength(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]
     if divergence.paths:
         return 2 if suspect.subject is not None and _changed(suspect, divergence.paths) else 0
     if divergence.channel is Channel.OUTPUT:
-        return 2 if suspect.code in {"NST201", "NST209"} else 0
+        return 2 if suspect.code in _TELLING | {"NST209"} else 0
     if divergence.channel is Channel.VALUES:
         return _strength_of_values(suspect, divergence, eager)
     return 1

@@ -129,6 +129,8 @@ def _shown_value(value: dict[str, Any]) -> str:
 
 def _equal_numbers(eager: dict[str, Any], compiled: dict[str, Any]) -> bool:
     """Whether two Python numbers agree to the precision of float32, which is what compiled code computes in."""
+    if "float" not in {eager.get("type"), compiled.get("type")}:
+        return False
     try:
         return math.isclose(float(eager["repr"]), float(compiled["repr"]), rel_tol=1.3e-6, abs_tol=1e-5)
     except (KeyError, ValueError):

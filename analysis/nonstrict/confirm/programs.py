@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.drivers import Driver, drivers_of
@@ -18,31 +19,43 @@ BACKENDS = ("aot_eager", "inductor")
 
 
 class Program(NamedTuple):
-    """A file as experiments see it: `text` is its analysed code, `overlays` are texts of other files not yet saved."""
+    """A file as experiments see it.
+
+    `text` is its analysed code, `overlays` are texts of other files not yet saved, `makers` the functions
+    (`PATH::NAME`) that make the arguments of functions of this file.
+    """
 
     path: str
     text: str
     root: str
     tree: ast.Module
     overlays: Mapping[str, str] = {}
+    makers: Mapping[str, str] = {}
 
 
 class Schedule(NamedTuple):
-    """How a program is run: its driver, how often the first call is made, and what is changed before which call."""
+    """How a program is run.
+
+    The first call is made `repeat` times; before the call `change_at` the state that `change` describes is changed.
+    `alone` names the marked function that is compiled by itself, in place of the program's regions.
+    """
 
     driver: Driver
     repeat: int = 1
     change: Mapping[str, Any] | None = None
     change_at: int = 0
+    alone: str = ""
 
 
-def program_of(path: str, text: str, root: str, overlays: Mapping[str, str]) -> Program | None:
+def program_of(
+    path: str, text: str, root: str, overlays: Mapping[str, str], makers: Mapping[str, str] | None = None
+) -> Program | None:
     """The program of a file; None if its text does not parse."""
     try:
         tree = ast.parse(text, path)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return Program(path, text, root, tree, overlays)
+    return Program(path, text, root, tree, overlays, makers or {})
 
 
 def drivers_for(program: Program, suspect: Suspect) -> list[Driver]:
@@ -83,6 +96,8 @@ def job_of(
     }
     if schedule.repeat > 1:
         job["repeat"] = schedule.repeat
+    if schedule.alone:
+        job["alone"] = schedule.alone
     if schedule.change is not None:
         job |= {"change": dict(schedule.change), "change_at": schedule.change_at}
     return job
@@ -122,3 +137,21 @@ def whole(program: Program, driver: Driver) -> Driver:
 
 def _is_text(node: ast.Expr) -> bool:
     return isinstance(node.value, ast.Constant)
+
+
+def package_of(path: str) -> tuple[str, str]:
+    """The directory above the topmost package of a file, and the package's dotted name, empty outside packages."""
+    folder = os.path.dirname(os.path.abspath(path))
+    names: list[str] = []
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+        names.insert(0, name)
+    return folder, ".".join(names)
+
+
+def module_name(path: str) -> str:
+    """The name under which the agent loads a file (`nonstrict_agent.loading`)."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    package = package_of(path)[1]
+    own = "" if stem == "__init__" else stem if stem.isidentifier() else "program"
+    return ".".join(part for part in (package, own) if part) or "program"

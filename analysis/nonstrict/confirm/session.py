@@ -5,13 +5,12 @@ Each stage publishes what it can tell: a trace with fake tensors first, then aot
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
 from nonstrict.confirm.judging import Arms, Judgement, foretold, judge, reached, refused_by_eager, unexplained
-from nonstrict.confirm.programs import EAGER, Program, Schedule, drivers_for, whole, widened
+from nonstrict.confirm.programs import EAGER, Program, Schedule, drivers_for, module_name, whole, widened
 from nonstrict.confirm.traces import cause_of
 from nonstrict.findings import Status
 from nonstrict.rules.base import Experiment
@@ -68,6 +67,10 @@ class Session:
         """The user's files that experiments loaded."""
         return self._arms.files
 
+    def eager(self, schedule: Schedule) -> dict[str, Any]:
+        """The eager trace of a schedule that was run."""
+        return self._arms.trace(self._program, schedule, EAGER)
+
     def confirm(self, suspects: Sequence[Suspect]) -> dict[int, Told]:
         """The judgements of the suspects of the program, by their numbers."""
         self._told = {suspect.number: Told(_without("inputs")) for suspect in suspects}
@@ -115,8 +118,8 @@ class Session:
         self._judge(schedule, suspects)
         for suspect in suspects:
             told = self._told[suspect.number]
-            if told.judgement.reason in {"insensitive", "shared"} and told.schedule == schedule:
-                self._follow_up(schedule, suspect)
+            if told.schedule == schedule and not suspect.is_probe:
+                self._follow_up(schedule, suspect, suspects)
 
     def _loadable(self, schedule: Schedule) -> Schedule:
         """The schedule with as much of the file as it takes to load it."""
@@ -128,36 +131,54 @@ class Session:
                 return candidate
         return schedule
 
-    def _follow_up(self, schedule: Schedule, suspect: Suspect) -> None:
-        """More calls, and a change of the subject before one of them, where eager code showed nothing yet."""
+    def _follow_up(self, schedule: Schedule, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
+        """Another schedule where the first one was blind for a finding.
+
+        Where others stood in the way, its function is compiled by itself; where eager code showed nothing yet, there
+        are more calls, and a change of its subject before one of them.
+        """
+        reason = self._told[suspect.number].judgement.reason
+        others = {other.function for other in suspects} - {suspect.function}
+        if reason in {"blocked", "shared"} and others and suspect.function:
+            schedule = schedule._replace(alone=suspect.function)
+            suspects = [other for other in suspects if other.function == suspect.function]
+            self._judge(schedule, suspects, only=suspect)
+            reason = self._told[suspect.number].judgement.reason
+        if reason not in {"insensitive", "shared"}:
+            return
         repeated = schedule._replace(repeat=_REPEATS)
         if suspect.experiment is Experiment.CHANGE:
             change = change_of(self._program, suspect)
             if change is not None:
-                self._judge(repeated._replace(change=change, change_at=1), [suspect])
+                self._judge(repeated._replace(change=change, change_at=1), suspects, only=suspect)
         elif len(self._arms.trace(self._program, schedule, EAGER)["calls"]) < _REPEATS:
-            self._judge(repeated, [suspect])
+            self._judge(repeated, suspects, only=suspect)
 
-    def _judge(self, schedule: Schedule, suspects: Sequence[Suspect]) -> None:
-        """Run the arms of a schedule and publish, backend by backend, every judgement that says more."""
+    def _judge(self, schedule: Schedule, suspects: Sequence[Suspect], only: Suspect | None = None) -> None:
+        """Run the arms of a schedule and publish, backend by backend, every judgement that says more.
+
+        With `only`, the others are there as rivals alone.
+        """
         program, arms = self._program, self._arms
+        asked = suspects if only is None else (only,)
         backends = arms.limits.backends
         for backend, lines in ((EAGER, False), (EAGER, True), (FAKE, False), *((name, False) for name in backends)):
             arms.start(program, schedule, backend, lines=lines)
         eager = arms.trace(program, schedule, EAGER)
         control = arms.trace(program, schedule, EAGER, lines=True)
         if not eager["calls"] or not control["calls"]:
-            self._publish(schedule, {s.number: _without_calls(s, eager, control) for s in suspects})
+            self._publish(schedule, {s.number: _without_calls(s, eager, control) for s in asked})
             return
-        self._publish(schedule, foretold(suspects, Arms(eager, control, {FAKE: arms.trace(program, schedule, FAKE)})))
+        early = foretold(suspects, Arms(eager, control, {FAKE: arms.trace(program, schedule, FAKE)}))
+        self._publish(schedule, {s.number: early[s.number] for s in asked if s.number in early})
         compiled: dict[str, dict[str, Any]] = {}
         for backend in backends:
             compiled[backend] = arms.trace(program, schedule, backend)
             final = len(compiled) == len(backends)
             judgements = judge(suspects, Arms(eager, control, compiled))
-            self._publish(schedule, judgements, final=final)
+            self._publish(schedule, {s.number: judgements[s.number] for s in asked}, final=final)
         strange = unexplained(suspects, Arms(eager, control, compiled))
-        if strange is not None and self.unexplained is None:
+        if strange is not None and self.unexplained is None and only is None:
             self.unexplained = Unexplained(suspects[0].number, strange)
 
     def _publish(self, schedule: Schedule, judgements: Mapping[int, Judgement], *, final: bool = False) -> None:
@@ -180,15 +201,10 @@ def change_of(program: Program, suspect: Suspect) -> dict[str, Any] | None:
     path = [step for step in subject.path if step != "~"]
     if subject.origin == "global":
         how = "mode" if suspect.code == "NST105" else "rebind"
-        return {"name": subject.name, "path": path, "module": _module_name(program.path), "how": how}
+        return {"name": subject.name, "path": path, "module": module_name(program.path), "how": how}
     if subject.origin == "cell":
         return {"name": subject.name, "path": path, "module": "", "how": "in-place"}
     return None
-
-
-def _module_name(path: str) -> str:
-    stem = os.path.splitext(os.path.basename(path))[0]
-    return stem if stem.isidentifier() else "program"
 
 
 def _says_more(fresh: Told, known: Told) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
-#: Modules of which a call at the top level that mentions nothing of the program is a setting.
+#: Modules whose attributes are settings of the whole process.
 _SETTING_MODULES = frozenset({"torch", "numpy", "random", "os", "warnings", "logging"})
 _SETTING_WORDS = (
     "set_",
@@ -32,8 +32,8 @@ _SETTING_WORDS = (
 class Statement(NamedTuple):
     """A top-level statement and the names it has to do with.
 
-    `binds` are names it binds, `changes` names whose values it changes in place, `loads` all names that it or the
-    functions in it read.
+    `binds` are names it binds, `changes` names whose values it changes in place, `loads` the names of the file that it
+    or the functions in it read.
     """
 
     node: ast.stmt
@@ -45,7 +45,7 @@ class Statement(NamedTuple):
 def statements_of(tree: ast.Module) -> list[Statement]:
     """The top-level statements of a file."""
     return [
-        Statement(node, frozenset(bound(node)), frozenset(changed(node)), frozenset(loaded(node))) for node in tree.body
+        Statement(node, frozenset(bound(node)), frozenset(changed(node)), frozenset(_free(node))) for node in tree.body
     ]
 
 
@@ -117,16 +117,39 @@ def changed(node: ast.AST) -> Iterator[str]:
         yield from changed(child)
 
 
+def called(node: ast.Call) -> str:
+    """The variable that a call goes through (`model` in `model.layers[0](x)`), empty if it goes through none."""
+    return next(iter((*_root(node.func), *_own_name(node.func))), "")
+
+
 def loaded(node: ast.AST) -> Iterator[str]:
     """All names that a statement reads, in nested functions too; also those that it declares `global`."""
     for part in ast.walk(node):
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Store):
-            yield part.id
-        elif isinstance(part, (ast.Global, ast.Nonlocal)):
-            yield from part.names
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.isidentifier():
-            # Annotations in quotes.
-            yield part.value
+        yield from _loaded_here(part)
+
+
+def _loaded_here(part: ast.AST) -> Iterator[str]:
+    if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Store):
+        yield part.id
+    elif isinstance(part, (ast.Global, ast.Nonlocal)):
+        yield from part.names
+    elif isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.isidentifier():
+        # Annotations in quotes.
+        yield part.value
+
+
+def _free(node: ast.AST) -> set[str]:
+    """The names that a statement reads and does not bind in a function of its own: parameters are no globals."""
+    if not isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+        names = set(_loaded_here(node))
+        return names.union(*map(_free, ast.iter_child_nodes(node)))
+    body = node.body if isinstance(node.body, list) else [node.body]
+    inside = set[str]().union(*map(_free, body))
+    declared = {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
+    own = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+    own |= {name for part in body for name in bound(part)}
+    outside = (child for child in ast.iter_child_nodes(node) if child not in body)
+    return (inside - (own - declared)).union(*map(_free, outside))
 
 
 def _root(node: ast.expr) -> Iterator[str]:
@@ -189,7 +212,7 @@ def _is_setting(node: ast.stmt, libraries: frozenset[str]) -> bool:
         target = node.targets[0]
     else:
         return False
-    roots = {*_root(target), *_own_name(target)}
-    if not roots & libraries or not roots & (_SETTING_MODULES | libraries):
-        return False
-    return any(word in ast.unparse(target) for word in _SETTING_WORDS)
+    roots = {*_root(target), *_own_name(target)} & libraries
+    if isinstance(node, ast.Assign) and roots & _SETTING_MODULES:
+        return True
+    return bool(roots) and any(word in ast.unparse(target) for word in _SETTING_WORDS)

@@ -60,26 +60,40 @@ _MOVED_BY_COMPILING = frozenset({"<environment variables>", "<module search path
 
 
 def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[Divergence]:
-    """What the compiled arm did otherwise, in the order of calls; nothing after the first error or unequal inputs."""
+    """What the compiled arm did otherwise, in the order of calls; of a region nothing after its first error."""
     found: list[Divergence] = []
+    failed: set[str] = set()
     for index, (left, right) in enumerate(zip(eager["calls"], compiled["calls"], strict=False)):
-        if "error" in left and "error" not in right and not right.get("traced"):
-            # Python refuses this call; compiled code did not look.
-            lines = cause_of(left["error"]).lines
-            found.append(Divergence(Channel.ERROR, index, _reason(left), "no error", lines=lines))
-            break
-        if "error" in right:
-            if "error" not in left or _type_of(left) != _type_of(right):
-                reason = cause_of(right["error"])
-                text = f"{reason.type}: {reason.message}"
-                plain = _reason(left) if "error" in left else "no error"
-                found.append(Divergence(Channel.ERROR, index, plain, text, lines=reason.lines))
-            break
+        region = str(right.get("region"))
+        if region in failed:
+            continue
+        error = _of_errors(index, left, right)
+        if error is not None:
+            found.append(error)
+        if "error" in left or "error" in right:
+            failed.add(region)
+            continue
         if left.get("inputs") != right.get("inputs"):
             break
-        found += _of_call(index, left, right)
-    found += _of_gradients(eager.get("gradients"), compiled.get("gradients"), len(eager["calls"]) - 1)
+        of_call = _of_call(index, left, right)
+        # After an error somewhere, tracing has left its marks on whatever the program keeps.
+        found += of_call if not failed else (one for one in of_call if one.channel in {Channel.VALUES, Channel.OUTPUT})
+    if not failed:
+        found += _of_gradients(eager.get("gradients"), compiled.get("gradients"), len(eager["calls"]) - 1)
     return found
+
+
+def _of_errors(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> Divergence | None:
+    """The divergence of a call that raises in one arm, or raises something else in the other."""
+    if "error" in right:
+        if "error" in left and _type_of(left) == _type_of(right):
+            return None
+        plain = _reason(left) if "error" in left else "no error"
+        return Divergence(Channel.ERROR, index, plain, _reason(right), lines=cause_of(right["error"]).lines)
+    if "error" in left and not right.get("traced"):
+        # Python refuses this call; compiled code did not look.
+        return Divergence(Channel.ERROR, index, _reason(left), "no error", lines=cause_of(left["error"]).lines)
+    return None
 
 
 def cause_of(error: Mapping[str, Any]) -> Cause:
@@ -114,6 +128,8 @@ def _of_call(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> I
             yield _value(Channel.VALUES, index, gap)
     if left["out"] != right["out"]:
         yield Divergence(Channel.OUTPUT, index, *_told(left["out"], right["out"]))
+    elif left.get("log") != right.get("log"):
+        yield Divergence(Channel.OUTPUT, index, _logged(left["log"]), _logged(right["log"]))
     elif lost := _lost_lines(left["err"], right["err"]):
         yield Divergence(Channel.OUTPUT, index, *_told(lost, right["err"] and ""))
     yield from _of_events(index, left["events"], right["events"])
@@ -196,6 +212,12 @@ def _text(text: str) -> str:
     lines = text.rstrip("\n").split("\n")
     shown = repr(lines[0][:60])
     return shown if len(lines) == 1 else f"{shown} and {len(lines) - 1} more lines"
+
+
+def _logged(records: Sequence[str]) -> str:
+    if not records:
+        return "no log record"
+    return f"the log record {records[0]!r}" if len(records) == 1 else f"{len(records)} log records"
 
 
 def _change(pair: Sequence[str | None] | None) -> str:

@@ -64,7 +64,8 @@ class Settings(NamedTuple):
     """What one configuration file, or the command line over it, decides.
 
     `root` is the absolute directory of the configuration file (the working directory where there is none) and
-    `source` the file itself. Rule selectors are codes, prefixes of codes, names or `ALL`, not yet checked.
+    `source` the file itself. Rule selectors are codes, prefixes of codes, names or `ALL`, not yet checked. `inputs` are
+    pairs of a marked function and of one that makes its arguments, both as `ABSOLUTE PATH::NAME`.
     """
 
     root: str
@@ -84,6 +85,7 @@ class Settings(NamedTuple):
     torch_version: str | None = None
     output_format: str = "full"
     cache_dir: str | None = None
+    inputs: tuple[tuple[str, str], ...] = ()
 
 
 def default_settings(root: str) -> Settings:

@@ -111,7 +111,7 @@ OPTIONS: dict[str, Option] = {
             "python",
             "path",
             "none",
-            "The interpreter or virtual environment whose torch the findings are for; it is read, never started.",
+            "The interpreter or virtual environment whose torch the findings are for; started only to confirm them.",
             'python = ".venv"',
         ),
         Option(
@@ -120,6 +120,14 @@ OPTIONS: dict[str, Option] = {
             "none",
             "The version of torch the findings are for, in place of the installed one.",
             'torch-version = "2.13"',
+        ),
+        Option(
+            "inputs",
+            "inputs",
+            "{}",
+            "Functions that make the arguments of marked functions for experiments: each returns a tuple of positional "
+            "arguments or a dict of keyword arguments.",
+            'inputs = { "src/model.py::attend" = "tests/inputs.py::attention_inputs" }',
         ),
         Option(
             "output-format",

@@ -101,10 +101,22 @@ def _ignores(value: object, base: str) -> tuple[tuple[Pattern, tuple[str, ...]],
     return tuple((Pattern(glob, base), _strings(rules)) for glob, rules in _table(value).items())
 
 
+def _inputs(value: object, base: str) -> tuple[tuple[str, str], ...]:
+    return tuple((_function(name, base), _function(_text(maker), base)) for name, maker in _table(value).items())
+
+
+def _function(text: str, base: str) -> str:
+    path, separator, name = text.partition("::")
+    if not separator or not path or not name:
+        raise BadValueError('expected a function as "FILE::FUNCTION"', text)
+    return f"{_path(path, base)}::{name}"
+
+
 _CHECKS: dict[str, Callable[[object, str], object]] = {
     "boolean": _boolean,
     "format": _format,
     "ignores": _ignores,
+    "inputs": _inputs,
     "path": _path,
     "patterns": _patterns,
     "selectors": _strings,

@@ -1,0 +1,346 @@
+"""The parts of stand-alone scripts that show a finding: what compares two processes, and what records one of them."""
+
+from __future__ import annotations
+
+#: Runs the script twice more, once per arm, and compares what they recorded.
+COMPARE = '''\
+BACKEND = sys.argv[1] if len(sys.argv) > 1 else {backend!r}
+ARM = os.environ.get("REPRO_ARM", "")  # "eager" or a backend, in the two processes that run the program
+RECORD = os.environ.get("REPRO_RECORD", "")
+
+
+def run(arm):
+    """The records of the program's calls of compiled regions, in a fresh process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "record.pt")
+        environment = {{**os.environ, "REPRO_ARM": arm, "REPRO_RECORD": path}}
+        command = [sys.executable, os.path.abspath(__file__)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace")
+        calls = torch.load(path, weights_only=True) if os.path.exists(path) else []
+    if done.returncode and (not calls or "error" not in calls[-1]):
+        sys.exit(f"the program itself fails ({{arm}}):\\n{{done.stderr}}")
+    if not calls:
+        sys.exit(f"the program called no compiled region ({{arm}})")
+    return calls, done.stderr
+
+
+def same(left, right):
+    """Whether two recorded values are equal, tensors up to rounding."""
+    if type(left) is type(right) and isinstance(left, (torch.Tensor, float)):
+        try:
+            torch.testing.assert_close(right, left, equal_nan=True)
+        except AssertionError:
+            return False
+        return True
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+        return len(left) == len(right) and all(map(same, left, right))
+    return type(left) is type(right) and left == right
+
+
+def compare():
+    """Fail where compiled code does otherwise than eager code."""
+    (eager, _), (compiled, errors) = run("eager"), run(BACKEND)
+    for number, (left, right) in enumerate(zip(eager, compiled), 1):
+        if "error" in right and "error" not in left:
+            sys.stderr.write(errors)
+        raised = [call.get("error", "nothing") for call in (left, right)]
+        told = f"call {{number}}: eager raises {{raised[0]}}, {{BACKEND}} raises {{raised[1]}}"
+        assert raised[0].split(":")[0] == raised[1].split(":")[0], told
+        for what in left:
+            if what != "error":
+                told = f"call {{number}}, {{what}}:\\n  eager: {{left[what]}}\\n  {{BACKEND}}: {{right.get(what)}}"
+                assert same(left[what], right.get(what)), told
+{frozen}    assert len(eager) == len(compiled), f"eager made {{len(eager)}} calls, {{BACKEND}} {{len(compiled)}}"
+    print(f"{{BACKEND}} does what eager code does in {{len(eager)}} call(s): the problem is not there")
+
+
+if not ARM:
+    sys.exit(compare())
+'''
+
+#: For what eager code draws anew in each call.
+FROZEN = """\
+    results = [call["result"] for call in eager if "result" in call]
+    fixed = [call["result"] for call in compiled if "result" in call]
+    varies = any(not same(results[0], other) for other in results[1:])
+    assert not varies or any(not same(fixed[0], other) for other in fixed[1:]), (
+        f"eager code gives another result in each call, {BACKEND} always the first one: {fixed[0]}"
+    )
+"""
+
+#: Puts the backend behind `torch.compile`, and records calls.
+RECORDER = '''\
+CALLS = []
+INSIDE = []  # whether a region is running
+WATCHED = {{}}
+{settings}
+
+def flat(value, depth=4):
+    """A value as nested lists of tensors, numbers and texts."""
+    if isinstance(value, torch.Tensor):
+        name = type(value).__name__
+        if name in ("FakeTensor", "FunctionalTensor"):
+            return f"a {{name}} of the tracer"
+        return value.detach().cpu().clone().contiguous().as_subclass(torch.Tensor)
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if depth and isinstance(value, dict):
+        return [[repr(key), flat(part, depth - 1)] for key, part in value.items()]
+    if depth and isinstance(value, (list, tuple)):
+        return [flat(part, depth - 1) for part in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(repr, value))
+    if depth and isinstance(getattr(value, "__dict__", None), dict) and not callable(value):
+        return [type(value).__name__, flat(vars(value), depth - 1)]
+    return type(value).__name__
+
+
+def seed(number):
+    random.seed(number)
+    torch.manual_seed(number)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(number)
+
+
+def record(function, arguments, keywords):
+    """Call a region and record the call."""
+    if len(CALLS) >= {calls}:
+        os._exit(0)
+    seed(len(CALLS))
+{before}    CALLS.append(call := {{}})
+    try:
+{during}    except BaseException as error:
+        call["error"] = f"{{type(error).__name__}}: {{str(error).strip()}}".split("\\n")[0]
+        raise
+    finally:
+{after}        torch.save(CALLS, RECORD)
+    return result
+
+
+def recorded(function):
+    """A region whose calls from outside are recorded."""
+
+    @functools.wraps(function)
+    def region(*arguments, **keywords):
+        if torch.compiler.is_compiling() or INSIDE:
+            return function(*arguments, **keywords)
+        INSIDE.append(True)
+        try:
+{repeat}            return record(function, arguments, keywords)
+        finally:
+            INSIDE.clear()
+
+    region.is_region = True
+    return region
+
+
+torch_compile = torch.compile
+
+
+def compile_recorded(model=None, **options):
+    """`torch.compile` with the backend of this process."""
+    if model is None or options.get("disable"):
+        return model if model is not None else lambda model: compile_recorded(model, **options)
+    chosen = {{name: options[name] for name in ("fullgraph", "dynamic") if name in options}}
+    compiled = torch_compile(model, backend=ARM, **chosen)
+    name = getattr(model, "__qualname__", type(model).__qualname__)
+    WATCHED.setdefault(name, getattr(model, "__self__", model))
+    if isinstance(compiled, torch.nn.Module):
+        compiled.forward = recorded(compiled.forward)
+        return compiled
+    return recorded(compiled)
+
+
+torch.compile = compile_recorded
+torch._dynamo.config.suppress_errors = False
+if ARM == "eager":
+    torch.compiler.set_stance("force_eager")
+if ARM == "inductor":
+    torch._inductor.config.fallback_random = True
+seed(0)
+'''
+
+#: Compiles one marked function by itself, and leaves the regions of the program as they are without compilation.
+ALONE = '''\
+def compile_alone(marker):
+    """A marker that also puts a region around the function in question."""
+
+    def mark(function=None, *arguments, **options):
+        marked = marker(function, *arguments, **options)
+        if getattr(function, "__qualname__", "") != {name!r} or not callable(marked):
+            return marked
+
+        @functools.wraps(function)
+        def region(*given, **named):
+            return marked(*given, **named)
+
+        return compile_recorded(region, fullgraph=True)
+
+    return mark
+
+
+torch.compile = lambda model=None, **_: model if model is not None else lambda model: model
+for owner in (torch._dynamo, torch._dynamo.decorators, torch.compiler):
+    for name in ("nonstrict_trace", "allow_in_graph", "leaf_function"):
+        if hasattr(owner, name):
+            setattr(owner, name, compile_alone(getattr(owner, name)))
+'''
+
+#: Finds state by the path that a report names.
+LOOK = '''\
+def named(function, arguments, keywords):
+    """Arguments by number and by name."""
+    given = {f"argument {index}": value for index, value in enumerate((*arguments, *keywords.values()), 1)}
+    try:
+        return {**inspect.signature(function).bind(*arguments, **keywords).arguments, **given}
+    except (TypeError, ValueError):
+        return given
+
+
+def look(path, given):
+    """The value at a path such as `CONFIG.scale` or `argument 1.seen`; a text where there is none."""
+    root, steps = re.fullmatch(r"(argument \\d+|\\w+)(.*)", path, re.DOTALL).groups()
+    for found in (given, globals(), WATCHED, closures()):
+        if root in found:
+            try:
+                return eval(f"root{steps}", {"root": found[root]})
+            except (AttributeError, KeyError, IndexError, TypeError):
+                continue
+    for name in sorted(sys.modules, key=len, reverse=True):
+        if path.startswith(f"{name}."):
+            return eval(f"root{path[len(name):]}", {"root": sys.modules[name]})
+    return "absent"
+
+
+def closures():
+    """The variables that functions of this file keep."""
+    found, pending = {}, [value for value in (*globals().values(), *WATCHED.values()) if callable(value)]
+    while pending and len(found) < 1000:
+        function = pending.pop()
+        code = getattr(function, "__code__", None)
+        for name, cell in zip(code.co_freevars if code else (), getattr(function, "__closure__", None) or ()):
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            if name not in found:
+                found[name] = value
+                pending += [value] if callable(value) else []
+    return found
+
+
+'''
+
+#: Another value of the same kind.
+OTHER = '''\
+def other(value):
+    """Another value of the same kind."""
+    if isinstance(value, torch.nn.Module):
+        value = copy.deepcopy(value)
+        for tensor in (*value.parameters(), *value.buffers()):
+            tensor.data = other(tensor.data)
+        return value
+    if isinstance(value, torch.nn.Parameter):
+        return torch.nn.Parameter(other(value.detach()), requires_grad=value.requires_grad)
+    if isinstance(value, torch.Tensor):
+        new = ~value if value.dtype == torch.bool else value.detach() + 1
+        return new.requires_grad_(value.requires_grad)
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(other, value))
+    if isinstance(value, dict):
+        return {key: other(part) for key, part in value.items()}
+    return value + 1
+
+
+'''
+
+#: Copies of arguments for calls that are made again.
+COPIED = '''\
+def copied(value):
+    """A copy in which modules and parameters are the same objects."""
+    if isinstance(value, (torch.nn.Module, torch.nn.Parameter)):
+        return value
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    if type(value) in (list, tuple):
+        return type(value)(map(copied, value))
+    if type(value) is dict:
+        return {key: copied(part) for key, part in value.items()}
+    try:
+        return copy.deepcopy(value)
+    except Exception:
+        return value
+
+
+'''
+
+#: What a region writes, at the level of file descriptors.
+STREAMS = '''\
+class Written:
+    """What is written to standard output meanwhile."""
+
+    def __enter__(self):
+        sys.stdout.flush()
+        self.file = tempfile.TemporaryFile()
+        self.before = os.dup(1)
+        os.dup2(self.file.fileno(), 1)
+        return self
+
+    def __exit__(self, *_):
+        sys.stdout.flush()
+        os.dup2(self.before, 1)
+        self.file.seek(0)
+        self.text = self.file.read().decode(errors="replace")
+
+
+'''
+
+#: Audit events of the program's own lines.
+EVENTS = """\
+HAPPENED = []
+
+
+def audit(event, _):
+    if event in {events!r} and INSIDE:
+        frame = sys._getframe(1)
+        while frame is not None and os.path.basename(frame.f_code.co_filename) not in {files!r}:
+            frame = frame.f_back
+        if frame is not None:
+            HAPPENED.append(event)
+
+
+sys.addaudithook(audit)
+
+
+"""
+
+#: The gradients that a result gives to some state.
+GRADIENT = '''\
+def gradient(result, path, given):
+    """The gradient of the sum of a result with respect to what a path leads to."""
+    outputs = [leaf for leaf in torch.utils._pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+    outputs = [leaf for leaf in outputs if leaf.requires_grad]
+    leaf = look(path, given)
+    if not outputs or not isinstance(leaf, torch.Tensor):
+        return None
+    return torch.autograd.grad(sum(leaf.sum() for leaf in outputs), leaf, allow_unused=True, retain_graph=True)[0]
+
+
+'''
+
+#: A function that no code of the program calls is called from a region made for it.
+AS_REGION = '''\
+def as_region(function):
+    """A compiled region that does nothing but call a function, unless that is one itself."""
+    if hasattr(function, "is_region"):
+        return function
+
+    def region(*arguments, **keywords):
+        return function(*arguments, **keywords)
+
+    return torch.compile(region, fullgraph=True)
+
+
+'''

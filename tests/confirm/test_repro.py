@@ -1,0 +1,107 @@
+"""Scripts that show a finding: they fail as predicted, for themselves, and pass once the program is fixed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nonstrict.confirm.repro import file_name
+from nonstrict.findings import Diagnostic, Location, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SHARED = "FACTOR = 1.0\n"
+PROGRAM = textwrap.dedent("""\
+    import torch
+    from torch._dynamo import nonstrict_trace
+
+    from .shared import FACTOR
+
+    SCALE = 2.0
+    SEEN = []
+    WEIGHT = torch.ones(3)
+
+
+    def set_scale(value):
+        global SCALE
+        SCALE = value
+
+
+    @nonstrict_trace
+    def scaled(x: torch.Tensor):
+        # the scale of the moment
+        return x * SCALE * FACTOR
+
+
+    @nonstrict_trace
+    def noted(x):
+        SEEN.append(1)
+        return x + 1
+
+
+    def main():
+        torch.compile(lambda x: noted(x))(torch.ones(2))
+
+
+    # nonstrict: inputs(torch.ones(3))
+    @nonstrict_trace
+    def weighted(x):
+        return x @ WEIGHT
+    """)
+
+
+def run(path: Path, backend: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    command = [sys.executable, str(path), backend]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+@pytest.mark.torch
+def test_scripts_fail_as_predicted_and_pass_once_fixed(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "shared.py").write_text(SHARED)
+    (package / "model.py").write_text(PROGRAM)
+    done = nonstrict("check", "--confirm", "--write-repro", "scripts", "package/model.py")
+    assert done.returncode == 1, done.stderr
+    scripts = {path.name[:6]: path for path in (tmp_path / "scripts").iterdir()}
+    assert set(scripts) == {"NST101", "NST104", "NST203"}, done.stdout + done.stderr
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    expected = [
+        ("NST104", "aot_eager", "call 2, result:"),
+        ("NST104", "inductor", "call 2, result:"),
+        ("NST203", "aot_eager", "SEEN:"),
+        ("NST101", "inductor", "Please convert all Tensors to FakeTensors"),
+    ]
+    for code, backend, told in expected:
+        failed = run(scripts[code], backend, elsewhere)
+        assert failed.returncode == 1, failed.stdout + failed.stderr
+        assert "AssertionError" in failed.stderr
+        assert told in failed.stderr, (code, backend, failed.stderr)
+    text = scripts["NST104"].read_text()
+    assert "    # the scale of the moment\n    return x * SCALE * FACTOR" in text
+    assert "WEIGHT" not in text
+    fixed = tmp_path / "fixed.py"
+    fixed.write_text(text.replace("x * SCALE * FACTOR", "x * FACTOR"))
+    passed = run(fixed, "aot_eager", elsewhere)
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    assert "aot_eager does what eager code does" in passed.stdout
+
+
+def test_the_name_of_a_script_is_that_of_the_finding() -> None:
+    where = Location("src/my-model.py", 12, 3, 12, 8)
+    finding = Diagnostic("NST101", "global-tensor-capture", Severity.ERROR, where, "", function="Net.attend")
+    assert file_name(finding) == "NST101_my_model_attend_12.py"
