@@ -2,7 +2,9 @@
 
 Run with an environment that has torch: `python scripts/generate_graph_breaks.py`. Every construct is compiled with
 `torch.compile(fullgraph=True, backend="eager")`, each in a process of its own. The result is
-`analysis/nonstrict/knowledge/data/graph_breaks.json`, and `docs/graph-breaks.md` for readers.
+`analysis/nonstrict/knowledge/data/graph_breaks.json`, and `docs/graph-breaks.md` for readers. For a newer torch,
+`--changes` measures the keys of that table again and writes `graph_breaks-VERSION.json` beside it: what gives another
+answer. `nonstrict.knowledge.graph_breaks` lists the versions.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from graph_breaks.measuring import measured
 from graph_breaks.page import page_text
 from graph_breaks.reading import read_constructs
 from graph_breaks.sweep import swept
-from graph_breaks.writing import data_text
+from graph_breaks.writing import changes_text, data_text
 
 ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "analysis/nonstrict/knowledge/data/graph_breaks.json"
 
 
 def main() -> None:
@@ -25,9 +28,10 @@ def main() -> None:
     import torch
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=ROOT / "analysis/nonstrict/knowledge/data/graph_breaks.json")
+    parser.add_argument("--output", type=Path, help="the data file to write")
     parser.add_argument("--page", type=Path, default=ROOT / "docs/graph-breaks.md")
     parser.add_argument("--only", nargs="+", metavar="KEY", help="measure these keys; writes no page")
+    parser.add_argument("--changes", action="store_true", help="write only what differs from the table; no page")
     parser.add_argument("--processes", type=int, help="how many at a time; as many as processors by default")
     options = parser.parse_args()
     constructs = read_constructs()
@@ -37,9 +41,12 @@ def main() -> None:
     verdicts = measured(constructs, options.processes)
     version = torch.__version__.split("+")[0]
     text = data_text(verdicts, version)
-    json.loads(text)
-    options.output.write_text(text, encoding="utf-8")
-    if not options.only:
+    table = json.loads(text)
+    if options.changes:
+        text = changes_text(table, json.loads(TABLE.read_text(encoding="utf-8")))
+    name = f"graph_breaks-{version.rpartition('.')[0]}.json" if options.changes else TABLE.name
+    (options.output or TABLE.with_name(name)).write_text(text, encoding="utf-8")
+    if not options.only and not options.changes:
         options.page.write_text(page_text(verdicts, constructs, version), encoding="utf-8")
 
 

@@ -8,6 +8,7 @@ import sysconfig
 import types
 from typing import TYPE_CHECKING, Any
 
+from nonstrict_agent.fixtures import conftests
 from nonstrict_agent.loading import LoadError, Program, install_overlays, load
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.events import Events
@@ -15,6 +16,7 @@ from nonstrict_agent.observe.lines import Lines
 from nonstrict_agent.observe.records import LogRecords
 from nonstrict_agent.recorder import EnoughCalls, Recorder, Recording, seed
 from nonstrict_agent.regions import install_regions
+from nonstrict_agent.testing import SkippedError, run_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,12 +26,14 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     """Run one arm.
 
     The job holds `backend`, `path`, `text`, `root`, `kept`, `dropped`, `overlays`, `driver` (how the program is set
-    going, see `drive`), `lines` (whether executed lines are collected), `gradients`, `calls` (how many calls of
-    regions are followed), `repeat`, `change` and `change_at` (see `Recording`),
-    `alone` (see `install_regions`). The trace holds `calls`, `lines`,
-    `missing`, `gradients`, `files`, and `failure` with a sentence where the program did not get to its driver.
+    going, see `drive`), `paths` (further directories with modules), `lines` (whether executed lines are collected),
+    `gradients`, `calls` (how many calls of regions are followed), `repeat`, `change` and `change_at` (see `Recording`),
+    `alone` (see `install_regions`), `logged` (whether every level of logging is switched on). The trace holds `calls`,
+    `lines`, `missing`, `gradients`, `files`, and `failure` with a sentence where the program did not get to its driver.
     """
     sys.argv = [job["path"]]
+    for entry in reversed(job.get("paths", ())):
+        sys.path.insert(0, entry)
     is_user = user_files(job["root"], job["path"])
     events = Events(is_user)
     records = LogRecords(is_user)
@@ -37,17 +41,20 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     lines = Lines(is_user)
     install_regions(recorder, job["backend"], job.get("alone", ""))
     install_overlays(job.get("overlays", {}))
-    os.chdir(os.path.dirname(job["path"]) or "/")
+    is_test = job["driver"]["kind"] == "test"
+    # Tests are run from the project's directory.
+    os.chdir(job["root"] if is_test else os.path.dirname(job["path"]) or "/")
     events.install()
-    records.install()
-    trace: dict[str, Any] = {"calls": recorder.calls, "missing": []}
+    records.install(every_level=job.get("logged", False))
+    trace: dict[str, Any] = {"calls": recorder.calls, "missing": [], "logged": job.get("logged", False)}
     seed(0)
     if job.get("lines"):
         lines.start()
     try:
+        around = conftests(job["path"], job["root"]) if is_test else ([], [])
         loaded = load(program_in(job))
         trace["missing"] = loaded.missing
-        trace["stop"] = drive(job["driver"], loaded.module, is_user)
+        trace["stop"] = drive(job["driver"], loaded.module, is_user, around)
         if job.get("gradients"):
             trace["gradients"] = recorder.gradients()
         trace["changed"] = recorder.changed
@@ -90,15 +97,23 @@ def program_in(job: dict[str, Any]) -> Program:
     )
 
 
-def drive(driver: dict[str, Any], module: types.ModuleType, is_user: Callable[[str], bool]) -> Any:
+def drive(
+    driver: dict[str, Any],
+    module: types.ModuleType,
+    is_user: Callable[[str], bool],
+    around: tuple[list[types.ModuleType], list[str]] = ([], []),
+) -> Any:
     """Set the program going.
 
-    A function of it is called (`function`, `calls`), or an example run (`source`); `block` and `guard` ran while the
-    program was loaded. Returns how it ended: `{"kind": "end" | "enough" | "raised", ...}`.
+    A function of it is called (`function`, `calls`), a test (`test`) or an example run (`source`); `block` and `guard`
+    ran while the program was loaded. `around` is what `conftests` says of a test. Returns how it ended:
+    `{"kind": "end" | "enough" | "skipped" | "raised", ...}`.
     """
     try:
         if driver["kind"] == "function":
             _member(module, driver["name"])()
+        elif driver["kind"] == "test":
+            run_test(module, driver["name"], *around)
         elif driver["kind"] in {"calls", "source"}:
             from nonstrict_agent.schedule import follow
 
@@ -107,7 +122,9 @@ def drive(driver: dict[str, Any], module: types.ModuleType, is_user: Callable[[s
         return {"kind": "enough"}
     except LoadError:
         raise
-    except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - the observation
+    except SkippedError as error:
+        return {"kind": "skipped", "why": str(error)}
+    except BaseException as error:  # noqa: BLE001 - the observation; pytest's own are no `Exception`
         return {"kind": "raised", "error": describe_error(error, is_user)}
     return {"kind": "end"}
 

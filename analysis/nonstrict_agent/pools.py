@@ -47,12 +47,13 @@ class Surroundings:
         self.owner = owner
         self.cache = str(options["cache"])
         self.tier = tier
+        self.hidden = tuple(map(str, options.get("hidden", ())))
         self.testing = bool(options.get("testing"))
         self.slots = max(1, int(options.get("slots", 2)))
 
     def settings(self, run: Run) -> dict[str, Any]:
         """What the process of a run is told besides its job."""
-        return {"tier": self.tier, "seconds": run.seconds, "testing": self.testing}
+        return {"tier": self.tier, "seconds": run.seconds, "hidden": self.hidden, "testing": self.testing}
 
 
 class Pool:

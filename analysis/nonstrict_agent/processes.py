@@ -93,6 +93,18 @@ def tasks() -> int:
         return 1
 
 
+def other_threads() -> list[str]:
+    """The names of this process's threads besides the first one; empty where the kernel does not tell."""
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        for task in sorted(map(int, os.listdir("/proc/self/task"))):
+            if task != os.getpid():
+                # One that ends meanwhile is none.
+                with contextlib.suppress(OSError):
+                    names.append(Path(f"/proc/self/task/{task}/comm").read_text().strip())
+    return names
+
+
 def holds_gpu() -> bool:
     """Whether a device file of an NVIDIA driver is open in this process, which must then not be forked."""
     with contextlib.suppress(OSError):

@@ -59,6 +59,18 @@ def import_torch(watch: Stopwatch) -> ModuleType:
     return torch
 
 
+def start_autograd(torch: ModuleType) -> None:
+    """Let autograd start its threads while it counts no GPU: none then, and forks can compute gradients.
+
+    It starts one thread for each GPU at the first backward pass of a process, never again, and refuses to work in
+    forks of a process that has such threads (`torch/csrc/autograd/engine.cpp`, `start_device_threads`). Without a
+    visible GPU there are none, unless a compiler ran before: where torch was built with CUDA, `FakeTensorMode` pretends
+    that there are eight GPUs from then on (`c10/core/impl/FakeGuardImpl.h`). Measured with torch 2.15.0+cu132 on a
+    machine without a GPU: eight `pt_autograd_N` threads after `compile_once` alone, none after this.
+    """
+    torch.rand(1, requires_grad=True).sum().backward()
+
+
 def compile_once(torch: ModuleType, backend: str) -> None:
     """Compile and run one small marked function, forward and backward, and forget it again."""
     scale = 2.0

@@ -1,7 +1,7 @@
 """A process for one job, where processes cannot be forked: imports torch, waits for its job, runs it, and is gone.
 
-The job arrives on standard input as one line, with the settings of its run: {"job", "tier", "seconds", "testing"}. What
-it tells of itself, and then the lines of the result, leave on what was standard output at the start.
+The job arrives on standard input as one line, with the settings of its run: {"job", "tier", "seconds", "hidden",
+"testing"}. What it tells of itself, and then the lines of the result, leave on what was standard output at the start.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The warm process that jobs are forked from: torch imported, a function compiled, one thread, no GPU touched.
 
 Talks with the broker over a socket that keeps messages apart. It takes
-    {"op": "run", "id", "tier", "seconds", "testing"} with two descriptors: the job to read, and where its result goes
+    {"op": "run", "id", "tier", "seconds", "hidden", "testing"}
+                            with two descriptors: the job to read, and where its result goes
     {"op": "end", "id"}     end that job's process now
     {"op": "heat"}          compile a first kernel in a process of its own: fills the cache on disk, takes 10 s once
     {"op": "warm"}          compile a first kernel here; 2 s if the cache is filled, and no job starts meanwhile
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from nonstrict_agent import environment, warming
 from nonstrict_agent.framing import line_of, parse
 from nonstrict_agent.isolation.tiers import Containment, Tier, contained, end, prepare
-from nonstrict_agent.processes import adopt_orphans, children, die_with, end_others, holds_gpu, reap, tasks
+from nonstrict_agent.processes import adopt_orphans, children, die_with, end_others, holds_gpu, other_threads, reap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +82,7 @@ class Zygote:
         torch = self._torch = warming.import_torch(watch)
         if self._device == "cpu":
             watch.step("warming", "compiling a first function")
+            warming.start_autograd(torch)
             warming.compile_once(torch, "aot_eager")
         prepare()
         warming.settle()
@@ -97,9 +99,10 @@ class Zygote:
         Raises:
             Unusable: there are other threads, which a fork would not have, or CUDA is initialised, which it breaks.
         """
-        if tasks() != 1:
+        if others := other_threads():
             raise warming.Unusable(
-                "threads", f"importing torch left {tasks()} threads, and such a process cannot be forked"
+                "threads",
+                f"importing torch left other threads ({', '.join(others)}), and such a process cannot be forked",
             )
         if holds_gpu():
             raise warming.Unusable(
@@ -202,10 +205,15 @@ def perform_contained(
 ) -> NoReturn:
     """Perform one job in the containment that `settings` ask for, and end this process."""
     environment.caches_in(where.jobs)
-    writable = (where.jobs, *job.get("writable", ()))
     work = work_for(job, testing=bool(settings.get("testing")))
-    tier, seconds = Tier(settings["tier"]), float(settings["seconds"])
-    contained(work, Containment(tier, writable=writable, directory=job.get("root"), seconds=seconds), result_fd)
+    containment = Containment(
+        Tier(settings["tier"]),
+        writable=(where.jobs, *job.get("writable", ())),
+        hidden=tuple(settings.get("hidden", ())),
+        directory=job.get("root"),
+        seconds=float(settings["seconds"]),
+    )
+    contained(work, containment, result_fd)
 
 
 def work_for(job: dict[str, Any], *, testing: bool) -> Callable[[], Any]:

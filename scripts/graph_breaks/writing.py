@@ -1,4 +1,4 @@
-"""Turns verdicts into the data file `graph_breaks.json`."""
+"""Turns verdicts into the data file `graph_breaks.json`, and those of a newer torch into what they change in it."""
 
 from __future__ import annotations
 
@@ -35,6 +35,40 @@ def data_text(verdicts: list[Verdict], torch_version: str) -> str:
         "ruled": json.dumps(ruled),
     }
     return "{\n" + ",\n".join(f'"{name}": {part}' for name, part in parts.items()) + "\n}\n"
+
+
+def changes_text(table: dict[str, Any], base: dict[str, Any]) -> str:
+    """The data file of a newer torch: the entries of its table that give another answer than those of the base.
+
+    Another answer is whether the construct breaks, or another id. Where the newer one could not tell, the base stands.
+    """
+    changed = {
+        key: entry
+        for key, entry in table["entries"].items()
+        if entry is not None and _answer(table, entry) != _answer(base, base["entries"].get(key))
+    }
+    used = {label for entry in changed.values() if (label := _label(entry))}
+    parts = {
+        "torch": json.dumps(table["torch"]),
+        "python": json.dumps(table["python"]),
+        "base": json.dumps(base["torch"]),
+        "reasons": _lines({label: reason for label, reason in table["reasons"].items() if label in used}),
+        "entries": _lines(changed),
+    }
+    return "{\n" + ",\n".join(f'"{name}": {part}' for name, part in parts.items()) + "\n}\n"
+
+
+def _answer(table: dict[str, Any], entry: Any) -> str | None:
+    """What an entry says: None for unknown, empty for traced, else torch's id or the name of the exception."""
+    label = _label(entry)
+    if not label:
+        return label
+    identifier, kind = table["reasons"][label][:2]
+    return str(identifier or kind)
+
+
+def _label(entry: Any) -> str | None:
+    return entry[0] if isinstance(entry, list) else entry
 
 
 def python_version() -> str:

@@ -7,8 +7,8 @@ import hashlib
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.confirm.judging import Arms
 from nonstrict.confirm.suspects import Suspect
+from nonstrict.confirm.traces import Arms
 from nonstrict.findings import Subject
 from nonstrict.rules.base import Experiment
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nonstrict.confirm.judging import Judgement, foretold, judge, reached, refused_by_eager, sensitive, unexplained
+from nonstrict.confirm.judging import Judgement, foretold, judge, refused_by_eager, unexplained
+from nonstrict.confirm.sensitivity import reached, sensitive
 from nonstrict.findings import Outcome, Status, Subject
 from nonstrict.rules.base import Experiment
 from tests.confirm.making import FILE, LINE, SCALE, arms, call, error, failing, suspect, tensor, trace, value
 
 if TYPE_CHECKING:
-    from nonstrict.confirm.judging import Arms
     from nonstrict.confirm.suspects import Suspect
+    from nonstrict.confirm.traces import Arms
 
 SET_TO_3 = {"SCALE": ["int 2", "int 3"]}
 #: `SCALE` changes between two calls, and eager code computes something else.

@@ -15,6 +15,7 @@ from nonstrict.knowledge.graph_breaks import GraphBreak, graph_break, is_measure
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts/generate_graph_breaks.py"
 TABLE = json.loads((ROOT / "analysis/nonstrict/knowledge/data/graph_breaks.json").read_text(encoding="utf-8"))
+NEWER = json.loads((ROOT / "analysis/nonstrict/knowledge/data/graph_breaks-2.15.json").read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs/graph-breaks.md").read_text(encoding="utf-8")
 KEY = re.compile(r"(call|method|with|arg|stmt):\S+|disabled-call(:\S+)?")
 
@@ -46,7 +47,7 @@ def test_reasons_are_torchs():
 
 
 def test_texts_hold_nothing_of_the_machine_that_measured():
-    text = json.dumps(TABLE) + PAGE
+    text = json.dumps(TABLE) + json.dumps(NEWER) + PAGE
     assert re.findall(r"site-packages|/home/|\.venv|/tmp/|\b0x[0-9a-f]{4,}|<construct>|surroundings\.", text) == []
 
 
@@ -156,6 +157,40 @@ def test_words_of_one_call_stand_in_its_text():
 def test_unknown_constructs_are_silent():
     assert graph_break("call:mypackage.function") is None
     assert not is_measured("call:mypackage.function")
+
+
+def test_the_table_of_a_newer_torch_holds_what_it_changes():
+    assert NEWER["base"] == TABLE["torch"]
+    assert set(NEWER["entries"]) <= set(TABLE["entries"])
+    assert {label_of(entry) for entry in NEWER["entries"].values()} - {""} == set(NEWER["reasons"])
+    for key, entry in NEWER["entries"].items():
+        known = graph_break(key)
+        found = graph_break(key, (2, 15))
+        assert is_measured(key, (2, 15)), key
+        assert (found is not None) == bool(entry), key
+        old = known.id or known.type if known else is_measured(key) or None
+        assert old != (found.id or found.type if found else True), key
+
+
+@pytest.mark.parametrize(
+    ("key", "before", "since"),
+    [
+        ("call:random.random", "GB0007", None),
+        ("call:heapq.heappush", "GB0007", None),
+        ("stmt:object-with", "GB0142", None),
+        ("call:time.time", "GB0007", "GB9193"),
+        ("call:builtins.print", "GB0059", "GB0059"),
+    ],
+)
+def test_the_answer_is_that_of_the_torch_at_hand(key, before, since):
+    def identifier(torch):
+        found = graph_break(key, torch)
+        return found.id if found else None
+
+    assert [identifier(torch) for torch in ((2, 7), (2, 13), (2, 14))] == [before] * 3
+    assert [identifier(torch) for torch in ((2, 15), (2, 16), (3, 0))] == [since] * 3
+    assert measured_version((2, 14)) == TABLE["torch"]
+    assert measured_version((2, 16)) == NEWER["torch"]
 
 
 @pytest.mark.torch

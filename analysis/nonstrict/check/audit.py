@@ -111,14 +111,15 @@ def _answered(question: Question, discovery: Discovery, settings: Settings, envi
 
     source = _source(question.file)
     project = Project(environment.site_packages, {source.path: source})
-    machine = Machine(project, discovery.files)
+    torch = torch_of(environment.torch_version)
+    machine = Machine(project, discovery.files, torch)
     machine.elsewhere.max_passes = _MAX_PASSES
     module = project.add(source.path, source)
     definition = _found(question, module)
     roots.discover(machine, module)
     purity.suppose(machine, module, definition, question.marker)
     marks = [mark for mark in roots.settled_marks(machine) if purity.is_supposed(mark, definition)]
-    bodies = [MarkedBody(machine, mark, torch_of(environment.torch_version)) for mark in marks]
+    bodies = [MarkedBody(machine, mark, torch) for mark in marks]
     for body in bodies:
         body.function = definition.name
         body.announce()

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.arms import Limits
 from nonstrict.confirm.client import Agent, AgentUnavailable, Options
+from nonstrict.confirm.devices import device_for
 from nonstrict.confirm.programs import BACKENDS, Program, program_of
+from nonstrict.confirm.project import Project
 from nonstrict.confirm.session import Session, Told
 from nonstrict.confirm.suspects import Suspect, suspect_of
 from nonstrict.confirm.verdict_cache import VerdictCache
@@ -78,7 +80,7 @@ def confirm(
     findings = (diagnostic for diagnostic in shown if diagnostic.code != _PROBE)
     strange = _one_of_each([diagnostic for diagnostic in shown if _is_strange(diagnostic)] or work.unexplained)
     answers = (diagnostic for diagnostic in shown if diagnostic.code == _PROBE and not _is_strange(diagnostic))
-    return Confirmed((*findings, *map(_unexplained, strange)), (), tuple(answers))
+    return Confirmed((*findings, *map(_unexplained, strange)), tuple(work.failures), tuple(answers))
 
 
 def _one_of_each(strange: Sequence[Diagnostic]) -> list[Diagnostic]:
@@ -156,11 +158,13 @@ class _Work:
         self._sources = sources
         self._settings = settings
         self._options = options
+        self._project = Project(settings.root)
         self._python = interpreter(settings.python, settings.root)
         self._cache = VerdictCache(
             os.path.join(cache_home(), "verdicts"),
             (self._python, environment_of(settings).torch_version or "", options.device, options.full_import),
             enabled=options.cache and not options.repro,
+            project_state=self._project.state,
         )
         self._suspects = suspects
         self._done = 0
@@ -211,17 +215,21 @@ class _Work:
         verdicts: dict[int, Verdict] = {}
         with Agent(self._python, Path(self._settings.root), options, on_state=self._options.on_state) as agent:
             ready = agent.wait_ready()
+            limits = Limits(
+                self._options.seconds,
+                device=device_for(self._options.device, ready),
+                full_import=self._options.full_import,
+            )
             with ThreadPoolExecutor(max_workers=slots) as pool:
-                waiting = [pool.submit(self._of_program, agent, ready, *entry) for entry in programs]
+                waiting = [pool.submit(self._of_program, agent, ready, limits, *entry) for entry in programs]
                 for one in waiting:
                     verdicts |= one.result()
         return verdicts
 
     def _of_program(
-        self, agent: Agent, ready: Ready, program: Program, suspects: Sequence[Suspect]
+        self, agent: Agent, ready: Ready, limits: Limits, program: Program, suspects: Sequence[Suspect]
     ) -> dict[int, Verdict]:
-        limits = Limits(self._options.seconds, full_import=self._options.full_import)
-        session = Session(agent, limits, program)
+        session = Session(agent, limits, program, project=self._project)
         told = session.confirm(suspects)
         verdicts = {number: _verdict(one, ready) for number, one in told.items()}
         if self._options.repro:

@@ -39,7 +39,8 @@ def examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], o
 
 def _examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], options: AnalysisOptions) -> Share:
     project = Project(options.site_packages, {**options.overlays, **{source.path: source for source in marked}})
-    machine = Machine(project, files)
+    torch = torch_of(options.torch_version)
+    machine = Machine(project, files, torch)
     if options.kept is not None:
         options.kept.append(machine)
     findings: list[Finding] = []
@@ -51,7 +52,7 @@ def _examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], 
         own = {source.path for source in part} | (wrappers.users if number == 0 else set[str]())
         for path in sorted(own):
             failures += _discovered(machine, path, wrappers.names)
-        told, untold = _told(machine, own, torch_of(options.torch_version), options)
+        told, untold = _told(machine, own, torch, options)
         findings += told
         failures += untold
     used = wrappers.users if wrappers is not None else set[str]()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.arms import MAX_CALLS
 from nonstrict.confirm.client import Agent, AgentUnavailable, Options
+from nonstrict.confirm.devices import device_for
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
 from nonstrict.confirm.programs import Program, Schedule, drivers_for, job_of, program_of, whole, widened
 from nonstrict.confirm.suspects import Suspect
@@ -67,11 +68,11 @@ def show(
     try:
         with Agent(python, Path(settings.root), agent_options, on_state=on_state) as agent:
             ready = agent.wait_ready()
-            shower = _Shower(agent, program, chosen, kind, options)
-            answer = shower.answer()
+            device = device_for(options.device, ready)
+            answer = _Shower(agent, program, chosen, kind, options, device).answer()
     except AgentUnavailable as error:
         raise ShowError(f"nothing can be compiled: {error}") from error
-    return _text(answer, chosen, kind, f"{path}::{chosen.name}", f"torch {ready.torch}, {shower.device}")
+    return _text(answer, chosen, kind, f"{path}::{chosen.name}", f"torch {ready.torch}, {device}")
 
 
 def _program(path: str, settings: Settings) -> Program:
@@ -128,7 +129,13 @@ class _Shower:
     """Tries the ways to call a function until one of them makes torch compile it."""
 
     def __init__(
-        self, agent: Agent, program: Program, function: _Function, kind: str, options: argparse.Namespace
+        self,
+        agent: Agent,
+        program: Program,
+        function: _Function,
+        kind: str,
+        options: argparse.Namespace,
+        device: str,
     ) -> None:
         self._agent = agent
         self._program = program
@@ -136,7 +143,7 @@ class _Shower:
         self._kind = kind
         self._options = options
         self._failures: list[str] = []
-        self.device = "cuda" if options.device == "cuda" else "cpu"
+        self._device = device
         self._suspect = Suspect(
             number=0,
             code="",
@@ -179,7 +186,7 @@ class _Shower:
         program, suspect = self._program, self._suspect
         yield from given_drivers(program, suspect)
         yield from drivers_for(program, suspect)[:_MAX_DRIVERS]
-        job = search_job(program, suspect, self.device)
+        job = search_job(program, suspect, self._device)
         if job is None:
             return
         result = self._agent.submit(job, self._options.timeout).result()
@@ -195,7 +202,7 @@ class _Shower:
         tried: list[Driver] = [driver]
         tried += [one for widen in widenings if (one := widen(self._program, driver)) not in tried]
         for candidate in tried:
-            job = job_of(self._program, Schedule(candidate), "", lines=False, device=self.device, calls=MAX_CALLS)
+            job = job_of(self._program, Schedule(candidate), "", lines=False, device=self._device, calls=MAX_CALLS)
             result = self._agent.submit({**job, "kind": "show", "show": self._kind}, self._options.timeout).result()
             answer: dict[str, Any] | None = result.value
             if answer is None:

@@ -118,6 +118,8 @@ def _answer(probe: Diagnostic) -> str:
         return f"`{probe.function}`: not run"
     if verdict.status is Status.REFUTED:
         return f"`{probe.function}` computes the same when it is compiled: {verdict.evidence}"
+    if verdict.reason == "shared":
+        return f"`{probe.function}` computes something else when it is compiled, as the findings say"
     return f"`{probe.function}`: {sentence(verdict, probe.function)}"
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Calls of regions that are followed: torch gives up on recompiling after 8.
 MAX_CALLS = 12
+#: The wall clock of an arm whose driver lies in another file, which may be a training script (s).
+TRIAL_SECONDS = 30.0
 #: The arm that only traces, with fake tensors: it proves what happens inside a body, in a fraction of the time.
 FAKE = "fake"
 
@@ -87,18 +89,19 @@ class ArmRunner:
         #: The user's files that were loaded.
         self.files: set[str] = set()
 
-    def hand_in(self, job: dict[str, Any]) -> Pending:
-        """Hand in a job, unless the same one was handed in before."""
+    def hand_in(self, job: dict[str, Any], seconds: float | None = None) -> Pending:
+        """Hand in a job, unless the same one was handed in before; `seconds` is its wall clock if it may take less."""
         key = json.dumps(job, sort_keys=True)
         with self._lock:
             if key not in self._pending:
-                self._pending[key] = self._runner.submit(job, self.limits.seconds)
+                self._pending[key] = self._runner.submit(job, min(self.limits.seconds, seconds or self.limits.seconds))
             return self._pending[key]
 
     def start(self, program: Program, schedule: Schedule, backend: str, *, lines: bool = False) -> Pending:
         """Start an arm, or find the one that was started."""
         limits = self.limits
-        return self.hand_in(job_of(program, schedule, backend, lines=lines, device=limits.device, calls=MAX_CALLS))
+        job = job_of(program, schedule, backend, lines=lines, device=limits.device, calls=MAX_CALLS)
+        return self.hand_in(job, TRIAL_SECONDS if schedule.program is not None else None)
 
     def trace(self, program: Program, schedule: Schedule, backend: str, *, lines: bool = False) -> dict[str, Any]:
         """The trace of an arm; one without calls, with the `reason`, where the arm came to no end."""

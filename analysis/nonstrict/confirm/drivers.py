@@ -7,9 +7,20 @@ it), those that make the arguments, and those that change what it reads. Printin
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.confirm.slices import Statement, bound, called, changed, is_main_guard, loaded, slice_for, statements_of
+from nonstrict.confirm.slices import (
+    Statement,
+    bound,
+    called,
+    changed,
+    imported_names,
+    is_main_guard,
+    loaded,
+    slice_for,
+    statements_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,16 +30,17 @@ _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 _LIKELY = ("main", "test", "run", "demo", "example", "check", "bench")
 #: Functions whose calls as statements only tell something.
 _TELLING = frozenset({"print", "pprint", "display", "breakpoint", "input", "exit", "quit"})
+_BUILT_IN = frozenset(dir(builtins))
 MAX_DRIVERS = 6
 
 
 class Driver(NamedTuple):
     """How a program is set going.
 
-    `kind` is `function` (call `name`), `block` or `guard` (executing the kept statements is all), `calls` (call `name`
-    with given arguments) or `source` (execute an example that calls `name`). `kept` are positions of top-level
-    statements, `dropped` the positions (line, column) of statements left out inside them. `given` is the JSON of the
-    calls, or the text of the example.
+    `kind` is `function` (call `name`), `test` (run the test `name` as its runner would), `block` or `guard` (executing
+    the kept statements is all), `calls` (call `name` with given arguments) or `source` (execute an example that calls
+    `name`). `kept` are positions of top-level statements, `dropped` the positions (line, column) of statements left out
+    inside them. `given` is the JSON of the calls, or the text of the example.
     """
 
     kind: str
@@ -38,21 +50,24 @@ class Driver(NamedTuple):
     given: str = ""
 
 
-def drivers_of(tree: ast.Module, targets: Iterable[str]) -> list[Driver]:
-    """The drivers that reach one of some top-level names, the likeliest first."""
+def drivers_of(tree: ast.Module, targets: Iterable[str], through: frozenset[str] = frozenset()) -> list[Driver]:
+    """The drivers that reach one of some top-level names, the likeliest first.
+
+    `through` are names of modules: a call through one of them may reach a target, mentioning it says nothing.
+    """
     statements = statements_of(tree)
-    reaching = _reaching(statements, frozenset(targets))
+    reaching = reaching_names(statements, frozenset(targets))
     found: list[tuple[int, int, Driver]] = []
     for index, statement in enumerate(statements):
         node = statement.node
-        if isinstance(node, ast.FunctionDef) and _is_entry(node) and node.name in reaching:
+        if isinstance(node, ast.FunctionDef) and is_entry(node) and node.name in reaching:
             kept = slice_for(statements, [node.name]).kept
-            dropped = _dropped(node.body, statements, reaching - {node.name})
+            dropped = dropped_in(node.body, statements, (reaching | through) - {node.name})
             driver = Driver("function", node.name, kept, dropped)
             found.append((_rank(node.name), index, driver))
         elif isinstance(node, ast.If) and is_main_guard(node) and _mentions(node, reaching):
             kept = slice_for(statements, (), [index]).kept
-            driver = Driver("guard", "the main guard", kept, _dropped(node.body, statements, reaching))
+            driver = Driver("guard", "the main guard", kept, dropped_in(node.body, statements, reaching | through))
             found.append((3, index, driver))
     own = [index for index, s in enumerate(statements) if _calls_at_top(s, reaching)]
     if own:
@@ -64,7 +79,7 @@ def _rank(name: str) -> int:
     return 0 if name.lstrip("_").startswith(_LIKELY) else 2
 
 
-def _is_entry(node: ast.FunctionDef) -> bool:
+def is_entry(node: ast.FunctionDef) -> bool:
     """Whether a function can be called as it stands."""
     return not _required(node) and not node.decorator_list
 
@@ -75,7 +90,7 @@ def _required(node: ast.FunctionDef) -> bool:
     return len(positional) > len(arguments.defaults) or any(default is None for default in arguments.kw_defaults)
 
 
-def _reaching(statements: list[Statement], targets: frozenset[str]) -> frozenset[str]:
+def reaching_names(statements: list[Statement], targets: frozenset[str]) -> frozenset[str]:
     """The top-level names from which a target is reached: what mentions it, what mentions that, and so on."""
     reaching = set(targets)
     grown = True
@@ -94,7 +109,7 @@ def _reaching(statements: list[Statement], targets: frozenset[str]) -> frozenset
 def _writers(statements: list[Statement], state: frozenset[str]) -> frozenset[str]:
     """The names from which a function is reached that binds or changes one of some names."""
     functions = (s.node for s in statements if isinstance(s.node, _FUNCTIONS))
-    return _reaching(statements, frozenset(node.name for node in functions if _written(node) & state))
+    return reaching_names(statements, frozenset(node.name for node in functions if _written(node) & state))
 
 
 def _written(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
@@ -124,24 +139,50 @@ def _own_parts(node: ast.AST) -> Iterator[ast.AST]:
             yield from _own_parts(child)
 
 
-def _dropped(body: list[ast.stmt], statements: list[Statement], reaching: frozenset[str]) -> frozenset[tuple[int, int]]:
-    """The statements of a block that have nothing to do with the names that reach the target and what these read."""
+def dropped_in(
+    body: list[ast.stmt], statements: list[Statement], reaching: frozenset[str]
+) -> frozenset[tuple[int, int]]:
+    """The statements of a block that have nothing to do with the names that reach the target and what these read.
+
+    Checks of results are among them: one that fails would hide the calls after it.
+    """
     simple = list(_simple_statements(body))
+    foreign = (imported_names(statements) | _BUILT_IN) - reaching
     state = slice_for(statements, {name for part in body for name in loaded(part)} & reaching).names
     calling = set(reaching | _writers(statements, state))
-    needed = set(reaching | state)
+    needed = set(reaching | state | _names_in_headers(body))
     kept: set[int] = set()
     grown = True
     while grown:
         grown = False
         for statement in simple:
-            if id(statement) not in kept and _relevant(statement, calling, needed):
+            if id(statement) in kept:
+                continue
+            checked = _checked(statement)
+            if (
+                any(_mentions(one, reaching) or _runs(one, calling - foreign) for one in checked)
+                if checked
+                else _relevant(statement, calling, needed)
+            ):
                 kept.add(id(statement))
                 own = set(loaded(statement)) | set(bound(statement))
                 calling |= own
                 needed |= own
                 grown = True
     return frozenset((s.lineno, s.col_offset) for s in simple if id(s) not in kept)
+
+
+def _checked(statement: ast.stmt) -> list[ast.expr]:
+    """What a check of results looks at; empty for other statements."""
+    if isinstance(statement, ast.Assert):
+        return [statement.test]
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call):
+        return []
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if not name.startswith("assert") or name.startswith(("assertRaises", "assertWarns", "assertLogs")):
+        return []
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -154,6 +195,19 @@ def _simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             continue
         for block in (*blocks, *handlers):
             yield from _simple_statements(block)
+
+
+def _names_in_headers(body: list[ast.stmt]) -> frozenset[str]:
+    """The names that conditions, loops and contexts read, which stay whatever becomes of their blocks."""
+    blocks = (ast.If, ast.While, ast.For, ast.With)
+    compound = (part for statement in body for part in _own_parts(statement) if isinstance(part, blocks))
+    headers: list[ast.AST] = []
+    for one in compound:
+        if isinstance(one, ast.With):
+            headers += one.items
+        else:
+            headers.append(one.iter if isinstance(one, ast.For) else one.test)
+    return frozenset(name for header in headers for name in loaded(header))
 
 
 def _relevant(statement: ast.stmt, calling: set[str], needed: set[str]) -> bool:
@@ -173,6 +227,11 @@ def _relevant(statement: ast.stmt, calling: set[str], needed: set[str]) -> bool:
 
 def _is_telling(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _TELLING
+
+
+def _runs(node: ast.AST, names: set[str]) -> bool:
+    """Whether an expression calls one of some names."""
+    return any(isinstance(part, ast.Call) and called(part) in names for part in ast.walk(node))
 
 
 def _calls(node: ast.AST, needed: set[str]) -> bool:

@@ -19,7 +19,7 @@ _MAX_CHANGES = 2
 def sentence(divergence: Divergence, suspect: Suspect, eager: Mapping[str, Any], outcomes: Sequence[Outcome]) -> str:
     """A divergence as a sentence, with what changed before it; each backend by itself where they differ in kind."""
     told = _told(divergence)
-    whole = f"{told}{_changes(divergence, suspect, eager)}"
+    whole = f"{told}{_changes(divergence, suspect, eager)}{', with logging at DEBUG' if eager.get('logged') else ''}"
     if len({outcome.result for outcome in outcomes}) < 2:
         return whole
     # A captured tensor is stale on one backend and refused by another.

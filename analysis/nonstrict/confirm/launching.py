@@ -46,6 +46,8 @@ _PASSED = """
     XDG_CACHE_HOME NIX_LD NIX_LD_LIBRARY_PATH SOURCE_DATE_EPOCH
 """
 _PASSED_PREFIXES = ("LC_",)
+#: Variables that name sockets and files which open doors.
+_NAMING_SECRETS = ("SSH_AUTH_SOCK", "XAUTHORITY", "KRB5CCNAME", "GPG_AGENT_INFO", "GOOGLE_APPLICATION_CREDENTIALS")
 #: Every process of an agent carries this name, with a value of its own, in the environment it was started with.
 MARKER = "NONSTRICT_AGENT"
 
@@ -76,7 +78,13 @@ class Options(NamedTuple):
         """The options as the agent's first message carries them."""
         told = self._asdict()
         del told["environment"]
-        return {**told, "cache": str(self.cache)}
+        return {**told, "cache": str(self.cache), "hidden": _hidden()}
+
+
+def _hidden() -> list[str]:
+    """Paths of secrets that only variables name which stay behind."""
+    values = (os.environ.get(name, "").removeprefix("FILE:") for name in _NAMING_SECRETS)
+    return [os.path.abspath(value) for value in values if value and os.path.lexists(value)]
 
 
 def command_line(python: str) -> list[str]:

@@ -6,7 +6,7 @@ import ast
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.confirm.drivers import Driver, drivers_of
+from nonstrict.confirm.drivers import Driver, drivers_of, is_entry
 from nonstrict.confirm.slices import is_main_guard, loaded, slice_for, statements_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ class Program(NamedTuple):
     """A file as experiments see it.
 
     `text` is its analysed code, `overlays` are texts of other files not yet saved, `makers` the functions
-    (`PATH::NAME`) that make the arguments of functions of this file.
+    (`PATH::NAME`) that make the arguments of functions of this file. `paths` are directories where its imports are
+    looked for, beside its own and the root.
     """
 
     path: str
@@ -31,13 +32,15 @@ class Program(NamedTuple):
     tree: ast.Module
     overlays: Mapping[str, str] = {}
     makers: Mapping[str, str] = {}
+    paths: tuple[str, ...] = ()
 
 
 class Schedule(NamedTuple):
     """How a program is run.
 
     The first call is made `repeat` times; before the call `change_at` the state that `change` describes is changed.
-    `alone` names the marked function that is compiled by itself, in place of the program's regions.
+    `alone` names the marked function that is compiled by itself, in place of the program's regions. With `logged`, no
+    level of logging is switched off. `program` is the file of the driver where that is another one.
     """
 
     driver: Driver
@@ -45,6 +48,8 @@ class Schedule(NamedTuple):
     change: Mapping[str, Any] | None = None
     change_at: int = 0
     alone: str = ""
+    logged: bool = False
+    program: Program | None = None
 
 
 def program_of(
@@ -63,6 +68,16 @@ def drivers_for(program: Program, suspect: Suspect) -> list[Driver]:
     return drivers_of(program.tree, targets_of(program, suspect))
 
 
+def tests_for(program: Program, suspect: Suspect) -> list[Driver]:
+    """The tests of its own file that set the marked function of a suspect going, beside those that are drivers."""
+    from nonstrict.confirm.testing import Reach, drivers_in_tests
+
+    names, hint = targets_of(program, suspect), suspect.function.rpartition(".")[2]
+    plain = {node.name for node in program.tree.body if isinstance(node, ast.FunctionDef) and is_entry(node)}
+    reach = Reach(names, lines=frozenset({suspect.marked_line}), hint=hint)
+    return drivers_in_tests(program.tree, reach, without=plain)
+
+
 def targets_of(program: Program, suspect: Suspect) -> frozenset[str]:
     """The top-level names through which a suspect's marked function is reached."""
     names = {suspect.function.split(".", 1)[0]} if suspect.function else set[str]()
@@ -78,6 +93,7 @@ def job_of(
     program: Program, schedule: Schedule, backend: str, *, lines: bool, device: str, calls: int
 ) -> dict[str, Any]:
     """The job of one arm; see `nonstrict_agent.arm.run_arm`."""
+    program = schedule.program or program
     driver = schedule.driver
     job: dict[str, Any] = {
         "kind": "arm",
@@ -94,10 +110,14 @@ def job_of(
         "lines": lines,
         "device": device,
     }
+    if program.paths:
+        job["paths"] = list(program.paths)
     if schedule.repeat > 1:
         job["repeat"] = schedule.repeat
     if schedule.alone:
         job["alone"] = schedule.alone
+    if schedule.logged:
+        job["logged"] = True
     if schedule.change is not None:
         job |= {"change": dict(schedule.change), "change_at": schedule.change_at}
     return job

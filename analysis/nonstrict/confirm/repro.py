@@ -74,6 +74,8 @@ def script(diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
     if not proof.divergences:
         raise CannotWriteError("no difference between backends")
     program, driver = proof.program, proof.schedule.driver
+    if driver.kind == "test" or proof.schedule.program is not None:
+        raise CannotWriteError("what sets it going is a test, or lies in another file")
     failing = {int(line) for text in proof.eager.get("missing", ()) for line in _FAILED_LINE.findall(text)}
     taken = cut(program.text, program.tree, driver, cuda=verdict.device == "cuda", failing=failing)
     if re.search(r"\b(make_fx|export)\(", taken.text):

@@ -8,10 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
+from nonstrict.confirm.callers import callers_of
+from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
-from nonstrict.confirm.judging import Arms, Judgement, foretold, judge, reached, refused_by_eager, unexplained
-from nonstrict.confirm.programs import EAGER, Program, Schedule, drivers_for, module_name, whole, widened
-from nonstrict.confirm.traces import cause_of
+from nonstrict.confirm.judging import Judgement, foretold, judge, refused_by_eager, unexplained, why_raised
+from nonstrict.confirm.programs import EAGER, Program, Schedule, drivers_for, module_name, tests_for, whole, widened
+from nonstrict.confirm.sensitivity import TELLING, reached
+from nonstrict.confirm.traces import Arms
 from nonstrict.findings import Status
 from nonstrict.rules.base import Experiment
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from nonstrict.confirm.drivers import Driver
+    from nonstrict.confirm.project import Project
     from nonstrict.confirm.suspects import Suspect
 
 #: Calls made where the program makes fewer.
@@ -30,6 +34,8 @@ _REASONS = ("inputs", "load", "line-not-reached", "eager-raises", "not-compiled"
 #: Reasons for which found arguments may tell more, and those for which another driver of the program may.
 _SEARCHED = frozenset(_REASONS[:4])
 _OPEN = frozenset(_REASONS[:5])
+#: Reasons of experiments that compared something.
+_COMPARED = frozenset({"shared", "blocked", "insensitive", "eager-nondeterministic"})
 
 
 class Told(NamedTuple):
@@ -53,10 +59,19 @@ class Session:
     """The experiments of one program."""
 
     def __init__(
-        self, runner: Runner, limits: Limits, program: Program, on_told: Callable[[int, Told], None] | None = None
+        self,
+        runner: Runner,
+        limits: Limits,
+        program: Program,
+        on_told: Callable[[int, Told], None] | None = None,
+        project: Project | None = None,
     ) -> None:
-        """Remember the program, where jobs go, what they may take, and who hears of each judgement as it sharpens."""
+        """Remember the program, where jobs go, what they may take, and who hears of each judgement as it sharpens.
+
+        With a `project`, its other files are searched for callers where the program's own file has none.
+        """
         self._arms = ArmRunner(runner, limits)
+        self._project = project
         self._program = program
         self._on_told = on_told
         self._told: dict[int, Told] = {}
@@ -79,13 +94,17 @@ class Session:
             for driver in self._wanted(drivers, rank):
                 self._run(driver, suspects)
         for suspect in suspects:
+            if self._project is not None and self._open(suspect.number):
+                self._call_from_elsewhere(suspect, suspects, self._project)
+        for suspect in suspects:
             if self._is_searched(suspect):
                 self._search(suspect, suspects)
         return self._told
 
     def _drivers(self, suspect: Suspect) -> list[Driver]:
         program = self._program
-        return [*given_drivers(program, suspect), *drivers_for(program, suspect)[:_MAX_DRIVERS]]
+        found = drivers_for(program, suspect)[:_MAX_DRIVERS]
+        return [*given_drivers(program, suspect), *found, *tests_for(program, suspect)]
 
     def _wanted(self, drivers: Mapping[int, list[Driver]], rank: int) -> list[Driver]:
         """The drivers of a rank that some suspect without an answer still needs."""
@@ -93,10 +112,31 @@ class Session:
         return list(dict.fromkeys(listed))
 
     def _is_searched(self, suspect: Suspect) -> bool:
-        return self._told[suspect.number].judgement.reason in _SEARCHED
+        told = self._told[suspect.number]
+        by_test = told.schedule is not None and _is_trial(told.schedule)
+        return told.judgement.reason in _SEARCHED or (by_test and told.judgement.status is Status.INCONCLUSIVE)
 
     def _open(self, number: int) -> bool:
         return self._told[number].judgement.reason in _OPEN
+
+    def _call_from_elsewhere(self, suspect: Suspect, suspects: Sequence[Suspect], project: Project) -> None:
+        """Run callers in other files of the project, with the marked function compiled by itself.
+
+        What else these files compile has findings of its own, which are no suspects here.
+        """
+        if not suspect.function:
+            return
+        related = [other for other in suspects if other.function == suspect.function]
+        unloadable: set[str] = set()
+        for caller in callers_of(self._program, suspect, project):
+            if caller.program.path in unloadable:
+                continue
+            schedule = Schedule(caller.driver, alone=suspect.function, program=caller.program)
+            schedule = self._try(schedule, related)
+            if not self._open(suspect.number):
+                return
+            if self.eager(schedule).get("failure"):
+                unloadable.add(caller.program.path)
 
     def _search(self, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
         """Search arguments for a marked function that nothing in its file calls, and run it with them."""
@@ -114,18 +154,27 @@ class Session:
 
     def _run(self, driver: Driver, suspects: Sequence[Suspect]) -> None:
         """Run a driver, judge everything that it reaches, and follow up on what it was blind for."""
-        schedule = self._loadable(Schedule(driver))
-        self._judge(schedule, suspects)
+        self._try(Schedule(driver), suspects)
+
+    def _try(self, schedule: Schedule, suspects: Sequence[Suspect]) -> Schedule:
+        """The same for a schedule; returns the one that loads."""
+        schedule = self._loadable(schedule)
+        if self.eager(schedule)["calls"]:
+            self._judge(schedule, suspects)
+        else:
+            self._tell_uncalled(schedule, suspects)
         for suspect in suspects:
             told = self._told[suspect.number]
             if told.schedule == schedule and not suspect.is_probe:
                 self._follow_up(schedule, suspect, suspects)
+        return schedule
 
     def _loadable(self, schedule: Schedule) -> Schedule:
         """The schedule with as much of the file as it takes to load it."""
         widenings = (widened, whole) if self._arms.limits.full_import else (widened,)
         for widen in (None, *widenings):
-            candidate = schedule._replace(driver=widen(self._program, schedule.driver)) if widen else schedule
+            program = schedule.program or self._program
+            candidate = schedule._replace(driver=widen(program, schedule.driver)) if widen else schedule
             eager = self._arms.trace(self._program, candidate, EAGER)
             if eager["calls"] or not eager.get("failure"):
                 return candidate
@@ -135,16 +184,20 @@ class Session:
         """Another schedule where the first one was blind for a finding.
 
         Where others stood in the way, its function is compiled by itself; where eager code showed nothing yet, there
-        are more calls, and a change of its subject before one of them.
+        are more calls, a change of its subject before one of them, and for what only tells the world, all of logging.
         """
         reason = self._told[suspect.number].judgement.reason
         others = {other.function for other in suspects} - {suspect.function}
-        if reason in {"blocked", "shared"} and others and suspect.function:
+        uncompiled = reason == "not-compiled" and schedule.driver.kind == "test"
+        if ((reason in {"blocked", "shared"} and others) or uncompiled) and suspect.function:
             schedule = schedule._replace(alone=suspect.function)
             suspects = [other for other in suspects if other.function == suspect.function]
             self._judge(schedule, suspects, only=suspect)
             reason = self._told[suspect.number].judgement.reason
         if reason not in {"insensitive", "shared"}:
+            return
+        if suspect.code in TELLING:
+            self._judge(schedule._replace(logged=True), suspects, only=suspect)
             return
         repeated = schedule._replace(repeat=_REPEATS)
         if suspect.experiment is Experiment.CHANGE:
@@ -167,7 +220,7 @@ class Session:
         eager = arms.trace(program, schedule, EAGER)
         control = arms.trace(program, schedule, EAGER, lines=True)
         if not eager["calls"] or not control["calls"]:
-            self._publish(schedule, {s.number: _without_calls(s, eager, control) for s in asked})
+            self._tell_uncalled(schedule, asked)
             return
         early = foretold(suspects, Arms(eager, control, {FAKE: arms.trace(program, schedule, FAKE)}))
         self._publish(schedule, {s.number: early[s.number] for s in asked if s.number in early})
@@ -178,13 +231,21 @@ class Session:
             judgements = judge(suspects, Arms(eager, control, compiled))
             self._publish(schedule, {s.number: judgements[s.number] for s in asked}, final=final)
         strange = unexplained(suspects, Arms(eager, control, compiled))
-        if strange is not None and self.unexplained is None and only is None:
+        if strange is not None and self.unexplained is None and only is None and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)
+
+    def _tell_uncalled(self, schedule: Schedule, asked: Sequence[Suspect]) -> None:
+        """Publish why a schedule called no region."""
+        eager = self.eager(schedule)
+        control = self._arms.trace(self._program, schedule, EAGER, lines=True)
+        self._publish(schedule, {s.number: _without_calls(s, eager, control) for s in asked})
 
     def _publish(self, schedule: Schedule, judgements: Mapping[int, Judgement], *, final: bool = False) -> None:
         """Keep and tell the judgements that say more than those before; the last ones of a schedule replace its own."""
         seconds, files = self._arms.circumstances(self._program, schedule) if final else (0.0, ())
         for number, judgement in judgements.items():
+            if _is_idle(schedule, judgement):
+                continue
             fresh = Told(judgement, seconds, files, self._arms.limits.device, schedule)
             known = self._told[number]
             if _says_more(fresh, known) or (final and known.schedule == schedule):
@@ -205,6 +266,18 @@ def change_of(program: Program, suspect: Suspect) -> dict[str, Any] | None:
     if subject.origin == "cell":
         return {"name": subject.name, "path": path, "module": "", "how": "in-place"}
     return None
+
+
+def _is_trial(schedule: Schedule) -> bool:
+    """Whether it is only supposed that a schedule has to do with a function: tests, and callers in other files."""
+    return schedule.program is not None or schedule.driver.kind == "test"
+
+
+def _is_idle(schedule: Schedule, judgement: Judgement) -> bool:
+    """Whether a trial did not get as far as a comparison, which then says nothing about the function."""
+    told = judgement.status is not Status.INCONCLUSIVE or judgement.reason in _COMPARED
+    own = schedule.program is None and judgement.reason == "not-compiled"
+    return _is_trial(schedule) and not told and not own
 
 
 def _says_more(fresh: Told, known: Told) -> bool:
@@ -232,11 +305,11 @@ def _without_calls(suspect: Suspect, eager: Mapping[str, Any], control: Mapping[
 def _why_no_calls(trace: Mapping[str, Any]) -> tuple[str, str]:
     """Why a driver never called a region: the reason, and a sentence."""
     if trace.get("failure"):
-        return str(trace.get("reason", "load")), str(trace["failure"])
+        told = str(trace["failure"])
+        return ("needs-cuda" if needs_gpu(told) else str(trace.get("reason", "load"))), told
     stop: Mapping[str, Any] = trace.get("stop") or {}
     if stop.get("kind") == "raised":
-        cause = cause_of(stop["error"])
-        return "eager-raises", f"{cause.type}: {cause.message}"
+        return why_raised(stop["error"])
     return "line-not-reached", ""
 
 

@@ -45,7 +45,8 @@ class Statement(NamedTuple):
 def statements_of(tree: ast.Module) -> list[Statement]:
     """The top-level statements of a file."""
     return [
-        Statement(node, frozenset(bound(node)), frozenset(changed(node)), frozenset(_free(node))) for node in tree.body
+        Statement(node, frozenset(bound(node)), frozenset(changed(node)), frozenset(free_names(node)))
+        for node in tree.body
     ]
 
 
@@ -58,7 +59,7 @@ class Slice(NamedTuple):
 
 def slice_for(statements: list[Statement], wanted: Iterable[str], also: Iterable[int] = ()) -> Slice:
     """The statements that the wanted names need, transitively, and those at the positions `also`."""
-    libraries = _libraries(statements)
+    libraries = imported_names(statements)
     kept: set[int] = set()
     seen: set[str] = set()
     pending = list(wanted)
@@ -138,18 +139,18 @@ def _loaded_here(part: ast.AST) -> Iterator[str]:
         yield part.value
 
 
-def _free(node: ast.AST) -> set[str]:
+def free_names(node: ast.AST) -> set[str]:
     """The names that a statement reads and does not bind in a function of its own: parameters are no globals."""
     if not isinstance(node, (*_FUNCTIONS, ast.Lambda)):
         names = set(_loaded_here(node))
-        return names.union(*map(_free, ast.iter_child_nodes(node)))
+        return names.union(*map(free_names, ast.iter_child_nodes(node)))
     body = node.body if isinstance(node.body, list) else [node.body]
-    inside = set[str]().union(*map(_free, body))
+    inside = set[str]().union(*map(free_names, body))
     declared = {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
     own = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
     own |= {name for part in body for name in bound(part)}
     outside = (child for child in ast.iter_child_nodes(node) if child not in body)
-    return (inside - (own - declared)).union(*map(_free, outside))
+    return (inside - (own - declared)).union(*map(free_names, outside))
 
 
 def _root(node: ast.expr) -> Iterator[str]:
@@ -184,7 +185,7 @@ def _own_name(node: ast.expr) -> Iterator[str]:
         yield node.id
 
 
-def _libraries(statements: list[Statement]) -> frozenset[str]:
+def imported_names(statements: list[Statement]) -> frozenset[str]:
     """The names that imports bind."""
     imports = (s for s in statements if isinstance(s.node, (ast.Import, ast.ImportFrom, ast.Try, ast.If)))
     return frozenset(name for s in imports for part in ast.walk(s.node) for name in _imported(part))

@@ -59,6 +59,14 @@ _MOVED_BY_TRACING = frozenset({"<random state>", "<NumPy's random state>", "<war
 _MOVED_BY_COMPILING = frozenset({"<environment variables>", "<module search path>"})
 
 
+class Arms(NamedTuple):
+    """The traces of one schedule: `compiled` by backend. `control` is a second eager run, with the lines executed."""
+
+    eager: Mapping[str, Any]
+    control: Mapping[str, Any]
+    compiled: Mapping[str, Mapping[str, Any]]
+
+
 def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[Divergence]:
     """What the compiled arm did otherwise, in the order of calls; of a region nothing after its first error."""
     found: list[Divergence] = []

@@ -12,12 +12,12 @@ from nonstrict.confirm.launching import AGENT
 from nonstrict.findings import Outcome, Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nonstrict.confirm.programs import Program
     from nonstrict.confirm.suspects import Suspect
 
-_FORMAT = 1
+_FORMAT = 2
 #: Verdicts that say something about the machine of the moment, and are not kept.
 _PASSING = frozenset({"timeout", "crash", "memory", "processes", "sandbox", "dead", "cancelled"})
 
@@ -25,8 +25,11 @@ _PASSING = frozenset({"timeout", "crash", "memory", "processes", "sandbox", "dea
 class VerdictCache:
     """The verdicts of one circumstance: interpreter, torch, device."""
 
-    def __init__(self, directory: str, circumstances: Iterable[object], *, enabled: bool) -> None:
-        """Nothing is read or written yet."""
+    def __init__(
+        self, directory: str, circumstances: Iterable[object], *, enabled: bool, project_state: Callable[[], str] = str
+    ) -> None:
+        """Nothing is read or written yet. `project_state` gives another text when the project has other files."""
+        self._project_state = project_state
         self._directory = directory
         self._circumstances = repr((__version__, _FORMAT, _agent_state(), *circumstances))
         self._enabled = enabled
@@ -40,6 +43,10 @@ class VerdictCache:
                 document = json.load(file)
             if any(_digest(path) != digest for path, digest in document["files"].items()):
                 return None
+            # A new file of the project may call what nothing called before.
+            undecided = any(entry["status"] == Status.INCONCLUSIVE for entry in document["verdicts"])
+            if undecided and document["project"] != self._project_state():
+                return None
             return {s.number: _verdict(entry) for s, entry in zip(suspects, document["verdicts"], strict=True)}
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -52,12 +59,14 @@ class VerdictCache:
         if not self._enabled or any(verdict.reason in _PASSING for verdict in listed):
             return
         others = {path: _digest(path) for path in sorted(files) if path != program.path}
+        kept = [verdict._asdict() for verdict in listed]
+        document = {"files": others, "project": self._project_state(), "verdicts": kept}
         path = self._path(program, suspects)
         temporary = f"{path}.{os.getpid()}"
         try:
             os.makedirs(self._directory, exist_ok=True)
             with open(temporary, "w", encoding="utf-8") as file:
-                json.dump({"files": others, "verdicts": [verdict._asdict() for verdict in listed]}, file)
+                json.dump(document, file)
             os.replace(temporary, path)
         except OSError:
             return

@@ -1,6 +1,7 @@
-"""Which constructs Dynamo refuses to trace, as measured: every answer comes from `data/graph_breaks.json`.
+"""Which constructs Dynamo refuses to trace, as measured: every answer comes from `data/graph_breaks*.json`.
 
-`scripts/generate_graph_breaks.py` makes that file by compiling each construct with the torch that it names. Keys are
+`scripts/generate_graph_breaks.py` makes these files by compiling each construct with the torch that they name: one for
+the oldest, and for a newer one the constructs of which it says something else. Keys are
 
 - `call:NAME`: a call of a function or class, whatever its arguments; the name is dotted, as users write it
   (`call:os.path.exists`, `call:builtins.print`, `call:torch.save`);
@@ -14,7 +15,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from nonstrict.knowledge.store import data_file
 
@@ -33,27 +35,45 @@ class GraphBreak(NamedTuple):
     url: str
 
 
-def graph_break(key: str) -> GraphBreak | None:
+#: The versions that were measured, the oldest first; one holds until the next.
+_TABLES = {(2, 13): "graph_breaks.json", (2, 15): "graph_breaks-2.15.json"}
+OLDEST = min(_TABLES)
+
+
+def graph_break(key: str, torch: tuple[int, int] = OLDEST) -> GraphBreak | None:
     """The graph break of a construct; None where it does not break, or was not measured."""
-    entry = _entries().get(key)
+    table = _table_for(key, torch)
+    entry = table["entries"].get(key)
     if not entry:
         return None
     label, *words = [entry] if isinstance(entry, str) else entry
-    identifier, kind, explanation, hints, url = data_file("graph_breaks.json")["reasons"][label]
+    identifier, kind, explanation, hints, url = table["reasons"][label]
     texts = [text.format(*words) if words else text for text in (explanation, *hints)]
     return GraphBreak(identifier, kind, texts[0], tuple(texts[1:]), url)
 
 
-def is_measured(key: str) -> bool:
+def is_measured(key: str, torch: tuple[int, int] = OLDEST) -> bool:
     """Whether the table knows if the construct breaks."""
-    return _entries().get(key) is not None
+    return _table_for(key, torch)["entries"].get(key) is not None
 
 
-def measured_version() -> str:
-    """The version of torch that the table holds for: `2.13.0`."""
-    return data_file("graph_breaks.json")["torch"]
+def measured_version(torch: tuple[int, int] = OLDEST) -> str:
+    """The version of torch that the answers for one were measured with: `2.13.0`."""
+    return _tables(torch)[0]["torch"]
 
 
-def _entries() -> dict[str, str | list[str] | None]:
-    """Keys with the label of their reason and words for it: empty where the construct is traced, None where unknown."""
-    return data_file("graph_breaks.json")["entries"]
+@cache
+def _tables(torch: tuple[int, int]) -> tuple[dict[str, Any], ...]:
+    """The tables that hold for a torch, the newest first."""
+    names = [name for version, name in _TABLES.items() if version <= max(torch, OLDEST)]
+    return tuple(data_file(name) for name in reversed(names))
+
+
+def _table_for(key: str, torch: tuple[int, int]) -> dict[str, Any]:
+    """The newest table that answers for a construct, else the oldest.
+
+    `entries` are keys with the label of their reason and words for it: empty where the construct is traced, None where
+    unknown.
+    """
+    *newer, oldest = _tables(torch)
+    return next((table for table in newer if key in table["entries"]), oldest)

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import scope_of
+from nonstrict.knowledge.graph_breaks import OLDEST
 from nonstrict.program import classes, definition_values, externals, globals_of, invoke, parameters, stores
 from nonstrict.program import expressions as _expressions
 from nonstrict.program import statements as _statements
@@ -43,8 +44,10 @@ class Machine:
 
     static_depth = STATIC_DEPTH
 
-    def __init__(self, project: Project, files: Sequence[str] = ()) -> None:
+    def __init__(self, project: Project, files: Sequence[str] = (), torch: tuple[int, int] = OLDEST) -> None:
         self.project = project
+        #: the release of torch that the program runs with, which decides what breaks a graph
+        self.torch = torch
         #: the files of the run, which may hold writers of captured state
         self.files = files
         self.marks: dict[tuple[object, ...], Mark] = {}

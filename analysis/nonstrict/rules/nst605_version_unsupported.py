@@ -5,14 +5,14 @@
 Finds markers that the torch at hand does not have under the name used, or that cannot do there what they are used for:
 
 - `torch.compiler.nonstrict_trace` before torch 2.14;
-- `leaf_function` in a region compiled with inductor, the default backend, before torch 2.14.
+- `leaf_function` in a region compiled with inductor, the default backend: no version up to torch 2.15 compiles it.
 
 The version is that of the installed torch, or the setting `torch-version`.
 
 ## Why is this bad
 
 A name that does not exist is an `AttributeError` or `ImportError` when the module is imported. A leaf function compiles
-with `aot_eager`, and fails with inductor on a bare `AssertionError`, whatever it does.
+with `aot_eager`, and fails with inductor on an `AssertionError`, whatever it does.
 
 ## Example
 
@@ -105,8 +105,9 @@ if TYPE_CHECKING:
     from nonstrict.findings import Finding
     from nonstrict.rules.base import Body
 
-#: The first version whose inductor was not measured to refuse leaf functions.
-_LEAF_COMPILES = (2, 14)
+#: The first version whose inductor was not measured to refuse leaf functions; 2.13.0 and 2.15.0 were. On 2.15.0 it says
+#: "Expected torch.Tensor, got <class 'torch.utils._pytree.TreeSpec'>".
+_LEAF_COMPILES = (2, 16)
 
 
 def examine(body: Body) -> Iterator[Finding]:

@@ -116,7 +116,7 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the constructs that break the graph; one for each expression."""
     for seen in body.observed(Event.BREAK):
         key = seen.effect.what
-        known = None if key.startswith(NATIVE) or seen.in_hook else graph_break(key)
+        known = None if key.startswith(NATIVE) or seen.in_hook else graph_break(key, body.torch)
         if known is None:
             continue
         message = f"{_construct(seen)} breaks the graph of `{body.function}`{_named(known)}"

@@ -1,12 +1,10 @@
 """The face of isolation: which tiers this machine offers, choosing one, and running work inside it.
 
     tier = choose("auto")                                  # in the broker, once; tries for real
-    clean = environment(os.environ)                        # what the zygote is started with
-    hidden = secret_places(os.environ)                     # some are named by variables that the zygote lacks
     prepare()                                              # in the zygote, once
     pid = os.fork()                                        # in the zygote, which has one thread
     if pid == 0:
-        contained(work, Containment(tier, writable=(cache,), hidden=hidden), result_fd)   # never returns
+        contained(work, Containment(tier, writable=(cache,)), result_fd)   # never returns
     ...
     end(pid)                                               # to cancel; afterwards `os.waitpid(pid, 0)`
 
@@ -33,7 +31,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nonstrict_agent.isolation.containment import Containment, Ending, Tier
-from nonstrict_agent.isolation.secrets import environment, secret_places
+from nonstrict_agent.isolation.secrets import secret_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +45,6 @@ __all__ = [
     "choose",
     "contained",
     "end",
-    "environment",
     "prepare",
     "probe",
     "remove_leftovers",

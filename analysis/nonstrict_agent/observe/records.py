@@ -20,8 +20,13 @@ class LogRecords:
         self.active = False
         self._seen: list[str] = []
 
-    def install(self) -> None:
-        """Begin to listen: every record of an enabled level passes `Logger.handle`."""
+    def install(self, *, every_level: bool) -> None:
+        """Begin to listen: every record of an enabled level passes `Logger.handle`.
+
+        With `every_level`, loggers without a level of their own are enabled for all.
+        """
+        if every_level:
+            logging.root.setLevel(logging.DEBUG)
         loggers: Any = logging.Logger
         original = loggers.handle
 

@@ -58,6 +58,14 @@ def secrets():
     return {"environment": dict(os.environ), "path": sys.path}
 
 
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return {"text": file.read()}
+    except OSError as error:
+        return {"text": "", "error": str(error)}
+
+
 def leave_orphans():
     subprocess.Popen(["sleep", "300"], start_new_session=True)
     return {}

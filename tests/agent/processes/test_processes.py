@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,19 @@ def test_children_are_listed_either_way():
 
 
 @linux
+def test_other_threads_are_named():
+    before = processes.other_threads()
+    over = threading.Event()
+    thread = threading.Thread(target=over.wait)
+    thread.start()
+    try:
+        assert len(processes.other_threads()) == len(before) + 1 == processes.tasks() - 1
+    finally:
+        over.set()
+        thread.join()
+
+
+@linux
 def test_an_open_gpu_is_noticed(monkeypatch):
     assert not processes.holds_gpu()
     monkeypatch.setattr(os, "readlink", lambda _: "/dev/nvidia0")
@@ -50,6 +64,8 @@ def test_the_agent_begins_with_a_broker_that_knows_no_torch():
 
 @pytest.mark.parametrize("path", sorted(AGENT.glob("*.py")), ids=lambda path: path.name)
 def test_the_agent_imports_the_standard_library_and_torch_only(path):
+    # The fixtures of a test are there only where the test could import pytest.
+    own = {"pytest"} if path.name in {"fixtures.py", "testing.py"} else set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.Import):
@@ -59,6 +75,7 @@ def test_the_agent_imports_the_standard_library_and_torch_only(path):
         for name in names:
             assert name.partition(".")[0] in {
                 *sys.stdlib_module_names,
+                *own,
                 "nonstrict_agent",
                 "torch",
                 "functorch",
@@ -88,6 +105,20 @@ def test_jobs_see_the_allowed_environment_and_nothing_beside_the_agent(stand_in,
     # The directory of the agent holds other packages where it is installed: programs must not find those.
     plain = subprocess.run([sys.executable, "-c", "import sys; print(sys.path[1:])"], capture_output=True, check=True)
     assert result.value["path"] == ast.literal_eval(plain.stdout.decode())
+
+
+@linux
+def test_what_only_variables_name_as_secret_is_hidden(stand_in, monkeypatch, tmp_path):
+    ticket, open_file = tmp_path / "ticket", tmp_path / "open"
+    ticket.write_text("hush")
+    open_file.write_text("told")
+    monkeypatch.setenv("KRB5CCNAME", f"FILE:{ticket}")
+    with started(stand_in) as agent:
+        hidden = agent.submit(job("read", path=str(ticket)), 20).result(30)
+        told = agent.submit(job("read", path=str(open_file)), 20).result(30)
+    assert hidden.value is not None, hidden
+    assert told.value is not None, told
+    assert (hidden.value["text"], told.value["text"]) == ("", "told")
 
 
 @linux

@@ -59,6 +59,33 @@ def test_a_torch_that_starts_threads_is_not_forked(tmp_path, monkeypatch):
         assert agent.submit(job("echo"), 30).result(30).failure == ""
 
 
+PRETENDED = """
+import threading, time
+pretends = started = False
+
+def backward(self):
+    global started
+    if pretends and not started:
+        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    started = True
+
+def compile(function, **options):
+    global pretends
+    pretends = True
+    return function
+
+Number.backward = backward
+"""
+
+
+def test_autograd_starts_before_a_compiler_pretends_that_there_are_gpus(tmp_path, monkeypatch):
+    # As torch built with CUDA behaves on a machine without a GPU.
+    monkeypatch.setenv("PYTHONPATH", torch_of(tmp_path, STAND_IN + PRETENDED))
+    with started(tmp_path) as agent:
+        assert agent.wait_ready(60).mode == "fork"
+        assert agent.submit(job("echo"), 30).result(30).failure == ""
+
+
 def test_a_device_that_does_not_work_leaves_the_other(tmp_path, monkeypatch):
     fails = "import os\nif 'CUDA_VISIBLE_DEVICES' not in os.environ: raise OSError('libcudart.so is missing')"
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)

@@ -74,13 +74,14 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
         if any(value.place.origin is Origin.FRESH for value in positional[:1]):
             emit(frame, node, f"call:{name}")
         return
+    torch = frame.machine.torch
     for condition in _conditions(positional, keywords):
         key = f"arg:{name}:{condition}"
-        if is_measured(key):
-            if graph_break(key) is not None:
+        if is_measured(key, torch):
+            if graph_break(key, torch) is not None:
                 emit(frame, node, key)
             return
-    if graph_break(f"call:{name}") is not None:
+    if graph_break(f"call:{name}", torch) is not None:
         emit(frame, node, f"call:{name}")
 
 
@@ -89,16 +90,17 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
     if receiver.ref == "contextvars.ContextVar" and name in _CONTEXT_VARIABLE:
         statement(frame, node, _CONTEXT_VARIABLE[name])
         return
+    torch = frame.machine.torch
     given = receiver.place.origin is Origin.ARGUMENT and not receiver.place.is_view
     for kind in _receivers(receiver):
         key = f"method:{kind}.{name}"
-        if given and graph_break(f"{key}:argument") is not None:
+        if given and graph_break(f"{key}:argument", torch) is not None:
             emit(frame, node, f"{key}:argument")
             return
-        if not is_measured(key):
+        if not is_measured(key, torch):
             continue
-        of_integers = is_measured(f"{key}:int") and graph_break(f"{key}:int") is None
-        if graph_break(key) is not None and (not of_integers or receiver.flags & Flag.FLOATING):
+        of_integers = is_measured(f"{key}:int", torch) and graph_break(f"{key}:int", torch) is None
+        if graph_break(key, torch) is not None and (not of_integers or receiver.flags & Flag.FLOATING):
             emit(frame, node, key)
         return
 
@@ -110,14 +112,14 @@ def entered(frame: Frame, node: ast.AST, manager: Value) -> None:
     if manager.kind is not Kind.INSTANCE or not isinstance(manager.ref, str):
         return
     for name in (manager.ref, *_INSTANCES.get(manager.ref, ())):
-        if graph_break(f"with:{name}") is not None:
+        if graph_break(f"with:{name}", frame.machine.torch) is not None:
             emit(frame, node, f"with:{name}")
             return
 
 
 def statement(frame: Frame, node: ast.AST, name: str) -> None:
     """A statement or expression of its own kind is executed in a region."""
-    if graph_break(f"stmt:{name}") is not None:
+    if graph_break(f"stmt:{name}", frame.machine.torch) is not None:
         emit(frame, node, f"stmt:{name}")
 
 
@@ -146,7 +148,7 @@ def emit(frame: Frame, node: ast.AST, key: str) -> None:
 
 def _switched_on(frame: Frame, key: str) -> bool:
     """Whether the program sets an option of Dynamo by which a construct is traced."""
-    known = graph_break(key)
+    known = graph_break(key, frame.machine.torch)
     texts = (known.type, known.explanation, *known.hints) if known is not None else ()
     options = {option for text in texts for option in _OPTION.findall(text)}
     if is_logging(key):

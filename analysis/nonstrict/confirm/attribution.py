@@ -1,0 +1,117 @@
+"""At whose door a divergence is laid: that of the finding whose line, subject or kind it fits best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.confirm.sensitivity import CROSSING, TELLING, changed, moved_before, reached
+from nonstrict.confirm.traces import Arms, Channel, Divergence, all_lines, cause_of
+from nonstrict.rules.base import Experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nonstrict.confirm.suspects import Suspect
+
+#: What a finding of each kind can make go wrong.
+_CHANNELS = {
+    Experiment.CHANGE: {Channel.VALUES, Channel.ERROR, Channel.GRADIENTS, Channel.ARGUMENTS},
+    Experiment.EFFECT: set(Channel),
+    Experiment.DRAW: {Channel.VALUES, Channel.ERROR, Channel.ARGUMENTS, Channel.STATE, Channel.OUTPUT},
+    Experiment.REFUSAL: {Channel.ERROR, Channel.VALUES, Channel.GRADIENTS, Channel.ARGUMENTS},
+}
+_CAPTURES = frozenset({"NST101", "NST102", "NST103", "NST105", "NST204", "NST206", "NST608"})
+_LEAKS = frozenset({"NST202", "NST203", "NST206", "NST207"})
+#: Codes of which the compiler's refusal names no line of the user's, with words of that refusal.
+_REFUSALS = (
+    ("convert all Tensors to FakeTensors", _CAPTURES),
+    ("GuardOnDataDependent", frozenset({"NST402", "NST506"})),
+    ("DataDependentOutput", frozenset({"NST402"})),
+    ("PendingUnbackedSymbol", frozenset({"NST402"})),
+    ("Undeclared in-place mutation", frozenset({"NST607"})),
+    ("Cannot wrap a Tensor that has already been", _LEAKS),
+    ("Mixing fake modes", _LEAKS),
+    ("Invalid input type for nonstrict_trace", frozenset({"NST501", "NST504", "NST509"})),
+    ("Invalid use of pytree_flatten with nonstrict_trace", frozenset({"NST501", "NST504", "NST509"})),
+    ("FakeTensor", _LEAKS),
+)
+#: Refusals of what a function is given: findings about its body have no part in them.
+_OF_ARGUMENTS = ("Invalid input type for nonstrict_trace", "Invalid use of pytree_flatten with nonstrict_trace")
+
+
+def proves(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect], arms: Arms) -> bool:
+    """Whether a divergence can be laid at the door of one suspect, and of no other."""
+    if not reached(suspect, arms.control) or not related(suspect, divergence):
+        return False
+    if divergence.channel is Channel.ERROR:
+        return _explains_error(suspect, divergence, suspects, arms)
+    rivals = [other for other in suspects if other.number != suspect.number and reached(other, arms.control)]
+    rivals = [other for other in rivals if related(other, divergence)]
+    if not rivals:
+        return True
+    own = _strength(suspect, divergence, arms.eager)
+    strongest = max(_strength(other, divergence, arms.eager) for other in rivals)
+    return own > 0 and own >= strongest if own > 1 else own > strongest
+
+
+def related(suspect: Suspect, divergence: Divergence) -> bool:
+    """Whether a finding of this kind can make something like this go wrong."""
+    return divergence.channel in _CHANNELS[suspect.experiment]
+
+
+def _strength(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> int:
+    """How closely a divergence fits a suspect: 2 on its own line or subject, 1 in its kind, 0 not."""
+    if set(divergence.lines) & suspect.places:
+        return 2
+    if divergence.paths:
+        return 2 if suspect.subject is not None and changed(suspect, divergence.paths) else 0
+    if divergence.channel is Channel.OUTPUT:
+        return 2 if suspect.code in TELLING | {"NST209"} else 0
+    if divergence.channel is Channel.VALUES:
+        return _strength_of_values(suspect, divergence, eager)
+    return 1
+
+
+def _strength_of_values(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> int:
+    moved = moved_before(eager["calls"], divergence.call)
+    if suspect.experiment is Experiment.CHANGE:
+        within = eager["calls"][divergence.call].get("state", ()) if suspect.code in CROSSING else ()
+        moved = moved.union(within)
+        return 2 if moved and suspect.subject is not None and changed(suspect, moved) else 0
+    if suspect.experiment is Experiment.DRAW:
+        return 2 if not moved else 1
+    return 1
+
+
+def _explains_error(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect], arms: Arms) -> bool:
+    """Whether an error is the one that a finding predicts: it names its line, or speaks of its kind."""
+    rivals = [other for other in suspects if reached(other, arms.control) and related(other, divergence)]
+    told = _lines_of_error(divergence, arms)
+    on_line = [other for other in rivals if other.places & told[0]]
+    if on_line:
+        return suspect in on_line
+    spoken = [other for other in rivals if speaks_of(divergence.compiled, other.code)]
+    if spoken or any(words in divergence.compiled for words in _OF_ARGUMENTS):
+        return suspect in spoken
+    near = [other for other in rivals if (other.places | other.chain) & told[1]]
+    candidates = near or rivals
+    return suspect in candidates and len({other.code for other in candidates}) == 1
+
+
+def _lines_of_error(
+    divergence: Divergence, arms: Arms
+) -> tuple[frozenset[tuple[str, int]], frozenset[tuple[str, int]]]:
+    """The innermost line of an error, and all lines that its chain names."""
+    inner = frozenset(divergence.lines[-1:])
+    everything: set[tuple[str, int]] = set(divergence.lines)
+    for trace in arms.compiled.values():
+        calls = trace.get("calls", ())
+        error = calls[divergence.call].get("error") if divergence.call < len(calls) else None
+        if error is not None and cause_of(error).lines == divergence.lines:
+            everything |= all_lines(error)
+    return inner, frozenset(everything)
+
+
+def speaks_of(error: str, code: str) -> bool:
+    """Whether an error of the compiler is of the kind that a rule foretells."""
+    return any(words in error and code in codes for words, codes in _REFUSALS)

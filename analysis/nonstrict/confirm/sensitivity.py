@@ -1,0 +1,80 @@
+"""Whether eager code showed what a finding is about, so that agreement of compiled code means something."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.confirm.numbers import difference
+from nonstrict.rules.base import Experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from nonstrict.confirm.suspects import Suspect
+
+#: Where the parts of a path end: `telemetry.seen['batches']`.
+_SEGMENTS = re.compile(r"[.\[]")
+#: Rules about what a function tells the world.
+TELLING = frozenset({"NST201"})
+#: Rules about what a region does to the state that a function in it reads, in one and the same call.
+CROSSING = frozenset({"NST206"})
+
+
+def reached(suspect: Suspect, control: Mapping[str, Any]) -> bool:
+    """Whether eager code executed a line of the finding."""
+    lines = {path: set(numbers) for path, numbers in control.get("lines", {}).items()}
+    return any(line in lines.get(path, ()) for path, line in suspect.places)
+
+
+def sensitive(suspect: Suspect, eager: Mapping[str, Any]) -> bool:
+    """Whether eager code showed what the finding is about, so that agreement means something."""
+    calls = eager["calls"]
+    if not calls:
+        return False
+    if suspect.experiment is Experiment.CHANGE:
+        crossed = suspect.code in CROSSING and any(changed(suspect, call.get("state", ())) for call in calls)
+        return crossed or any(_reacts(suspect, calls, index) for index in range(1, len(calls)))
+    if suspect.experiment is Experiment.EFFECT:
+        return any(_has_effect(suspect, call) for call in calls)
+    if suspect.experiment is Experiment.DRAW:
+        results = [call["result"] for call in calls if "result" in call]
+        same = len({str(call.get("inputs")) for call in calls}) < len(calls)
+        return same and any(difference(results[0], other) is not None for other in results[1:])
+    return True
+
+
+def moved_before(calls: Sequence[Mapping[str, Any]], index: int) -> set[str]:
+    """What changed since a call's predecessor began: a function may itself advance what it reads."""
+    earlier: Iterable[str] = calls[index - 1].get("state", ()) if index else ()
+    between: Iterable[str] = calls[index].get("between", ())
+    return {path for path in (*between, *earlier) if not path.startswith("<random")}
+
+
+def changed(suspect: Suspect, moved: Iterable[str]) -> bool:
+    """Whether the subject of a finding is among the paths that changed."""
+    subject = suspect.subject
+    paths = [path for path in moved if not path.startswith("<random") and not path.startswith("<NumPy")]
+    if subject is None:
+        return bool(paths)
+    keys = [step for step in subject.path if step not in {"~", "[]"}]
+    if subject.origin in {"global", "cell"}:
+        return any(subject.name in _SEGMENTS.split(path) for path in paths)
+    return any(key in path for key in keys for path in paths) if keys else bool(paths)
+
+
+def _reacts(suspect: Suspect, calls: Sequence[Mapping[str, Any]], index: int) -> bool:
+    """Whether a call computes something else after the subject changed, from the same arguments."""
+    before, call = calls[index - 1], calls[index]
+    if not changed(suspect, moved_before(calls, index)) or "result" not in before or "result" not in call:
+        return False
+    return before.get("inputs") == call.get("inputs") and difference(before["result"], call["result"]) is not None
+
+
+def _has_effect(suspect: Suspect, call: Mapping[str, Any]) -> bool:
+    moved = {path for path in call.get("state", {}) if not path.startswith("<random")}
+    written = call.get("inputs") != call.get("arguments")
+    if suspect.subject is not None and suspect.subject.origin in {"global", "cell"}:
+        return changed(suspect, moved)
+    told = call.get("out") or call.get("err") or call.get("log") or call.get("events")
+    return bool(told or (suspect.code not in TELLING and (moved or written)))

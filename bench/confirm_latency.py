@@ -1,0 +1,252 @@
+"""How long verdicts take, beside a plain process that compiles the same program.
+
+    python bench/confirm_latency.py [--runs 5] [--write]
+
+cold      `python -c`: import torch, run the program in eager, aot_eager and Inductor (kernels cached), once per run
+ready     from the start of the agent until experiments can run, and until kernels compile fast
+one       verdict of one finding on a warm agent: eager, control, trace with fake tensors, aot_eager, Inductor
+stages    the same, until the first and until the second publication of a judgement
+ten       ten findings of one program; ten findings of ten programs, as many at a time as there are processors
+arm       a single aot_eager arm in its sandbox, beside a bare fork of a warm process that does the same
+
+Each run changes a constant of the programs, so that no answer is remembered; kernels of Inductor then differ in a
+number, as they do in a user's editor. With --write the table goes to bench/results/confirm.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.check.run import check
+from nonstrict.confirm.arms import Limits
+from nonstrict.confirm.client import Agent, Options
+from nonstrict.confirm.programs import Schedule, drivers_for, job_of, program_of
+from nonstrict.confirm.session import Session
+from nonstrict.confirm.suspects import Suspect, suspect_of
+from nonstrict.findings import Status
+from nonstrict.rules.registry import RULES
+from nonstrict.settings.model import default_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nonstrict.confirm.programs import Program
+
+HERE = Path(__file__).resolve().parent
+
+HEAD = """\
+import torch
+from torch._dynamo import nonstrict_trace
+"""
+HAZARD = """
+SCALE_{n} = 2.0
+
+
+@nonstrict_trace
+def scaled_{n}(x, weight):
+    hidden = torch.relu(x @ weight) + {constant}
+    return torch.softmax(hidden, dim=-1) * SCALE_{n}
+
+
+@torch.compile(fullgraph=True)
+def step_{n}(x, weight):
+    return scaled_{n}(x, weight).sum(dim=0) + torch.tanh(x)
+"""
+DRIVE = """
+    step_{n}(x, x)
+    SCALE_{n} = 3.0
+    step_{n}(x, x)
+"""
+COLD = """
+import torch, time
+torch._dynamo.config.inline_inbuilt_nn_modules
+source = {source!r}
+for backend in ("eager", "aot_eager", "inductor"):
+    torch._dynamo.reset()
+    plain = torch.compile
+    torch.compile = lambda fullgraph: lambda f: plain(f, fullgraph=fullgraph, backend=backend)
+    import linecache
+    linecache.cache["<p>"] = (len(source), None, source.splitlines(True), "<p>")
+    names = {{"__name__": "p"}}
+    exec(compile(source, "<p>", "exec"), names)
+    names["main"]()
+    torch.compile = plain
+"""
+
+
+def program_text(numbers: range, constant: float) -> str:
+    """A program with one hazard for each number: a global that changes between two calls."""
+    names = ", ".join(f"SCALE_{n}" for n in numbers)
+    drive = "".join(DRIVE.format(n=n) for n in numbers)
+    return (
+        HEAD
+        + "".join(HAZARD.format(n=n, constant=constant + n) for n in numbers)
+        + f"\n\ndef main():\n    global {names}\n    x = torch.ones(8, 8)\n{drive}"
+    )
+
+
+def found_in(path: Path) -> tuple[Program, list[Suspect]]:
+    """A file as a program, and the findings in it that have an experiment."""
+    result = check([str(path)], default_settings(str(path.parent)))
+    suspects = [s for n, d in enumerate(result.diagnostics) if (s := suspect_of(n, d, RULES, result.read)) is not None]
+    program = program_of(str(path), path.read_text(encoding="utf-8"), str(path.parent), {})
+    if program is None or not suspects:
+        raise RuntimeError(f"no findings in {path}")
+    return program, suspects
+
+
+class Timings:
+    """Wall clocks of one kind, by name."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._seconds: dict[str, list[float]] = {}
+
+    def add(self, name: str, seconds: float) -> None:
+        """Remember one."""
+        self._seconds.setdefault(name, []).append(seconds)
+
+    def medians(self) -> dict[str, float]:
+        """The median of each (s)."""
+        return {name: statistics.median(values) for name, values in self._seconds.items()}
+
+
+def verdict(
+    agent: Agent, program: Program, suspects: list[Suspect], on_told: Callable[..., None] | None = None
+) -> None:
+    """Run one session; each of its findings has to come true."""
+    told = Session(agent, Limits(), program, on_told).confirm(suspects)
+    missed = [s.code for s in suspects if told[s.number].judgement.status is not Status.CONFIRMED]
+    if missed:
+        raise RuntimeError(f"not confirmed: {missed} in {program.path}")
+
+
+def cold(folder: Path, constant: float) -> float:
+    """The wall clock of a process of its own that does the same, with a filled cache of kernels (s)."""
+    code = COLD.format(source=program_text(range(1), constant))
+    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "kernels")}
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, capture_output=True)
+    return time.perf_counter() - began
+
+
+def bare_fork() -> float:
+    """The time that a fork of a warm process takes to an aot_eager answer, by torch_floor.py (s)."""
+    command = [sys.executable, str(HERE / "torch_floor.py"), "--skip", "cold-import,compile", "--runs", "1"]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    rows = (line.partition(": {") for line in run.stdout.splitlines() if line.startswith("fork: same"))
+    return float(json.loads("{" + next(rows)[2])["answer_s"])
+
+
+def measure(runs: int, folder: Path) -> dict[str, float]:
+    """All figures (s)."""
+    timings = Timings()
+    slots = len(os.sched_getaffinity(0))
+    cold(folder, 0.5)
+    floor = bare_fork()
+    began = time.perf_counter()
+    with Agent(sys.executable, folder, Options(folder / "cache", device="cpu", slots=slots)) as agent:
+        agent.wait_ready()
+        ready = time.perf_counter() - began
+        wait_warm(agent)
+        warm = time.perf_counter() - began
+        one(agent, folder, 0.25, Timings())
+        for run in range(runs):
+            timings.add("cold", cold(folder, 0.5))
+            one(agent, folder, 1.5 + run, timings)
+            ten(agent, folder, 1.5 + run, timings, slots)
+    return {"fork": floor, "ready": ready, "warm": warm, **timings.medians()}
+
+
+def wait_warm(agent: Agent) -> None:
+    """Wait until kernels compile fast."""
+    with agent.changed:
+        agent.changed.wait_for(lambda: agent.state.name == "warm", 60)
+
+
+def one(agent: Agent, folder: Path, constant: float, timings: Timings) -> None:
+    """One finding: the whole, the stages on the way, and a single arm."""
+    path = folder / "one.py"
+    path.write_text(program_text(range(1), constant), encoding="utf-8")
+    program, suspects = found_in(path)
+    stages: list[float] = []
+    began = time.perf_counter()
+    verdict(agent, program, suspects, lambda *_: stages.append(time.perf_counter() - began))
+    timings.add("one", time.perf_counter() - began)
+    timings.add("first", stages[0])
+    schedule = Schedule(drivers_for(program, suspects[0])[0])
+    began = time.perf_counter()
+    agent.submit(job_of(program, schedule, "aot_eager", lines=False, device="cpu", calls=12), 60).result()
+    timings.add("arm", time.perf_counter() - began)
+
+
+def ten(agent: Agent, folder: Path, constant: float, timings: Timings, slots: int) -> None:
+    """Ten findings of one program, and of ten."""
+    path = folder / "ten.py"
+    path.write_text(program_text(range(10), constant), encoding="utf-8")
+    found = found_in(path)
+    began = time.perf_counter()
+    verdict(agent, *found)
+    timings.add("ten in one", time.perf_counter() - began)
+    programs: list[tuple[Any, ...]] = []
+    for n in range(10):
+        path = folder / f"ten_{n}.py"
+        path.write_text(program_text(range(n, n + 1), constant), encoding="utf-8")
+        programs.append(found_in(path))
+    began = time.perf_counter()
+    with ThreadPoolExecutor(max_workers=slots) as pool:
+        list(pool.map(lambda entry: verdict(agent, *entry), programs))
+    timings.add("ten in ten", time.perf_counter() - began)
+
+
+ROWS = (
+    ("cold", "a process of its own: import, eager, aot_eager, Inductor (kernels cached)", "cold"),
+    ("ready", "agent started, until experiments run", "cold"),
+    ("warm", "… until kernels compile fast", "cold"),
+    ("first", "warm verdict of one finding: first publication", "cold"),
+    ("one", "… final", "cold"),
+    ("ten in one", "ten findings of one program", "one"),
+    ("ten in ten", "ten findings of ten programs", "one"),
+    ("fork", "bare fork of a warm process to an aot_eager answer", "fork"),
+    ("arm", "one aot_eager arm, in its sandbox, observed", "fork"),
+)
+
+
+def table(figures: dict[str, float]) -> str:
+    """The figures as a Markdown table."""
+    lines = ["| what | s | ratio | to |", "|---|---|---|---|"]
+    for name, text, base in ROWS:
+        lines.append(f"| {text} | {figures[name]:.2f} | {figures[name] / figures[base]:.2f}x | {base} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--write", action="store_true", help="write bench/results/confirm.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        text = table(measure(options.runs, Path(folder)))
+    print(text, end="")
+    if options.write:
+        import torch
+
+        head = f"# Verdicts\n\nPython {sys.version.split()[0]}, torch {torch.__version__}, "
+        head += f"{len(os.sched_getaffinity(0))} processors, medians of {options.runs} runs (`confirm_latency.py`).\n\n"
+        (HERE / "results" / "confirm.md").write_text(head + text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
