@@ -10,8 +10,9 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Finding, Severity
-from nonstrict.knowledge.markers import may_mark
+from nonstrict.knowledge.markers import may_mark, may_wrap
 from nonstrict.text.epochs import epochs
+from nonstrict.text.hints import may_suppress
 from nonstrict.text.source import UnreadableSource, repaired, source_from_bytes, too_large
 
 if TYPE_CHECKING:
@@ -62,8 +63,20 @@ class Analysis(NamedTuple):
     read: frozenset[str]
 
 
+class Marked(NamedTuple):
+    """A file that holds a marker's name, `size` characters of code; `may_wrap` if it is one that projects wrap.
+
+    The source is kept only where reading the file once more would not do: a project has more text than matters.
+    """
+
+    path: str
+    size: int
+    may_wrap: bool
+    source: Source | None = None
+
+
 #: Some of the marked files, with their number among all parts.
-Part = tuple[int, "list[Source]"]
+Part = tuple[int, list[Marked]]
 
 
 class Share(NamedTuple):
@@ -77,8 +90,9 @@ class Share(NamedTuple):
 def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
     """Analyse files and whatever their marked functions call."""
     failures: list[tuple[str, str]] = []
-    marked, named = marked_sources(files, options, failures)
-    findings = [_syntax_error(problem) for source in (*marked, *named) for problem in source.problems]
+    marked, named = marked_files(files, options, failures)
+    sources = {source.path: source for source in (*(file.source for file in marked), *named) if source is not None}
+    findings = [_syntax_error(problem) for source in sources.values() for problem in source.problems]
     read: frozenset[str] = frozenset()
     if marked:
         if failures:
@@ -97,15 +111,15 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
         findings += share.findings
         failures += share.failures
         read = share.read
-    sources = {source.path: source for source in (*marked, *named)}
-    return Analysis(findings, _shown(findings, sources, options), failures, read | frozenset(sources))
+    read |= {file.path for file in marked} | set(sources)
+    return Analysis(findings, _shown(findings, sources, options), failures, read)
 
 
-def marked_sources(
+def marked_files(
     files: Sequence[str], options: AnalysisOptions, failures: list[tuple[str, str]]
-) -> tuple[list[Source], list[Source]]:
+) -> tuple[list[Marked], list[Source]]:
     """The files that hold a marker's name, and the other files that the user named."""
-    marked: list[Source] = []
+    marked: list[Marked] = []
     named: list[Source] = []
     checked = 0
     for path in files:
@@ -122,8 +136,20 @@ def marked_sources(
         checked += len(data)
         if path in options.explicit or checked <= _SYNTAX_CHECK_BYTES:
             source = repaired(source)
-        (marked if hit else named).append(source)
+        if hit:
+            marked.append(_marked(source, kept=overlay is not None or _is_special(source)))
+        else:
+            named.append(source)
     return marked, named
+
+
+def _marked(source: Source, *, kept: bool) -> Marked:
+    return Marked(source.path, len(source.code), may_wrap(source.code), source if kept else None)
+
+
+def _is_special(source: Source) -> bool:
+    """Whether a source has something to show that only its text tells, or is not just what its file holds."""
+    return bool(source.problems or source.cells) or may_suppress(source.text, found=False)
 
 
 def _bytes(path: str) -> bytes:
@@ -141,12 +167,12 @@ def _syntax_error(problem: Problem) -> Finding:
     return Finding("NST901", Severity.ERROR, problem.span, problem.message)
 
 
-def _in_shares(files: Sequence[str], marked: list[Source], options: AnalysisOptions) -> Share:
+def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
     """Examine the marked files, in several processes where there is enough to do."""
     from nonstrict.check.examination import examine
     from nonstrict.check.workers import can_fork, in_processes
 
-    size = sum(len(source.code) for source in marked)
+    size = sum(file.size for file in marked)
     jobs = min(options.jobs, 1 + size // _PARALLEL_BYTES)
     if jobs < 2 or not can_fork():
         return examine(files, marked, [(0, marked)], options)
@@ -161,12 +187,12 @@ def _in_shares(files: Sequence[str], marked: list[Source], options: AnalysisOpti
     return _merged(in_processes(work, jobs, len(parts)))
 
 
-def _in_epochs(files: Sequence[str], marked: list[Source], options: AnalysisOptions) -> Share:
+def _in_epochs(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
     """What all files hold, notebooks and pages in their last state, and what earlier states of these held."""
-    states = {source.path: epochs(source) for source in marked if source.cells}
-    last = [states[source.path][-1] if states.get(source.path) else source for source in marked]
+    states = {file.path: epochs(file.source) for file in marked if file.source is not None and file.source.cells}
+    last = [_marked(states[file.path][-1], kept=True) if states.get(file.path) else file for file in marked]
     share = _in_shares(files, last, options)
-    earlier = [state for found in states.values() for state in found[:-1]]
+    earlier = [_marked(state, kept=True) for found in states.values() for state in found[:-1]]
     if not earlier:
         return share
     from nonstrict.check.examination import examine
@@ -174,14 +200,14 @@ def _in_epochs(files: Sequence[str], marked: list[Source], options: AnalysisOpti
     return _merged([share, *(examine([state.path], [state], [(0, [state])], options) for state in earlier)])
 
 
-def _parts(marked: list[Source], count: int) -> list[list[Source]]:
+def _parts(marked: list[Marked], count: int) -> list[list[Marked]]:
     """Neighbouring files stay together: what they call overlaps."""
-    total = sum(len(source.code) for source in marked)
-    parts: list[list[Source]] = [[] for _ in range(count)]
+    total = sum(file.size for file in marked)
+    parts: list[list[Marked]] = [[] for _ in range(count)]
     seen = 0
-    for source in marked:
-        parts[min(count - 1, seen * count // max(total, 1))].append(source)
-        seen += len(source.code)
+    for file in marked:
+        parts[min(count - 1, seen * count // max(total, 1))].append(file)
+        seen += file.size
     return [part for part in parts if part]
 
 

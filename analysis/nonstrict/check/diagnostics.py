@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from nonstrict.check.selection import Selection, codes_by_name
 from nonstrict.findings import Diagnostic, Finding, Location, RelatedLocation
+from nonstrict.text.hints import may_suppress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from nonstrict.text.suppressions import Suppressions
 
 _UNUSED = "NST902"
-#: A `noqa` for everything or for one of our rules; those for the codes of other tools are not ours.
-_NOQA = re.compile(r"noqa(?!\s*:)|noqa\s*:[^\n]*NST", re.IGNORECASE)
 _MAX_OTHER_FUNCTIONS = 5
 
 
@@ -131,15 +129,9 @@ class _Texts:
         return source.locate(span)
 
     def suppressions(self, path: str, codes: Mapping[str, str], *, found: bool) -> Suppressions | None:
-        """The suppressions of a file, None if it has none that matter.
-
-        Without findings in the file, a `noqa` of other tools says nothing; ours may be unused.
-        """
+        """The suppressions of a file, None if it has none that matter."""
         source = self.source(path)
-        if source is None:
-            return None
-        text = source.text
-        if "nonstrict:" not in text and not ((found or "NST" in text) and _NOQA.search(text)):
+        if source is None or not may_suppress(source.text, found=found):
             return None
         from nonstrict.text.suppressions import suppressions
 

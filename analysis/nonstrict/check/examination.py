@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.analysis import AnalysisOptions, Part, Share, torch_of
+from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, torch_of
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.facts.laziness import is_docstring
 from nonstrict.findings import Finding, Severity
@@ -21,15 +21,13 @@ from nonstrict.rules.registry import RULES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nonstrict.text.source import Source
-
 #: Markers of functions that an experiment can compile by themselves or in a region.
 PROBED = frozenset({"nonstrict", "in-graph", "make-fx", "leaf", "custom-op", "compiled"})
 #: How many modules a wrapper may pass through: each layer is one more search of the files.
 _WRAPPER_LAYERS = 3
 
 
-def examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], options: AnalysisOptions) -> Share:
+def examine(files: Sequence[str], marked: list[Marked], parts: Iterable[Part], options: AnalysisOptions) -> Share:
     """The findings in the marked functions of some parts of the marked files; wrappers in all of them count.
 
     The process that gets part 0 also has the files which only use wrappers.
@@ -37,8 +35,9 @@ def examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], o
     return with_deep_stack(lambda: _examine(files, marked, parts, options))
 
 
-def _examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], options: AnalysisOptions) -> Share:
-    project = Project(options.site_packages, {**options.overlays, **{source.path: source for source in marked}})
+def _examine(files: Sequence[str], marked: list[Marked], parts: Iterable[Part], options: AnalysisOptions) -> Share:
+    sources = {file.path: file.source for file in marked if file.source is not None}
+    project = Project(options.site_packages, {**options.overlays, **sources})
     torch = torch_of(options.torch_version)
     machine = Machine(project, files, torch)
     if options.kept is not None:
@@ -49,7 +48,7 @@ def _examine(files: Sequence[str], marked: list[Source], parts: Iterable[Part], 
     for number, part in parts:
         if wrappers is None:
             wrappers = _wrappers(files, marked, machine)
-        own = {source.path for source in part} | (wrappers.users if number == 0 else set[str]())
+        own = {file.path for file in part} | (wrappers.users if number == 0 else set[str]())
         for path in sorted(own):
             failures += _discovered(machine, path, wrappers.names)
         told, untold = _told(machine, own, torch, options)
@@ -85,16 +84,16 @@ class _Wrappers(NamedTuple):
     users: set[str]
 
 
-def _wrappers(files: Sequence[str], marked: list[Source], machine: Machine) -> _Wrappers:
+def _wrappers(files: Sequence[str], marked: list[Marked], machine: Machine) -> _Wrappers:
     """The aliases and wrappers that marked files define, those that are made of them, and who uses them."""
     layer: set[str] = set()
-    for source in marked:
-        if roots.may_export(source.code):
-            module = machine.project.module(source.path)
+    for file in marked:
+        if file.may_wrap:
+            module = machine.project.module(file.path)
             layer |= roots.exported(machine, module) if module is not None else set()
     names: set[str] = set()
     users: set[str] = set()
-    known = {source.path for source in marked}
+    known = {file.path for file in marked}
     for _ in range(_WRAPPER_LAYERS):
         if not layer:
             break

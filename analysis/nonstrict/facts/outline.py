@@ -36,29 +36,44 @@ _SUSPECT = re.compile(r"\n[^\s#)\]}]")
 
 @dataclass(slots=True)
 class Chunk:
-    """A top-level function or class with its decorators: lines `first` to `last` (from 1, inclusive)."""
+    """A top-level function or class with its decorators: lines `first` to `last` (from 1, inclusive).
+
+    Its text is `code` from `start` to `end`, not held a second time.
+    """
 
     name: str
     first: int
     last: int
+    code: str
     start: int
-    text: str
+    end: int
     is_class: bool
     #: line offset of the nodes: add it to their line numbers
     offset: int = 0
     parsed: Definition | None = field(default=None, repr=False)
     broken: bool = False
 
+    @property
+    def text(self) -> str:
+        """The text, decorators included."""
+        return self.code[self.start : self.end]
+
+    @property
+    def length(self) -> int:
+        """The number of characters of the text."""
+        return self.end - self.start
+
     def node(self) -> Definition | None:
         """The parsed definition; None if the text of the chunk does not parse."""
         if self.parsed is None and not self.broken:
-            try:
-                self.parsed = _definition(ast.parse(self.text))
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                self.broken = True
-            if self.parsed is None:
-                self.broken = True
+            self.parsed = _definition(self.text)
+            self.broken = self.parsed is None
         return self.parsed
+
+    def keep(self, seen: Definition) -> None:
+        """Keep the tree of a look that was worth it, so that the definition is one object from here on."""
+        if not self.broken:
+            self.parsed = seen
 
 
 class Outline:
@@ -101,6 +116,11 @@ class Outline:
             return again.parsed if again else None
         return node
 
+    def glimpse(self, chunk: Chunk) -> Definition | None:
+        """As `node`, for a look at a definition that mostly is not needed again: its tree is not kept."""
+        seen = _definition(chunk.text) if chunk.parsed is None and not chunk.broken else None
+        return seen or self.node(chunk)
+
     def rebuild(self) -> None:
         """Cut exactly, by parsing everything; what does not parse leaves an empty module."""
         self.exact = True
@@ -117,7 +137,7 @@ class Outline:
                 last = statement.end_lineno or statement.lineno
                 text = "\n".join(self.code.split("\n")[first - 1 : last])
                 is_class = isinstance(statement, ast.ClassDef)
-                self.chunks.append(Chunk(statement.name, first, last, 0, text, is_class, 0, statement))
+                self.chunks.append(Chunk(statement.name, first, last, text, 0, len(text), is_class, 0, statement))
             else:
                 rest.append(statement)
         self._exact_shell = ast.Module(rest, [])
@@ -155,9 +175,8 @@ class Outline:
                 continue
             line += code.count("\n", seen, start)
             seen = start
-            text = code[start:end]
-            last = line + text.rstrip().count("\n")
-            chunks.append(Chunk(name, line, last, start, text, is_class, line - 1))
+            last = line + code[start:end].rstrip().count("\n")
+            chunks.append(Chunk(name, line, last, code, start, end, is_class, line - 1))
         return chunks
 
     def _shell_text(self) -> str:
@@ -165,14 +184,18 @@ class Outline:
         position = 0
         for chunk in self.chunks:
             pieces.append(self.code[position : chunk.start])
-            pieces.append("\n" * chunk.text.count("\n"))
-            position = chunk.start + len(chunk.text)
+            pieces.append("\n" * self.code.count("\n", chunk.start, chunk.end))
+            position = chunk.end
         pieces.append(self.code[position:])
         return "".join(pieces)
 
 
-def _definition(tree: ast.Module) -> Definition | None:
-    body = tree.body
+def _definition(text: str) -> Definition | None:
+    """The definition that a text is; None if it does not parse, or is more than that."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
     return body[0] if len(body) == 1 and isinstance(body[0], Definition) else None
 
 

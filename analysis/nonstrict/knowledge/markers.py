@@ -145,6 +145,21 @@ _NEEDLES: dict[bytes, tuple[bytes, ...]] = {
 _STRICT = re.compile(rb"(?<![\w.])fullgraph\b(?:\s*=(?!=)|[\"'])")
 
 
+#: What projects make wrappers of: markers that do not trace at once what they are given, and strict regions.
+WRAPPABLE = frozenset(
+    name.rpartition(".")[2]
+    for name, marker in MARKERS.items()
+    if marker.kind in ("nonstrict", "in-graph", "constant-result")
+)
+_MAY_WRAP = (*sorted(WRAPPABLE), "fullgraph")
+_WRAPPED = re.compile(r"\b(?:" + "|".join(_MAY_WRAP) + r")\b")
+
+
+def may_wrap(code: str) -> bool:
+    """Whether a module's text holds a marker that projects wrap."""
+    return any(word in code for word in _MAY_WRAP) and _WRAPPED.search(code) is not None
+
+
 def may_mark(data: bytes) -> bool:
     """Whether the bytes of a file hold a marker, or compile a region that must not break."""
     for part, needles in _NEEDLES.items():

@@ -14,7 +14,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.facts.words import places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from nonstrict.program.writers.writes import Write
     from nonstrict.text.source import Source
@@ -112,9 +112,15 @@ class Module:
         found: dict[int, Chunk] = {}
         for position in positions:
             index = bisect_right(starts, position) - 1
-            if index >= 0 and position < starts[index] + len(chunks[index].text):
+            if index >= 0 and position < starts[index] + chunks[index].length:
                 found[index] = chunks[index]
         return [found[index] for index in sorted(found)]
+
+    def outside(self, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+        """The ranges in which one of the words stands outside the top-level definitions: told without parsing."""
+        for start, end in places(self.source.code, words):
+            if not self.chunks_at([start]):
+                yield start, end
 
     @cached_property
     def assigned_from(self) -> list[tuple[str, frozenset[str]]]:

@@ -12,10 +12,10 @@ from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.facts.words import applied
-from nonstrict.knowledge.markers import MARKERS
+from nonstrict.knowledge.markers import MARKERS, WRAPPABLE
 from nonstrict.program import classes, definition_values
+from nonstrict.program.marks.aliases import NAMING, aliases
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.program.values import Value
 
 #: Marker kinds whose bodies are looked at.
 TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})
@@ -49,16 +50,10 @@ OPERATOR_WORDS = frozenset(
 LIBRARY_WORDS = frozenset({"impl", "define"})
 _DECLARING = ("custom_op", "triton_op", "leaf_function")
 _LIBRARY = re.compile(r"from torch import [^\n]*\blibrary\b")
-#: Of these, the ones that projects wrap: the others trace what they are given at once.
-WRAPPABLE = frozenset(
-    name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS - {"make-fx"}
-)
 #: What compiles a region; only such ones are looked for as say that they must not break.
 REGION_WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
 STRICT = re.compile(r"\b(?:fullgraph|nopython|optimize_assert)\b")
 _COMPILES = re.compile(r"\b(?:fullgraph|nopython|optimize_assert|torch\.compile|_dynamo\.optimize)\b|@compile\b")
-_MAY_WRAP = (*sorted(WRAPPABLE), "fullgraph")
-_WRAPPED = re.compile(r"\b(?:" + "|".join(sorted(WRAPPABLE)) + r"|fullgraph)\b")
 #: Words that mean a marker only in modules which import them from torch.
 _COMMON_WORDS = frozenset({"export", "draft_export"})
 _EXPORT = re.compile(r"torch\.export|from torch import [^\n]*\bexport\b")
@@ -76,16 +71,29 @@ def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> 
         words = set(words) - _COMMON_WORDS
     if not any(True for _ in _applications(module, words)):
         return
-    aliases = _aliases(machine, module, words)
-    names = set(words) | aliases
+    names = set(words) | aliases(machine, module, words)
     machine.words |= names - _COMMON_WORDS
     run_shell(machine, module, names | _HOOKS)
+    exact = module.outline.exact
+    promising = list(_promising(module, names))
+    if promising:
+        # Where definitions were cut wrongly, they or the rest of the module do not parse, and all are cut anew.
+        _ = module.outline.shell
+        if module.outline.exact != exact:
+            promising = list(_promising(module, names))
+    for chunk, node in promising:
+        evaluate_chunk(machine, module, chunk, node, names)
+
+
+def _promising(module: Module, names: AbstractSet[str]) -> Iterator[tuple[Chunk, ast.AST]]:
+    """The top-level definitions in which a marker is applied to something that the program may define."""
     for chunk in module.chunks_at(_applications(module, names)):
         if not _compiles_or_marks(chunk.text, names - REGION_WORDS):
             continue
-        node = module.outline.node(chunk)
+        node = module.outline.glimpse(chunk)
         if node is not None and applies(node, names) and targets.promising(node, names, names - _TRACING_WORDS):
-            evaluate_chunk(machine, module, chunk, node, names)
+            chunk.keep(node)
+            yield chunk, node
 
 
 def words_in(code: str) -> frozenset[str]:
@@ -105,66 +113,11 @@ def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:
     return _COMPILES.search(text) is not None or any(name in text for name in names)
 
 
-def may_export(code: str) -> bool:
-    """Whether a module's text holds a marker that projects wrap."""
-    return any(word in code for word in _MAY_WRAP) and _WRAPPED.search(code) is not None
-
-
 def exported(machine: Machine, module: Module, words: AbstractSet[str] = WRAPPABLE) -> set[str]:
     """Names by which other modules may apply a marker: aliases and wrappers that this module defines."""
     if STRICT.search(module.source.code):
         words = words | REGION_WORDS
-    return _aliases(machine, module, words) - WORDS - words
-
-
-def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: AbstractSet[str]) -> bool:
-    """Whether a function returns what a marker makes of a parameter or of a function defined in it."""
-    marked = {
-        inner.name
-        for inner in walk(node)
-        if isinstance(inner, ast.FunctionDef) and inner is not node and _decorated(inner, words)
-    }
-    for inner in walk(node):
-        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call) and last_name(inner.value) in words:
-            marked |= {last_name(target) for target in inner.targets}
-    inner_functions = {inner.name for inner in walk(node) if isinstance(inner, ast.FunctionDef)} - {node.name}
-    for inner in walk(node):
-        if not isinstance(inner, ast.Return) or inner.value is None:
-            continue
-        for value in _choices(inner.value):
-            if last_name(value) in words or (isinstance(value, ast.Name) and value.id in marked):
-                return True
-            if isinstance(value, ast.Call) and any(last_name(argument) in words for argument in value.args):
-                return True
-            if isinstance(value, ast.Name) and value.id in inner_functions and _returns_marked(node, value.id, words):
-                return True
-            if isinstance(value, ast.Lambda) and last_name(value.body) in words:
-                return True
-    return False
-
-
-def _choices(value: ast.expr) -> Iterator[ast.expr]:
-    """The expressions that `a if test else b` and `a or b` choose from."""
-    if isinstance(value, ast.IfExp):
-        yield from _choices(value.body)
-        yield from _choices(value.orelse)
-    elif isinstance(value, ast.BoolOp):
-        for part in value.values:
-            yield from _choices(part)
-    else:
-        yield value
-
-
-def _decorated(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
-    return any(last_name(decorator) in words for decorator in node.decorator_list)
-
-
-def _returns_marked(outer: ast.AST, name: str, words: AbstractSet[str]) -> bool:
-    """Whether a function nested in a decorator factory returns what a marker makes."""
-    for inner in walk(outer):
-        if isinstance(inner, ast.FunctionDef) and inner.name == name and inner is not outer:
-            return _is_wrapper(inner, words)
-    return False
+    return aliases(machine, module, words) - WORDS - words
 
 
 def _applications(module: Module, names: Iterable[str]) -> Iterator[int]:
@@ -172,71 +125,6 @@ def _applications(module: Module, names: Iterable[str]) -> Iterator[int]:
     code = module.source.code
     present = {name for name in names if name in code}
     return applied(code, present & _TRACING_WORDS, present - _TRACING_WORDS)
-
-
-#: Longer functions do more than hand a function to a marker.
-_WRAPPER_LENGTH = 2_500
-
-
-def _aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
-    """Top-level names that a marker word was used to bind: imports under another name, assignments, wrappers."""
-    wanted = set(words)
-    found: set[str] = set()
-    for name, bindings in module.bindings.items():
-        for binding in bindings:
-            if binding.kind == "import" and binding.attribute in wanted and name != binding.attribute:
-                found.add(name)
-            elif binding.kind == "assign" and binding.node is not None and _may_alias(binding.node, wanted | found):
-                value = machine.global_value(module, name)
-                if any(_is_marker(alternative) for alternative in value.alternatives()):
-                    found.add(name)
-    for chunk in module.chunks_with(wanted | found):
-        if chunk.is_class:
-            found |= _held_by_class(module.outline.node(chunk), wanted | found)
-        short = not chunk.is_class and len(chunk.text) < _WRAPPER_LENGTH
-        if short and "return" in chunk.text:
-            node = module.outline.node(chunk)
-            if isinstance(node, ast.FunctionDef) and _is_wrapper(node, wanted | found):
-                found.add(chunk.name)
-    return found
-
-
-def _held_by_class(node: ast.AST | None, words: AbstractSet[str]) -> set[str]:
-    """Class attributes that are a marker: `trace = nonstrict_trace`, `trace = staticmethod(nonstrict_trace)`."""
-    found: set[str] = set()
-    for statement in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(statement, ast.Assign):
-            value = statement.value
-            if isinstance(value, ast.Call) and last_name(value) == "staticmethod" and value.args:
-                value = value.args[0]
-            if not isinstance(value, ast.Call) and last_name(value) in words:
-                found |= {last_name(target) for target in statement.targets}
-    return found
-
-
-def _is_marker(value: Value) -> bool:
-    if value.kind is Kind.PARTIAL:
-        return _is_marker(value.ref[0])
-    return value.kind is Kind.EXTERNAL and value.ref in MARKERS
-
-
-#: Where nodes hold a name, or a string that may be one.
-_NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.Constant: "value"}
-
-
-def _may_alias(node: ast.AST, names: AbstractSet[str]) -> bool:
-    """Whether an assigned value may be a marker: it mentions one, and is not what one made of a function."""
-    marked = isinstance(node, ast.Call) and last_name(node) in WRAPPABLE and bool(node.args)
-    return not marked and _mentions(node, names)
-
-
-def _mentions(node: ast.AST, names: AbstractSet[str]) -> bool:
-    """Whether a name is read, or is an attribute, or stands as a string."""
-    for inner in walk(node):
-        field = _NAMING.get(type(inner))
-        if field is not None and getattr(inner, field) in names:
-            return True
-    return False
 
 
 def applies(node: ast.AST, names: AbstractSet[str]) -> bool:
@@ -260,6 +148,8 @@ def _applied_words(node: ast.AST) -> tuple[frozenset[str], frozenset[str]]:
 
 def run_shell(machine: Machine, module: Module, names: set[str]) -> None:
     """Evaluate the bindings and run the statements outside functions that mention one of the names."""
+    if not any(True for _ in module.outside(names)):
+        return
     frame = machine.module_frame(module)
     bound, statements = _shell_index(module)
     for name in dict.fromkeys(name for word in names for name in bound.get(word, ())):
@@ -294,7 +184,7 @@ def _words(node: ast.AST) -> set[str]:
     """Names that are read, attributes, and strings in a part of a module."""
     found: set[str] = set()
     for inner in walk(node):
-        field = _NAMING.get(type(inner))
+        field = NAMING.get(type(inner))
         if field is not None:
             word = getattr(inner, field)
             if isinstance(word, str):

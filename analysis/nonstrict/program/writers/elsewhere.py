@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 #: A name that more files use is too common to be followed.
 _MAX_USERS = 60
-#: Files are kept in memory between passes up to this size in all; larger trees are read again, but not often.
-_KEPT_BYTES = 24_000_000
+#: Files are kept in memory between passes up to this size in all; those of larger trees are read again.
+_KEPT_BYTES = 8_000_000
+#: Trees of more bytes than this are not read again often.
+_LARGE_BYTES = 24_000_000
 _MAX_PASSES = 2
 #: How many modules may hand a name on until it reaches the file that uses it.
 _HOPS = 2
@@ -46,6 +48,7 @@ class Elsewhere:
         #: by name, the files that assign an attribute of that name to a function; None before the first pass
         self._replaced: dict[bytes, list[str]] | None = None
         self._kept: dict[str, bytes] = {}
+        self._room = _KEPT_BYTES
         self._size = 0
         self._passes = 0
         #: texts tell of modes and of the environment: one pass for them is always made
@@ -141,7 +144,7 @@ class Elsewhere:
         """Go through the bytes of all files; the first time to see who imports which module, and replaces what."""
         first = self._importers is None
         self._passes += 1
-        spent = self._passes > self.max_passes and self._size > _KEPT_BYTES
+        spent = self._passes > self.max_passes and self._size > _LARGE_BYTES
         if spent and self._searched_texts:
             return
         self._searched_texts = self._searched_texts or bool(texts)
@@ -152,6 +155,7 @@ class Elsewhere:
             data = self._data(path)
             self._note_texts(path, data, texts, replaced)
             if first:
+                self._size += len(data)
                 for stem in imported_words(data) & stems:
                     importers.setdefault(stem, []).append(path)
         if first:
@@ -169,9 +173,8 @@ class Elsewhere:
         kept = self._kept.get(path)
         if kept is None:
             kept = self._read(path)
-            if self._passes == 1:
-                self._size += len(kept)
-            if self._size <= _KEPT_BYTES:
+            self._room -= len(kept)
+            if self._room >= 0:
                 self._kept[path] = kept
             else:
                 self._kept.clear()
