@@ -4,13 +4,14 @@
 
 cold      `python -c`: import torch, run the program in eager, aot_eager and Inductor (kernels cached), once per run
 ready     from the start of the agent until experiments can run, and until kernels compile fast
-one       verdict of one finding on a warm agent: eager, control, trace with fake tensors, aot_eager, Inductor
-stages    the same, until the first and until the second publication of a judgement
+one       verdict of one finding on a warm agent: eager, control, trace with fake tensors, aot_eager, Inductor; and
+          until the first judgement is published
+kernels   the same after an edit that needs new kernels, which the C++ compiler makes
 ten       ten findings of one program; ten findings of ten programs, as many at a time as there are processors
 arm       a single aot_eager arm in its sandbox, beside a bare fork of a warm process that does the same
 
-Each run changes a constant of the programs, so that no answer is remembered; kernels of Inductor then differ in a
-number, as they do in a user's editor. With --write the table goes to bench/results/confirm.md.
+Each run changes a comment of the programs, as an edit does, so that no answer is remembered; what Inductor keeps on
+disk serves again. With --write the table goes to bench/results/confirm.md.
 """
 
 from __future__ import annotations
@@ -84,14 +85,14 @@ for backend in ("eager", "aot_eager", "inductor"):
 """
 
 
-def program_text(numbers: range, constant: float) -> str:
+def program_text(numbers: range, run: int, constant: float = 0.5) -> str:
     """A program with one hazard for each number: a global that changes between two calls."""
     names = ", ".join(f"SCALE_{n}" for n in numbers)
     drive = "".join(DRIVE.format(n=n) for n in numbers)
     return (
         HEAD
         + "".join(HAZARD.format(n=n, constant=constant + n) for n in numbers)
-        + f"\n\ndef main():\n    global {names}\n    x = torch.ones(8, 8)\n{drive}"
+        + f"\n\n# Run {run}.\ndef main():\n    global {names}\n    x = torch.ones(8, 8)\n{drive}"
     )
 
 
@@ -103,6 +104,17 @@ def found_in(path: Path) -> tuple[Program, list[Suspect]]:
     if program is None or not suspects:
         raise RuntimeError(f"no findings in {path}")
     return program, suspects
+
+
+def written(path: Path, numbers: range, run: int, constant: float = 0.5) -> tuple[Program, list[Suspect]]:
+    """Write a program, and find what is in it."""
+    path.write_text(program_text(numbers, run, constant), encoding="utf-8")
+    return found_in(path)
+
+
+def processors() -> int:
+    """How many processors there are for us."""
+    return len(os.sched_getaffinity(0))
 
 
 class Timings:
@@ -131,9 +143,9 @@ def verdict(
         raise RuntimeError(f"not confirmed: {missed} in {program.path}")
 
 
-def cold(folder: Path, constant: float) -> float:
+def cold(folder: Path) -> float:
     """The wall clock of a process of its own that does the same, with a filled cache of kernels (s)."""
-    code = COLD.format(source=program_text(range(1), constant))
+    code = COLD.format(source=program_text(range(1), 0))
     environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "kernels")}
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, env=environment, capture_output=True)
@@ -151,8 +163,8 @@ def bare_fork() -> float:
 def measure(runs: int, folder: Path) -> dict[str, float]:
     """All figures (s)."""
     timings = Timings()
-    slots = len(os.sched_getaffinity(0))
-    cold(folder, 0.5)
+    slots = processors()
+    cold(folder)
     floor = bare_fork()
     began = time.perf_counter()
     with Agent(sys.executable, folder, Options(folder / "cache", device="cpu", slots=slots)) as agent:
@@ -160,11 +172,12 @@ def measure(runs: int, folder: Path) -> dict[str, float]:
         ready = time.perf_counter() - began
         wait_warm(agent)
         warm = time.perf_counter() - began
-        one(agent, folder, 0.25, Timings())
+        for kind in (one, ten):
+            kind(agent, folder, -1, Timings())
         for run in range(runs):
-            timings.add("cold", cold(folder, 0.5))
-            one(agent, folder, 1.5 + run, timings)
-            ten(agent, folder, 1.5 + run, timings, slots)
+            timings.add("cold", cold(folder))
+            one(agent, folder, run, timings)
+            ten(agent, folder, run, timings)
     return {"fork": floor, "ready": ready, "warm": warm, **timings.medians()}
 
 
@@ -174,11 +187,9 @@ def wait_warm(agent: Agent) -> None:
         agent.changed.wait_for(lambda: agent.state.name == "warm", 60)
 
 
-def one(agent: Agent, folder: Path, constant: float, timings: Timings) -> None:
-    """One finding: the whole, the stages on the way, and a single arm."""
-    path = folder / "one.py"
-    path.write_text(program_text(range(1), constant), encoding="utf-8")
-    program, suspects = found_in(path)
+def one(agent: Agent, folder: Path, run: int, timings: Timings) -> None:
+    """One finding: the whole, the first judgement on the way, a single arm, and all of it with new kernels."""
+    program, suspects = written(folder / "one.py", range(1), run)
     stages: list[float] = []
     began = time.perf_counter()
     verdict(agent, program, suspects, lambda *_: stages.append(time.perf_counter() - began))
@@ -186,25 +197,23 @@ def one(agent: Agent, folder: Path, constant: float, timings: Timings) -> None:
     timings.add("first", stages[0])
     schedule = Schedule(drivers_for(program, suspects[0])[0])
     began = time.perf_counter()
-    agent.submit(job_of(program, schedule, "aot_eager", lines=False, device="cpu", calls=12), 60).result()
+    agent.submit(job_of(program, schedule, "aot_eager", lines=False, device="cpu"), 60).result()
     timings.add("arm", time.perf_counter() - began)
+    found = written(folder / "one.py", range(1), run, 1.5 + run)
+    began = time.perf_counter()
+    verdict(agent, *found)
+    timings.add("kernels", time.perf_counter() - began)
 
 
-def ten(agent: Agent, folder: Path, constant: float, timings: Timings, slots: int) -> None:
+def ten(agent: Agent, folder: Path, run: int, timings: Timings) -> None:
     """Ten findings of one program, and of ten."""
-    path = folder / "ten.py"
-    path.write_text(program_text(range(10), constant), encoding="utf-8")
-    found = found_in(path)
+    found = written(folder / "ten.py", range(10), run)
     began = time.perf_counter()
     verdict(agent, *found)
     timings.add("ten in one", time.perf_counter() - began)
-    programs: list[tuple[Any, ...]] = []
-    for n in range(10):
-        path = folder / f"ten_{n}.py"
-        path.write_text(program_text(range(n, n + 1), constant), encoding="utf-8")
-        programs.append(found_in(path))
+    programs: list[tuple[Any, ...]] = [written(folder / f"ten_{n}.py", range(n, n + 1), run) for n in range(10)]
     began = time.perf_counter()
-    with ThreadPoolExecutor(max_workers=slots) as pool:
+    with ThreadPoolExecutor(max_workers=processors()) as pool:
         list(pool.map(lambda entry: verdict(agent, *entry), programs))
     timings.add("ten in ten", time.perf_counter() - began)
 
@@ -215,6 +224,7 @@ ROWS = (
     ("warm", "… until kernels compile fast", "cold"),
     ("first", "warm verdict of one finding: first publication", "cold"),
     ("one", "… final", "cold"),
+    ("kernels", "… final, with new kernels", "cold"),
     ("ten in one", "ten findings of one program", "one"),
     ("ten in ten", "ten findings of ten programs", "one"),
     ("fork", "bare fork of a warm process to an aot_eager answer", "fork"),
@@ -243,7 +253,7 @@ def main() -> int:
         import torch
 
         head = f"# Verdicts\n\nPython {sys.version.split()[0]}, torch {torch.__version__}, "
-        head += f"{len(os.sched_getaffinity(0))} processors, medians of {options.runs} runs (`confirm_latency.py`).\n\n"
+        head += f"{processors()} processors, medians of {options.runs} runs (`confirm_latency.py`).\n\n"
         (HERE / "results" / "confirm.md").write_text(head + text, encoding="utf-8")
     return 0
 

@@ -52,25 +52,35 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
         lines.start()
     try:
         around = conftests(job["path"], job["root"]) if is_test else ([], [])
-        loaded = load(program_in(job))
-        trace["missing"] = loaded.missing
-        trace["stop"] = drive(job["driver"], loaded.module, is_user, around)
+        trace["stop"] = _loaded_and_driven(job, is_user, around, trace["missing"])
         if job.get("gradients"):
             trace["gradients"] = recorder.gradients()
-        trace["changed"] = recorder.changed
     except LoadError as error:
         trace["failure"] = str(error)
         if error.__cause__ is not None:
             trace["load_error"] = describe_error(error.__cause__, is_user)
-    except EnoughCalls:
-        # Scripts whose own top level calls the region.
-        trace["stop"] = {"kind": "enough"}
     finally:
         if job.get("lines"):
             lines.stop()
             trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
+    trace["changed"] = recorder.changed
     trace["files"] = sorted({str(module.__file__) for module in Modules(is_user)()})
     return trace
+
+
+def _loaded_and_driven(
+    job: dict[str, Any],
+    is_user: Callable[[str], bool],
+    around: tuple[list[types.ModuleType], list[str]],
+    missing: list[str],
+) -> Any:
+    """How a program ended (see `drive`), which may be while it was loaded."""
+    try:
+        module = load(program_in(job), missing).module
+    except EnoughCalls:
+        # Scripts whose own top level calls the region.
+        return {"kind": "enough"}
+    return drive(job["driver"], module, is_user, around)
 
 
 def _recording(job: dict[str, Any], is_user: Callable[[str], bool]) -> Recording:
@@ -94,6 +104,7 @@ def program_in(job: dict[str, Any]) -> Program:
         kept=None if kept is None else frozenset(kept),
         dropped=frozenset((line, column) for line, column in job.get("dropped", ())),
         cuda=job.get("device") == "cuda",
+        in_cells=bool(job.get("in_cells")),
     )
 
 
@@ -153,17 +164,22 @@ def user_files(root: str, path: str) -> Callable[[str], bool]:
 
 
 class Modules:
-    """The modules of the user that are loaded."""
+    """The modules of the user that are loaded; asked before and after every call, so each is looked at once."""
 
     def __init__(self, is_user: Callable[[str], bool]) -> None:
         self._is_user = is_user
+        self._foreign: dict[str, types.ModuleType] = {}
 
     def __call__(self) -> list[types.ModuleType]:
         """As of now."""
         return list(self._found())
 
     def _found(self) -> Iterator[types.ModuleType]:
-        for module in list(sys.modules.values()):
+        for name, module in list(sys.modules.items()):
+            if self._foreign.get(name) is module:
+                continue
             file = getattr(module, "__file__", None)
             if type(module) is types.ModuleType and isinstance(file, str) and self._is_user(file):
                 yield module
+            else:
+                self._foreign[name] = module

@@ -20,8 +20,18 @@ def change_state(change: Mapping[str, Any], roots: Mapping[str, object]) -> str:
     global, or ""), and `how`: `rebind`, `in-place`, or `mode` (training or evaluation).
 
     Raises:
-        CannotChangeError: there is no such state, or no other value of its kind is known.
+        CannotChangeError: there is no such state, no other value of its kind is known, or its owner refuses.
     """
+    try:
+        return _changed(change, roots)
+    except CannotChangeError:
+        raise
+    except Exception as error:
+        # Tuples, frozen dataclasses, properties, dtypes without arithmetic.
+        raise CannotChangeError(f"{type(error).__name__}: {error}") from error
+
+
+def _changed(change: Mapping[str, Any], roots: Mapping[str, object]) -> str:
     text = change["name"] + "".join(change["path"])
     if change["how"] == "mode":
         return _switch(text, _reach(roots, change["name"], change["path"]))

@@ -5,6 +5,7 @@ to an object that raises only when it is used. Texts of unsaved buffers stand in
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import importlib
@@ -29,7 +30,8 @@ class Program(NamedTuple):
     """What is loaded.
 
     `kept` are the positions of top-level statements, None for all; `dropped` are (line, column) of statements inside
-    functions and blocks that are left out. `cuda` says that there is a GPU to run on.
+    functions and blocks that are left out. `cuda` says that there is a GPU to run on. In a program that is `in_cells`,
+    what one statement raises does not end it: the next cell is run all the same.
     """
 
     path: str
@@ -38,6 +40,7 @@ class Program(NamedTuple):
     kept: frozenset[int] | None
     dropped: frozenset[tuple[int, int]]
     cuda: bool
+    in_cells: bool = False
 
 
 class Loaded(NamedTuple):
@@ -88,9 +91,12 @@ def module_of(program: Program) -> types.ModuleType:
             sys.path.insert(0, entry)
     module = types.ModuleType(name)
     module.__file__ = program.path
+    is_package = os.path.basename(program.path) == "__init__.py"
     package = name.rpartition(".")[0]
-    module.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=program.path)
-    module.__package__ = package
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=program.path, is_package=is_package)
+    module.__package__ = name if is_package else package
+    if is_package:
+        module.__path__ = module.__spec__.submodule_search_locations = [os.path.dirname(os.path.abspath(program.path))]
     if package:
         try:
             importlib.import_module(package)
@@ -111,8 +117,10 @@ def _import_name(path: str) -> tuple[str, str]:
     return directory, ".".join(parts) or "program"
 
 
-def load(program: Program) -> Loaded:
+def load(program: Program, missing: list[str] | None = None) -> Loaded:
     """Execute the kept statements of a program.
+
+    `missing` is a list that is filled, also where no result comes because the program is stopped.
 
     Raises:
         LoadError: a statement raised, or the text does not parse.
@@ -121,39 +129,51 @@ def load(program: Program) -> Loaded:
         tree = ast.parse(program.text, program.path)
     except SyntaxError as error:
         raise LoadError(f"line {error.lineno}: {error.msg}") from error
+    flags = _future_flags(tree)
     tree = _Dropped(program.dropped).visit(tree)
     if not program.cuda:
         tree = _OnCpu().visit(tree)
     remember_lines(program.path, program.text)
-    loaded = Loaded(module_of(program), [])
+    loaded = Loaded(module_of(program), [] if missing is None else missing)
     namespace = vars(loaded.module)
     for index, statement in enumerate(tree.body):
         if program.kept is None or index in program.kept:
             for part in _unguarded(statement):
-                _execute(part, program.path, namespace, loaded.missing)
+                try:
+                    _execute(part, program.path, namespace, loaded.missing, flags)
+                except LoadError:
+                    if not program.in_cells:
+                        raise
     return loaded
 
 
 def _unguarded(statement: ast.stmt) -> list[ast.stmt]:
     """The statements of a main guard, which is only kept where it is what sets the program going."""
-    if isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test):
+    if isinstance(statement, ast.If) and any(
+        isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(statement.test)
+    ):
         return statement.body
     return [statement]
 
 
-def _execute(statement: ast.stmt, path: str, namespace: dict[str, Any], missing: list[str]) -> None:
+def _future_flags(tree: ast.Module) -> int:
+    """The features that a file imports from `__future__`, as `compile` takes them for each of its statements."""
     flags = 0
-    if namespace.get("annotations") is not None:
-        import __future__
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            for alias in statement.names:
+                flags |= getattr(__future__, alias.name).compiler_flag
+    return flags
 
-        flags = __future__.annotations.compiler_flag if namespace["annotations"] is __future__.annotations else 0
+
+def _execute(statement: ast.stmt, path: str, namespace: dict[str, Any], missing: list[str], flags: int) -> None:
     try:
         code = compile(ast.Module([statement], []), path, "exec", flags=flags, dont_inherit=True)
         exec(code, namespace)  # noqa: S102 - inside the sandbox
     except ImportError as error:
         importing = isinstance(statement, (ast.Import, ast.ImportFrom, ast.Try, ast.If))
         if not importing and not isinstance(error, MissingModuleError):
-            raise LoadError(f"line {statement.lineno}: {_sentence(error)}") from error
+            raise LoadError(f"line {_line(error, path) or statement.lineno}: {_sentence(error)}") from error
         missing.append(f"line {statement.lineno}: {error}")
         for name in bound_names(statement):
             namespace.setdefault(name, Missing(name, error))
@@ -237,10 +257,17 @@ class _OnCpu(ast.NodeTransformer):
             return ast.copy_location(ast.Constant("cpu"), node)
         return node
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        """`f"cuda:{index}"` as a whole; a CPU has no number."""
+        first = node.values[0] if node.values else None
+        if isinstance(first, ast.Constant) and first.value == "cuda:":
+            return ast.copy_location(ast.Constant("cpu"), node)
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" and not node.args:
-            node.func.attr, node.keywords = "cpu", []
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" and len(node.args) <= 1:
+            node.func.attr, node.args, node.keywords = "cpu", [], []
         return node
 
 

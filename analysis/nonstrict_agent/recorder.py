@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nonstrict_agent.changing import CannotChangeError, change_state, copied
 from nonstrict_agent.observe.ambient import ambient_state
 from nonstrict_agent.observe.errors import describe_error
-from nonstrict_agent.observe.state import Snapshot, module_roots, snapshot
+from nonstrict_agent.observe.state import Snapshot, closure_roots, module_roots, snapshot
 from nonstrict_agent.observe.streams import Streams
 from nonstrict_agent.observe.values import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import ModuleType
+    from types import FunctionType, ModuleType
 
     from nonstrict_agent.observe.events import Events
     from nonstrict_agent.observe.records import LogRecords
@@ -54,6 +54,8 @@ class Recorder:
         self.calls: list[dict[str, Any]] = []
         self.kept: list[tuple[Any, Any, Any]] = []
         self.watched: dict[str, object] = {}
+        #: Functions that are compiled; what their closures hold may be rebound.
+        self.functions: list[FunctionType] = []
         self.changed = ""
         self._last: dict[str, str] = {}
 
@@ -83,7 +85,7 @@ class Recorder:
         if self._recording.change is not None and len(self.calls) == self._recording.change_at:
             self.changed = self._change(self._recording.change, arguments, keywords)
         given = named(function, arguments, keywords)
-        record: dict[str, Any] = {"region": region, "inputs": _prints(given).prints}
+        record: dict[str, Any] = {"region": region, "line": _first_line(function), "inputs": _prints(given).prints}
         before = self.state()
         record["between"] = _changed(self._last, before.prints) if self.calls else {}
         self.calls.append(record)
@@ -153,7 +155,8 @@ class Recorder:
     def _roots(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, object]:
         """All that the program keeps, and some arguments, by name."""
         given = {f"argument {index + 1}": value for index, value in enumerate((*arguments, *keywords.values()))}
-        return {**module_roots(self._recording.modules()), **self.watched, **given}
+        closures = {name: value for one in self.functions for name, value in closure_roots(one).items()}
+        return {**closures, **module_roots(self._recording.modules()), **self.watched, **given}
 
     def gradients(self) -> dict[str, Any] | None:
         """The gradients that the last result gives to what it was computed from, None where it has none.
@@ -169,6 +172,9 @@ class Recorder:
         arguments, keywords, result = self.kept[-1]
         outputs = [leaf for leaf in _pytree.tree_leaves(result) if _differentiable(leaf)]
         leaves = _leaves(self._roots(arguments, keywords))
+        if any(leaf.grad is not None for leaf in leaves.values()):
+            # The program went backward itself, and may have freed what that takes.
+            return {"of": {name: None if leaf.grad is None else encode(leaf.grad) for name, leaf in leaves.items()}}
         if not outputs and not leaves:
             return None
         if not outputs:
@@ -177,8 +183,16 @@ class Recorder:
             total: Any = sum(_total(output) for output in outputs)
             found: Any = torch.autograd.grad(total, list(leaves.values()), allow_unused=True) if leaves else ()
         except Exception as error:  # noqa: BLE001 - the failure is the observation
+            if "backward through the graph a second time" in str(error):
+                return None
             return {"error": describe_error(error, self._recording.is_user)}
         return {"of": {name: None if part is None else encode(part) for name, part in zip(leaves, found, strict=True)}}
+
+
+def _first_line(function: Callable[..., Any]) -> int:
+    """Where the code of a region begins: cells define a function of one name again and again. 0 if it has none."""
+    code = getattr(inspect.unwrap(getattr(function, "forward", function)), "__code__", None)
+    return code.co_firstlineno if code is not None else 0
 
 
 def named(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, object]:

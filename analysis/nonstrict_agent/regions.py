@@ -7,6 +7,8 @@ In the eager arm the same objects exist, but nothing is compiled: `torch.compile
 from __future__ import annotations
 
 import functools
+import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ EAGER = "eager"
 INDUCTOR = "inductor"
 #: Only traces, with fake tensors; what is computed is computed by eager code.
 FAKE = "fake"
+#: The id of a recorded callable, as an attribute that `functools.wraps` passes on to what wraps it.
 _MARK = "_nonstrict_region"
 
 
@@ -87,34 +90,44 @@ def _settle(backend: str) -> None:
 
 
 def _compile(original: Callable[..., Any], recorder: Recorder, backend: str) -> Callable[..., Any]:
+    # Torch's own, which is replaced for the program.
+    from torch.fx.experimental.proxy_tensor import make_fx
+
     @functools.wraps(original)
     def compiled(model: Any = None, **options: Any) -> Any:
         if model is None:
             return functools.partial(compiled, **options)
-        if backend == FAKE:
-            return recorded(_traced(model), model, recorder)
-        chosen: dict[str, Any] = {name: options[name] for name in ("fullgraph", "dynamic") if name in options}
         if options.get("disable"):
             return model
+        if backend == FAKE:
+            # Where the graph may break, Dynamo leaves to eager code what cannot be traced.
+            traced = _traced(model, make_fx if options.get("fullgraph") else None)
+            return recorded(traced, model, recorder)
+        if getattr(model, _MARK, None) == id(model):
+            # Torch knows its own wrapper, and compiles what is inside it.
+            model = model.__wrapped__
+        chosen: dict[str, Any] = {name: options[name] for name in ("fullgraph", "dynamic") if name in options}
         result = original(model, backend=backend, **chosen)
         return recorded(result, model, recorder)
 
     return compiled
 
 
-def _traced(model: Any) -> Any:
-    """A callable that traces a region with fake tensors before its first call; refusals are raised."""
+def _traced(model: Any, make_fx: Callable[..., Any] | None) -> Any:
+    """A callable that traces a region with fake tensors before its first call, if at all; refusals are raised."""
     import torch
-    from torch.fx.experimental.proxy_tensor import make_fx
 
-    done: list[bool] = []
+    done = False
     function: Callable[..., Any] = model.forward if isinstance(model, torch.nn.Module) else model
 
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
-        if not done:
-            done.append(True)
-            make_fx(functools.partial(function, **keywords), tracing_mode="fake")(*arguments)
+        nonlocal done
+        if make_fx is not None and not done:
+            done = True
+            # What a region captures are real tensors.
+            bound = functools.partial(function, **keywords)
+            make_fx(bound, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
         return function(*arguments, **keywords)
 
     return call
@@ -133,6 +146,8 @@ def recorded(compiled: Any, model: Any, recorder: Recorder) -> Any:
     owner = getattr(model, "__self__", None)
     if isinstance(owner, torch.nn.Module):
         recorder.watched.setdefault(type(owner).__qualname__, owner)
+    if isinstance(model, types.FunctionType):
+        recorder.functions.append(model)
     return _recording(compiled, name, recorder)
 
 
@@ -152,7 +167,7 @@ def _recording(function: Callable[..., Any], name: str, recorder: Recorder) -> C
             return function(*arguments, **keywords)
         return recorder.call(name, function, arguments, keywords)
 
-    setattr(call, _MARK, True)
+    setattr(call, _MARK, id(call))
     return call
 
 
@@ -175,7 +190,10 @@ def _replace_make_fx(recorder: Recorder, backend: str) -> None:
 
         return trace
 
-    proxy_tensor.make_fx = make_fx
+    # The compilers import `functorch`, which hands it on.
+    for owner in (proxy_tensor, sys.modules.get("torch._functorch.python_key"), sys.modules.get("functorch")):
+        if getattr(owner, "make_fx", None) is original:
+            owner.make_fx = make_fx  # type: ignore[union-attr]
 
 
 def _replace_export(recorder: Recorder, backend: str) -> None:

@@ -30,6 +30,11 @@ REFUSAL = suspect("NST501", Experiment.REFUSAL)
 REFUSED = failing(error("Unsupported", "no such type", 3, LINE))
 
 
+P_OF_SELF = suspect("NST105", Experiment.CHANGE, subject=Subject("argument", "self", (".p",)))
+SCALE_OF_CFG = suspect("NST104", Experiment.CHANGE, subject=Subject("global", "CFG", (".scale",)))
+COUNT_OF_METER = suspect("NST202", Experiment.EFFECT, subject=Subject("argument", "meter", (".count",)))
+
+
 def only(one: Suspect, made: Arms) -> Judgement:
     return judge([one], made)[one.number]
 
@@ -102,6 +107,23 @@ def test_a_random_number_that_is_frozen():
     eager, control = [call(1.0), call(2.0)], [call(3.0), call(4.0)]
     assert status(DRAW, arms(eager, [call(5.0), call(5.0)], control=control))[0] is Status.CONFIRMED
     assert status(DRAW, arms(eager, [call(5.0), call(6.0)], control=control))[0] is not Status.CONFIRMED
+
+
+def test_other_values_from_other_arguments_are_no_draw():
+    other = {"inputs": {"x": "tensor b"}}
+    eager = [call(1.0), call(1.0), call(2.0, **other)]
+    refused = failing(error("TypeError", "unhashable type", 18), **other)
+    assert only(DRAW, arms(eager, [call(1.0), call(1.0), refused])).reason == "blocked"
+
+
+def test_what_varies_and_is_no_longer_told_is_lost():
+    eager, control = [call(1.0, out="took 3"), call(1.0, out="took 4")], [call(1.0, out="took 5"), call(1.0, out="6")]
+    compiled = [call(1.0, out="took 7"), call(1.0)]
+    judgement = only(EFFECT, arms(eager, compiled, control=control))
+    assert (judgement.status, judgement.evidence) == (
+        Status.CONFIRMED,
+        "call 2: eager wrote 'took 4', compiled nothing",
+    )
 
 
 def test_one_call_shows_no_frozen_draw():
@@ -240,6 +262,19 @@ def test_a_refusal_that_speaks_of_a_kind_of_finding():
     assert judgements[1].reason == "blocked"
 
 
+def test_a_refusal_that_speaks_of_one_finding_on_the_line_of_another():
+    refusal = failing(error("AssertionError", "Please convert all Tensors to FakeTensors first", 18))
+    other = suspect("NST107", Experiment.CHANGE, number=1, lines=frozenset({18}))
+    judgements = judge([CHANGE, other], arms(REACTS, [refusal]))
+    assert [one.reason for one in judgements.values()] == ["", "blocked"]
+
+
+def test_a_refusal_on_another_line_is_not_laid_at_the_door_of_state_or_effects():
+    refusal = failing(error("RuntimeError", "Cannot access data pointer", 18))
+    for one in (CHANGE, EFFECT, DRAW, suspect("NST506")):
+        assert only(one._replace(chain=frozenset({(FILE, 18)})), arms(REACTS, [refusal])).reason == "blocked"
+
+
 def test_a_refusal_that_names_a_call_on_the_way():
     """The error stands at a call that leads to one of two findings."""
     refusal = failing(error("Unsupported", "x", 28))
@@ -257,7 +292,49 @@ def test_rounding_of_inductor_alone_is_no_semantics():
     close = [call(1.0001)]
     assert status(REFUSAL, arms([call(1.0)], [call(1.0)], inductor=close))[0] is Status.REFUTED
     assert status(REFUSAL, arms([call(1.0)], close, inductor=close))[0] is Status.CONFIRMED
-    assert status(REFUSAL, arms([call(1.0)], [call(1.0)], inductor=[call(1.5)]))[0] is Status.CONFIRMED
+    far = arms([call(1.0)], [call(1.0)], inductor=[call(1.5)])
+    assert status(REFUSAL, far) == (Status.INCONCLUSIVE, "differs-before")
+    assert status(suspect("NST607"), far)[0] is Status.CONFIRMED
+
+
+def test_small_numbers_that_go_stale_are_no_rounding():
+    """Inductor builds small arrays into its code, where they do not follow a small change."""
+    eager = [call(0.6), call(0.6006, between=SET_TO_3)]
+    stale = [call(0.6), call(0.6, between=SET_TO_3)]
+    assert status(CHANGE, arms(eager, eager, inductor=stale))[0] is Status.CONFIRMED
+    rounded = [call(0.6), call(0.60061, between=SET_TO_3)]
+    assert status(CHANGE, arms(eager, eager, inductor=rounded))[0] is Status.REFUTED
+
+
+def test_captured_state_is_not_stale_before_it_changes():
+    made, one = arms([call(1.0)], [call(2.0)]), CHANGE._replace(code="NST104")
+    assert status(one, made)[0] is Status.INCONCLUSIVE
+    assert unexplained([one], made) is not None
+    within = arms([call(1.0, state=SET_TO_3)], [call(2.0, state=SET_TO_3)])
+    assert status(one, within)[0] is Status.CONFIRMED
+
+
+def test_results_of_captured_tensors_require_no_gradient_from_the_first_call_on():
+    plain, tracked = call(1.0), call(result=value(tensor(1.0, grad=True)))
+    made = arms([tracked], [plain])
+    assert status(CHANGE, made)[0] is Status.CONFIRMED
+    assert unexplained([CHANGE], made) is None
+
+
+def test_eager_code_that_varies_where_a_finding_would_show_refutes_nothing():
+    control = [REACTS[0], call(4.0, between=SET_TO_3)]
+    assert status(CHANGE, arms(REACTS, REACTS, control=control)) == (Status.INCONCLUSIVE, "eager-nondeterministic")
+    told, other = [call(1.0, out="at 3:00")], [call(1.0, out="at 4:00")]
+    assert status(EFFECT, arms(told, told, control=other)) == (Status.INCONCLUSIVE, "eager-nondeterministic")
+
+
+def test_gradients_of_other_inputs_are_not_compared():
+    gradients = {"of": {"W": value(tensor(1.0))}}
+    made = arms(REACTS, [REACTS[0], {**REACTS[1], "inputs": {"x": "tensor b"}}], gradients=gradients)
+    made = made._replace(control={**made.control, "gradients": gradients})
+    broken = {name: {**one, "gradients": {"error": "none"}} for name, one in made.compiled.items()}
+    one = suspect("NST106", Experiment.REFUSAL)
+    assert status(one, made._replace(compiled=broken)) == (Status.INCONCLUSIVE, "differs-before")
 
 
 # Before anything is compiled.
@@ -326,6 +403,13 @@ def test_a_question_is_answered_by_agreement():
     assert only(PROBE, arms([call(1.0)], [call(1.0)])).status is Status.REFUTED
 
 
+def test_a_question_about_numbers_of_inductor_alone_is_left_open():
+    made = arms([call(1.0)], [call(1.0)], inductor=[call(1.5)])
+    assert unexplained([EFFECT], made) is None
+    judgement = only(PROBE, made)
+    assert (judgement.reason, judgement.evidence) == ("differs-before", "call 1: eager 1, compiled 1.5")
+
+
 def test_a_question_about_what_a_finding_explains_is_left_open():
     judgements = judge([REFUSAL, PROBE._replace(number=1)], arms([call(1.0)], [REFUSED]))
     assert judgements[0].status is Status.CONFIRMED
@@ -349,6 +433,13 @@ def test_a_question_about_a_function_that_was_not_run():
         (CHANGE, [call(2.0), call(3.0, between=SET_TO_3, inputs={"x": "tensor b"})], False),
         (CHANGE, REACTS[:1], False),
         (CHANGE._replace(subject=None), REACTS, True),
+        (P_OF_SELF, [call(2.0), call(3.0, between={"Net.proj.weight": ["1", "2"]})], False),
+        (P_OF_SELF, [call(2.0), call(3.0, between={"Net.p": ["1", "2"]})], True),
+        (P_OF_SELF, [call(2.0), call(3.0, between={"Net.p['w']": ["1", "2"]})], True),
+        (SCALE_OF_CFG, [call(2.0), call(3.0, between={"CFG.bias": ["1", "2"]})], False),
+        (SCALE_OF_CFG, [call(2.0), call(3.0, between={"CFG.scale": ["1", "2"]})], True),
+        (COUNT_OF_METER, [call(1.0, arguments={"x": "written"})], False),
+        (COUNT_OF_METER, [call(1.0, arguments={"x": "tensor a", "meter.count": "int 1"})], True),
         (CHANGE._replace(subject=None), [call(2.0), call(3.0, between={"<random state>": ["1", "2"]})], False),
         (EFFECT, [call(1.0, err="warning")], True),
         (EFFECT, [call(1.0)], False),

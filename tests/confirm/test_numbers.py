@@ -104,7 +104,18 @@ def test_tensors_too_odd_to_be_read_are_not_compared():
     assert shown(opaque) == "float32[1]"
 
 
+def test_the_class_of_a_tensor_counts():
+    masked = {**tensor(1.0), "class": "Masked"}
+    gap = leaf_difference(masked, tensor(1.0))
+    assert gap is not None
+    assert (gap.eager, gap.compiled) == ("a Masked", "a Tensor")
+    assert leaf_difference({**masked, "class": "Parameter"}, tensor(1.0)) is None
+
+
 def test_how_large_a_difference_is():
+    far = leaf_difference(tensor(0.5, 40.0), tensor(0.7, 40.0))
+    assert far is not None
+    assert far.relative == pytest.approx(0.2 / 40)
     gap = leaf_difference(tensor(1.0, 8.0, 3.0), tensor(1.0, 10.0, 3.1))
     assert gap is not None
     assert (gap.largest, gap.relative) == (2.0, 0.2)

@@ -61,19 +61,19 @@ def test_a_tensor_of_an_installed_package_is_captured(tmp_path: Path, packages: 
 
 
 def test_jedi_tells_the_class_of_an_instance(packages: str) -> None:
-    assert Installed((packages,), budget=30.0).describe("kernels", "HIDDEN") == Described(
+    assert Installed((packages,), seconds=30.0).describe("kernels", "HIDDEN") == Described(
         "instance", "kernels.Registry"
     )
 
 
-def test_no_question_is_asked_without_time(packages: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_questions_are_asked_than_allowed(packages: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "run", refuse)
-    assert Installed((packages,), budget=0.0).describe("kernels", "HIDDEN") is None
+    assert Installed((packages,), questions=0).describe("kernels", "HIDDEN") is None
     assert Installed(()).describe("kernels", "HIDDEN") is None
 
 
 def test_a_question_that_takes_too_long_is_ended(packages: str) -> None:
-    assert Installed((packages,), budget=0.01).describe("kernels", "HIDDEN") is None
+    assert Installed((packages,), seconds=0.01).describe("kernels", "HIDDEN") is None
 
 
 def test_jedi_is_not_started_without_a_marker(tmp_path: Path, packages: str, monkeypatch: pytest.MonkeyPatch) -> None:

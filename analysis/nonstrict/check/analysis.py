@@ -24,12 +24,10 @@ _DEFAULT_TORCH = (2, 13)
 #: Marked files are parsed whole, so that a syntax error anywhere in them is told, up to this many bytes in a run;
 #: beyond that, as in files without markers, only the statements that are reached are parsed.
 _SYNTAX_CHECK_BYTES = 250_000
-#: A part's number is handed out as one byte.
-_MAX_PARTS = 255
-#: Markers are dense where one file in so many holds one.
-_DENSE = 20
-#: Marked files of fewer bytes than this are not worth a second process.
-_PARALLEL_BYTES = 400_000
+#: Marked files are examined in parts of about so many bytes: fewer are not worth a second process.
+_PART_BYTES = 400_000
+#: Each part interprets anew what it shares with others.
+_MAX_PARTS = 16
 #: Files of more bytes than this are not even searched for markers: they might not fit into memory.
 _MAX_SEARCHED_BYTES = 256_000_000
 
@@ -172,19 +170,17 @@ def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOpti
     from nonstrict.check.examination import examine
     from nonstrict.check.workers import can_fork, in_processes
 
+    # Parts depend on the files alone, never on how many processes there are: the findings are the same for all.
     size = sum(file.size for file in marked)
-    jobs = min(options.jobs, 1 + size // _PARALLEL_BYTES)
+    parts = _parts(marked, min(1 + size // _PART_BYTES, _MAX_PARTS))
+    jobs = min(options.jobs, len(parts))
     if jobs < 2 or not can_fork():
-        return examine(files, marked, [(0, marked)], options)
-    # Where markers are dense the work is uneven: parts are handed out as processes become free.
-    dense = len(marked) * _DENSE > len(files)
-    jobs = min(jobs, _MAX_PARTS)
-    parts = _parts(marked, min(jobs * 4, _MAX_PARTS) if dense else jobs)
+        return examine(files, marked, enumerate(parts), options)
 
     def work(numbers: Iterator[int]) -> Share:
         return examine(files, marked, ((number, parts[number]) for number in numbers), options)
 
-    return _merged(in_processes(work, jobs, len(parts)))
+    return merged(in_processes(work, jobs, len(parts)))
 
 
 def _in_epochs(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
@@ -197,7 +193,7 @@ def _in_epochs(files: Sequence[str], marked: list[Marked], options: AnalysisOpti
         return share
     from nonstrict.check.examination import examine
 
-    return _merged([share, *(examine([state.path], [state], [(0, [state])], options) for state in earlier)])
+    return merged([share, *(examine([state.path], [state], [(0, [state])], options) for state in earlier)])
 
 
 def _parts(marked: list[Marked], count: int) -> list[list[Marked]]:
@@ -211,16 +207,29 @@ def _parts(marked: list[Marked], count: int) -> list[list[Marked]]:
     return [part for part in parts if part]
 
 
-def _merged(shares: Sequence[Share]) -> Share:
-    """One finding for each place, told for the nearest marked function."""
+def merged(shares: Sequence[Share]) -> Share:
+    """One finding for each place, told where it is worst, for the nearest marked function."""
     found: dict[tuple[object, ...], Finding] = {}
     for share in shares:
         for finding in share.findings:
-            known = found.get((finding.code, finding.span))
-            if known is None or len(finding.related) < len(known.related):
-                found[finding.code, finding.span] = finding
-    failures = [failure for share in shares for failure in share.failures]
-    return Share(list(found.values()), failures, frozenset[str]().union(*(share.read for share in shares)))
+            keep_nearest(found, finding)
+    failures = dict.fromkeys(failure for share in shares for failure in share.failures)
+    return Share(list(found.values()), list(failures), frozenset[str]().union(*(share.read for share in shares)))
+
+
+def keep_nearest(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
+    """Keep a finding unless a worse or nearer one of its rule is known at its place.
+
+    The order is total, so that it does not matter which came first.
+    """
+    known = found.get((finding.code, finding.span))
+    if known is None or _rank(finding) < _rank(known):
+        found[finding.code, finding.span] = finding
+
+
+def _rank(finding: Finding) -> tuple[object, ...]:
+    told = (finding.message, finding.help, finding.function, finding.marker, finding.links, finding.subject or ())
+    return -finding.severity, len(finding.related), finding.related, told
 
 
 def _shown(findings: list[Finding], known: dict[str, Source], options: AnalysisOptions) -> dict[str, Source]:

@@ -203,7 +203,8 @@ class _Work:
             for target, maker in self._settings.inputs
             if target.partition("::")[0] == path
         }
-        return program_of(path, source.code, os.path.abspath(self._settings.root), {}, makers)
+        root = os.path.abspath(self._settings.root)
+        return program_of(path, source.code, root, {}, makers, in_cells=bool(source.cells))
 
     def _with_agent(self, programs: Sequence[tuple[Program, list[Suspect]]]) -> dict[int, Verdict]:
         from pathlib import Path

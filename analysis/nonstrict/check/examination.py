@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, torch_of
+from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, torch_of
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.facts.laziness import is_docstring
 from nonstrict.findings import Finding, Severity
@@ -21,6 +21,8 @@ from nonstrict.rules.registry import RULES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from nonstrict.program.definitions import Region
+
 #: Markers of functions that an experiment can compile by themselves or in a region.
 PROBED = frozenset({"nonstrict", "in-graph", "make-fx", "leaf", "custom-op", "compiled"})
 #: How many modules a wrapper may pass through: each layer is one more search of the files.
@@ -30,38 +32,54 @@ _WRAPPER_LAYERS = 3
 def examine(files: Sequence[str], marked: list[Marked], parts: Iterable[Part], options: AnalysisOptions) -> Share:
     """The findings in the marked functions of some parts of the marked files; wrappers in all of them count.
 
-    The process that gets part 0 also has the files which only use wrappers.
+    Each part gets a machine of its own: what one finds does not depend on which others a process was handed before.
+    Part 0 also has the files which only use wrappers.
     """
     return with_deep_stack(lambda: _examine(files, marked, parts, options))
 
 
 def _examine(files: Sequence[str], marked: list[Marked], parts: Iterable[Part], options: AnalysisOptions) -> Share:
     sources = {file.path: file.source for file in marked if file.source is not None}
-    project = Project(options.site_packages, {**options.overlays, **sources})
     torch = torch_of(options.torch_version)
-    machine = Machine(project, files, torch)
-    if options.kept is not None:
-        options.kept.append(machine)
-    findings: list[Finding] = []
-    failures: list[tuple[str, str]] = []
-    wrappers: _Wrappers | None = None
+    scout: Machine | None = None
+    wrappers = _Wrappers(set(), set())
+    shares: list[Share] = []
     for number, part in parts:
-        if wrappers is None:
-            wrappers = _wrappers(files, marked, machine)
+        if scout is None:
+            scout = Machine(Project(options.site_packages, {**options.overlays, **sources}), files, torch)
+            wrappers = _wrappers(files, marked, scout)
+            if options.kept is not None:
+                options.kept.append(scout)
+        machine = scout.anew()
+        if options.kept is not None:
+            options.kept.append(machine)
         own = {file.path for file in part} | (wrappers.users if number == 0 else set[str]())
-        for path in sorted(own):
-            failures += _discovered(machine, path, wrappers.names)
-        told, untold = _told(machine, own, torch, options)
-        findings += told
-        failures += untold
-    used = wrappers.users if wrappers is not None else set[str]()
-    findings += [
+        task = _Task(own, wrappers.users.union(file.path for file in marked), wrappers.names)
+        shares.append(_examined(machine, task, options))
+    problems = [
         Finding("NST901", Severity.ERROR, problem.span, problem.message)
-        for module in project.loaded()
-        if module.path in used
+        for module in (scout.project.loaded() if scout is not None else ())
+        if module.path in wrappers.users
         for problem in module.source.problems
     ]
-    return Share(findings, failures, frozenset(module.path for module in project.loaded()))
+    return merged([*shares, Share(problems, [], frozenset())])
+
+
+class _Task(NamedTuple):
+    """The files of one part, those of all parts, and the names by which the project applies markers."""
+
+    own: set[str]
+    every: set[str]
+    names: set[str]
+
+
+def _examined(machine: Machine, task: _Task, options: AnalysisOptions) -> Share:
+    """What is found in one part."""
+    failures: list[tuple[str, str]] = []
+    for path in sorted(task.own):
+        failures += _discovered(machine, path, task.names)
+    findings, untold = _told(machine, task, options)
+    return Share(findings, failures + untold, frozenset(module.path for module in machine.project.loaded()))
 
 
 def _discovered(machine: Machine, path: str, names: set[str]) -> list[tuple[str, str]]:
@@ -119,13 +137,30 @@ def _holds(path: str, wanted: list[bytes]) -> bool:
     return any(name in data for name in wanted)
 
 
-def _told(
-    machine: Machine, own: set[str], torch: tuple[int, int], options: AnalysisOptions
-) -> tuple[list[Finding], list[tuple[str, str]]]:
+def _told(machine: Machine, task: _Task, options: AnalysisOptions) -> tuple[list[Finding], list[tuple[str, str]]]:
     """The findings of all rules in all marked functions; one that several reach is told for the nearest."""
     found: dict[tuple[object, ...], Finding] = {}
     failures: list[tuple[str, str]] = []
-    own_marks = [mark for mark in roots.settled_marks(machine) if mark.path in own]
+    bodies = _announced(machine, task, options, failures)
+    seen: set[Region] = set()
+    bodies += _regions(machine, task, seen)
+    while bodies:
+        for body in bodies:
+            try:
+                for finding in (*_of_body(body), *(_probes(body) if options.probes else ())):
+                    keep_nearest(found, finding)
+            except RecursionError:
+                failures.append(_too_deep(body))
+        # Looking at bodies evaluates more of the program, which may compile more functions.
+        bodies = _regions(machine, task, seen)
+    return list(found.values()), failures
+
+
+def _announced(
+    machine: Machine, task: _Task, options: AnalysisOptions, failures: list[tuple[str, str]]
+) -> list[MarkedBody]:
+    """The marked functions of a part, their calls looked for."""
+    own_marks = [mark for mark in roots.settled_marks(machine) if mark.path in task.own]
     marks = [mark for mark in own_marks if mark.kind in roots.TRACED_KINDS]
     callers.expect_calls(machine, marks)
     marks += [mark for mark in own_marks if mark.operator is not None]
@@ -135,7 +170,7 @@ def _told(
     for index, mark in enumerate(marks):
         if options.progress is not None:
             options.progress(index, len(marks))
-        body = MarkedBody(machine, mark, torch)
+        body = MarkedBody(machine, mark, machine.torch)
         try:
             if mark.operator is None:
                 body.announce()
@@ -145,19 +180,21 @@ def _told(
             failures.append(_too_deep(body))
         else:
             bodies.append(body)
-    regions = [
-        region for region in machine.regions.values() if region.path in own and region.target.kind is not Kind.MARKED
+    return bodies
+
+
+def _regions(machine: Machine, task: _Task, seen: set[Region]) -> list[MarkedBody]:
+    """The compiled functions that are known by now and were not looked at; `seen` are those that were.
+
+    One that is compiled in a file of another part counts too: that part may not come to know of it.
+    """
+    new = [
+        region
+        for region in machine.regions.values()
+        if region not in seen and region.path in task.every and region.target.kind is not Kind.MARKED
     ]
-    bodies += [machine.compiled_region(region, torch) for region in regions]
-    for body in bodies:
-        try:
-            for finding in (*_of_body(body), *(_probes(body) if options.probes else ())):
-                known = found.get((finding.code, finding.span))
-                if known is None or len(finding.related) < len(known.related):
-                    found[finding.code, finding.span] = finding
-        except RecursionError:
-            failures.append(_too_deep(body))
-    return list(found.values()), failures
+    seen.update(new)
+    return [machine.compiled_region(region, machine.torch) for region in new]
 
 
 def _probes(body: MarkedBody) -> Iterator[Finding]:

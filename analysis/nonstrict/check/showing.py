@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.confirm.arms import MAX_CALLS
 from nonstrict.confirm.client import Agent, AgentUnavailable, Options
 from nonstrict.confirm.devices import device_for
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
@@ -82,7 +81,8 @@ def _program(path: str, settings: Settings) -> Program:
         source = read_source(path)
     except UnreadableSource as error:
         raise ShowError(f"{path}: {error}") from error
-    program = program_of(os.path.abspath(path), source.code, os.path.abspath(settings.root), {})
+    root = os.path.abspath(settings.root)
+    program = program_of(os.path.abspath(path), source.code, root, {}, in_cells=bool(source.cells))
     if program is None:
         raise ShowError(f"{path} does not parse: `nonstrict check {path}` says where")
     return program
@@ -202,7 +202,7 @@ class _Shower:
         tried: list[Driver] = [driver]
         tried += [one for widen in widenings if (one := widen(self._program, driver)) not in tried]
         for candidate in tried:
-            job = job_of(self._program, Schedule(candidate), "", lines=False, device=self._device, calls=MAX_CALLS)
+            job = job_of(self._program, Schedule(candidate), "", lines=False, device=self._device)
             result = self._agent.submit({**job, "kind": "show", "show": self._kind}, self._options.timeout).result()
             answer: dict[str, Any] | None = result.value
             if answer is None:

@@ -11,8 +11,6 @@ from nonstrict.confirm.programs import BACKENDS, EAGER, Program, Schedule, job_o
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Calls of regions that are followed: torch gives up on recompiling after 8.
-MAX_CALLS = 12
 #: The wall clock of an arm whose driver lies in another file, which may be a training script (s).
 TRIAL_SECONDS = 30.0
 #: The arm that only traces, with fake tensors: it proves what happens inside a body, in a fraction of the time.
@@ -100,7 +98,7 @@ class ArmRunner:
     def start(self, program: Program, schedule: Schedule, backend: str, *, lines: bool = False) -> Pending:
         """Start an arm, or find the one that was started."""
         limits = self.limits
-        job = job_of(program, schedule, backend, lines=lines, device=limits.device, calls=MAX_CALLS)
+        job = job_of(program, schedule, backend, lines=lines, device=limits.device)
         return self.hand_in(job, TRIAL_SECONDS if schedule.program is not None else None)
 
     def trace(self, program: Program, schedule: Schedule, backend: str, *, lines: bool = False) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.confirm.sensitivity import CROSSING, TELLING, changed, moved_before, reached
+from nonstrict.confirm.sensitivity import CROSSING, TELLING, changed, moved_before, reached, touched
 from nonstrict.confirm.traces import Arms, Channel, Divergence, all_lines, cause_of
 from nonstrict.rules.base import Experiment
 
@@ -22,12 +22,20 @@ _CHANNELS = {
 }
 _CAPTURES = frozenset({"NST101", "NST102", "NST103", "NST105", "NST204", "NST206", "NST608"})
 _LEAKS = frozenset({"NST202", "NST203", "NST206", "NST207"})
+#: Rules about state whose changes compiled code does not see: before it changes, nothing is wrong. Captured tensors are
+#: not among them: their results require no gradient from the first call on.
+_STALE = frozenset({"NST104", "NST105"})
+#: Rules about branches that are taken once and for all, which torch refuses in words of its own or not at all.
+_SILENT = frozenset({"NST506", "NST508"})
+#: Rules about operators of the user's, which Inductor may reorder, reuse the memory of, or leave out.
+_OPERATORS = frozenset({"NST606", "NST607", "NST608", "NST610"})
 #: Codes of which the compiler's refusal names no line of the user's, with words of that refusal.
 _REFUSALS = (
-    ("convert all Tensors to FakeTensors", _CAPTURES),
+    ("convert all Tensors to FakeTensors", _CAPTURES | {"NST207"}),
     ("GuardOnDataDependent", frozenset({"NST402", "NST506"})),
     ("DataDependentOutput", frozenset({"NST402"})),
     ("PendingUnbackedSymbol", frozenset({"NST402"})),
+    ("expected to have an entirely functional graph", frozenset({"NST204", "NST206"})),
     ("Undeclared in-place mutation", frozenset({"NST607"})),
     ("Cannot wrap a Tensor that has already been", _LEAKS),
     ("Mixing fake modes", _LEAKS),
@@ -41,12 +49,12 @@ _OF_ARGUMENTS = ("Invalid input type for nonstrict_trace", "Invalid use of pytre
 
 def proves(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect], arms: Arms) -> bool:
     """Whether a divergence can be laid at the door of one suspect, and of no other."""
-    if not reached(suspect, arms.control) or not related(suspect, divergence):
+    if not reached(suspect, arms.control) or not related(suspect, divergence, arms.eager):
         return False
     if divergence.channel is Channel.ERROR:
         return _explains_error(suspect, divergence, suspects, arms)
     rivals = [other for other in suspects if other.number != suspect.number and reached(other, arms.control)]
-    rivals = [other for other in rivals if related(other, divergence)]
+    rivals = [other for other in rivals if related(other, divergence, arms.eager)]
     if not rivals:
         return True
     own = _strength(suspect, divergence, arms.eager)
@@ -54,9 +62,22 @@ def proves(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect]
     return own > 0 and own >= strongest if own > 1 else own > strongest
 
 
-def related(suspect: Suspect, divergence: Divergence) -> bool:
+def related(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> bool:
     """Whether a finding of this kind can make something like this go wrong."""
+    if divergence.alone and suspect.code not in _OPERATORS:
+        return False
+    if divergence.channel is Channel.VALUES and suspect.code in _STALE and not _may_be_stale(divergence.call, eager):
+        return False
     return divergence.channel in _CHANNELS[suspect.experiment]
+
+
+def _may_be_stale(index: int, eager: Mapping[str, Any]) -> bool:
+    """Whether anything may have changed since compiled code last looked, which it does in its first call."""
+    return index > 0 or bool(_moved_within(eager["calls"][0]))
+
+
+def _moved_within(call: Mapping[str, Any]) -> set[str]:
+    return {path for path in call.get("state", ()) if not path.startswith("<random")}
 
 
 def _strength(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> int:
@@ -77,7 +98,9 @@ def _strength_of_values(suspect: Suspect, divergence: Divergence, eager: Mapping
     if suspect.experiment is Experiment.CHANGE:
         within = eager["calls"][divergence.call].get("state", ()) if suspect.code in CROSSING else ()
         moved = moved.union(within)
-        return 2 if moved and suspect.subject is not None and changed(suspect, moved) else 0
+        if suspect.subject is None or not moved:
+            return 0
+        return 2 if changed(suspect, moved) else int(touched(suspect, moved))
     if suspect.experiment is Experiment.DRAW:
         return 2 if not moved else 1
     return 1
@@ -85,16 +108,21 @@ def _strength_of_values(suspect: Suspect, divergence: Divergence, eager: Mapping
 
 def _explains_error(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect], arms: Arms) -> bool:
     """Whether an error is the one that a finding predicts: it names its line, or speaks of its kind."""
-    rivals = [other for other in suspects if reached(other, arms.control) and related(other, divergence)]
+    rivals = [other for other in suspects if reached(other, arms.control) and related(other, divergence, arms.eager)]
     told = _lines_of_error(divergence, arms)
-    on_line = [other for other in rivals if other.places & told[0]]
-    if on_line:
-        return suspect in on_line
     spoken = [other for other in rivals if speaks_of(divergence.compiled, other.code)]
+    on_line = [other for other in rivals if other.places & told[0]]
+    # What is stale is no reason to refuse its line.
+    firm = [other for other in on_line if other.experiment is not Experiment.CHANGE or other in spoken]
+    if firm:
+        return suspect in firm
     if spoken or any(words in divergence.compiled for words in _OF_ARGUMENTS):
         return suspect in spoken
-    near = [other for other in rivals if (other.places | other.chain) & told[1]]
-    candidates = near or rivals
+    if on_line:
+        return suspect in on_line
+    # Of what else torch refuses it names at most what led there: state and effects are no reason to refuse it.
+    refused = [other for other in rivals if other.experiment is Experiment.REFUSAL and other.code not in _SILENT]
+    candidates = [other for other in refused if (other.places | other.chain) & told[1]] or refused
     return suspect in candidates and len({other.code for other in candidates}) == 1
 
 

@@ -84,6 +84,9 @@ def found_drivers(program: Program, suspect: Suspect, answer: dict[str, Any]) ->
 
 
 def callable_name(suspect: Suspect) -> str:
-    """The dotted name under which a module shows the marked function; empty for local functions and lambdas."""
+    """The dotted name under which a module shows the marked function.
+
+    Empty for local functions and lambdas, and for what only implements an operator.
+    """
     name = suspect.function
-    return "" if "<" in name or not name else name
+    return "" if "<" in name or suspect.implements else name

@@ -6,6 +6,7 @@ that it mattered, and every backend agreed; everything else is inconclusive, wit
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm import evidence
@@ -64,7 +65,7 @@ def _answered(
     if strange is not None:
         return strange
     outcomes = [Outcome(name, "same" if not listed else "not-run") for name, listed in found.items()]
-    explained = any(found.values()) and reached(probe, arms.control)
+    explained = any(not one.alone for listed in found.values() for one in listed) and reached(probe, arms.control)
     if explained:
         return Judgement(Status.INCONCLUSIVE, "shared", "", tuple(outcomes))
     return _unproven(probe, arms, found, tuple(outcomes), "")
@@ -119,8 +120,9 @@ def unexplained(suspects: Sequence[Suspect], arms: Arms) -> Judgement | None:
     outcomes: list[Outcome] = []
     told = ""
     for backend, listed in found_in(arms).items():
-        plain = [one for one in listed if one.channel in {Channel.ERROR, Channel.VALUES}]
-        strange = next((one for one in plain if not any(related(suspect, one) for suspect in close)), None)
+        # Numbers that only Inductor computes otherwise may be rounding: no run can tell without a reference.
+        plain = [one for one in listed if one.channel in {Channel.ERROR, Channel.VALUES} and not one.alone]
+        strange = next((one for one in plain if not any(related(s, one, arms.eager) for s in close)), None)
         if strange is not None:
             told = told or evidence.short(strange)
             outcomes.append(Outcome(backend, _RESULTS[strange.channel], evidence.short(strange)))
@@ -132,21 +134,47 @@ def found_in(arms: Arms) -> dict[str, list[Divergence]]:
 
     Eager code that differs from itself is no measure, and rounding of Inductor alone is not semantics.
     """
-    unsteady = {(one.channel, one.call) for one in divergences(arms.eager, arms.control)}
+    varying = {(one.channel, one.call) for one in divergences(arms.eager, arms.control)}
     found = {
-        backend: [one for one in divergences(arms.eager, trace) if (one.channel, one.call) not in unsteady]
+        backend: [
+            one
+            for one in divergences(arms.eager, trace)
+            if (one.channel, one.call) not in varying or _falls_silent(one, arms, trace)
+        ]
         for backend, trace in arms.compiled.items()
     }
-    precise = {(one.channel, one.call) for one in found.get("aot_eager", ())}
     if "aot_eager" in found and "inductor" in found:
-        found["inductor"] = [one for one in found["inductor"] if not _is_rounding(one, precise)]
+        precise = {(one.channel, one.call) for one in found["aot_eager"]}
+        told = (_told_apart(one, precise, arms) for one in found["inductor"])
+        found["inductor"] = [one for one in told if not (one.alone and one.relative < _ROUNDING)]
     return found
 
 
-def _is_rounding(divergence: Divergence, precise: set[tuple[Channel, int]]) -> bool:
-    """Whether numbers differ a little on Inductor where aot_eager, which computes as eager does, agrees."""
-    numeric = divergence.channel in {Channel.VALUES, Channel.GRADIENTS}
-    return numeric and divergence.relative < _ROUNDING and (divergence.channel, divergence.call) not in precise
+def _falls_silent(divergence: Divergence, arms: Arms, compiled: Mapping[str, Any]) -> bool:
+    """Whether eager code tells something each time, if not the same, and compiled code nothing."""
+    if divergence.channel is not Channel.OUTPUT:
+        return False
+    told = [trace["calls"][divergence.call] for trace in (arms.eager, arms.control, compiled)]
+    return any([bool(call.get(name)) for call in told] == [True, True, False] for name in ("out", "log"))
+
+
+def _told_apart(divergence: Divergence, precise: set[tuple[Channel, int]], arms: Arms) -> Divergence:
+    """A divergence of Inductor, marked if numbers differ where aot_eager, which computes as eager does, agrees."""
+    numeric = divergence.channel in {Channel.VALUES, Channel.GRADIENTS} and not math.isinf(divergence.relative)
+    own = numeric and (divergence.channel, divergence.call) not in precise
+    stale = divergence.channel is Channel.VALUES and _is_stale(arms.eager, arms.compiled["inductor"], divergence.call)
+    return divergence._replace(alone=own and not stale)
+
+
+def _is_stale(eager: Mapping[str, Any], compiled: Mapping[str, Any], index: int) -> bool:
+    """Whether compiled code gives again what it gave before, from the same arguments, where eager code does not."""
+    pairs = [calls[max(0, index - 1) : index + 1] for calls in (eager["calls"], compiled["calls"])]
+    if any(len(pair) < 2 or any("result" not in call for call in pair) for pair in pairs):
+        return False
+    (before, now), (kept, given) = pairs
+    alike = before.get("inputs") == now.get("inputs")
+    moved = difference(before["result"], now["result"]) is not None
+    return alike and moved and difference(kept["result"], given["result"]) is None
 
 
 def _judged(
@@ -169,8 +197,12 @@ def _judged(
         if other is not None:
             blocked = blocked or evidence.blocked(other)
             outcomes.append(Outcome(backend, "not-run", "another error stops the compilation first"))
-        elif any(related(suspect, one) for one in divergences_):
+        elif any(related(suspect, one, arms.eager) for one in divergences_):
             outcomes.append(Outcome(backend, "not-run", "it differs from eager, for one of several reasons"))
+        elif any(one.alone for one in divergences_):
+            outcomes.append(Outcome(backend, "not-run", "its numbers differ from those of eager and aot_eager"))
+        elif unsteady(suspect, arms):
+            outcomes.append(Outcome(backend, "not-run", "eager code differs from itself"))
         elif _compared(arms.eager, arms.compiled[backend]):
             outcomes.append(Outcome(backend, "same"))
         else:
@@ -204,14 +236,34 @@ def _unproven(
     if not sensitive(suspect, arms.eager):
         steady = not divergences(arms.eager, arms.control)
         return Judgement(Status.INCONCLUSIVE, "insensitive" if steady else "eager-nondeterministic", "", outcomes)
-    if any(related(suspect, one) for divergences_ in found.values() for one in divergences_):
+    if any(related(suspect, one, arms.eager) for divergences_ in found.values() for one in divergences_):
         return Judgement(Status.INCONCLUSIVE, "shared", "", outcomes)
+    if unsteady(suspect, arms):
+        return Judgement(Status.INCONCLUSIVE, "eager-nondeterministic", "", outcomes)
     if not outcomes or any(outcome.result != "same" for outcome in outcomes):
-        failed = [trace for trace in arms.compiled.values() if trace.get("failure")]
-        reason, detail = (failed[0].get("reason", "load"), str(failed[0]["failure"])) if failed else ("load", "")
-        return Judgement(Status.INCONCLUSIVE, reason, detail, outcomes)
+        return Judgement(Status.INCONCLUSIVE, *_why_not_compared(arms, found), outcomes)
     told = evidence.agreement(arms.eager, [outcome.backend for outcome in outcomes])
     return Judgement(Status.REFUTED, "", told, outcomes)
+
+
+def unsteady(suspect: Suspect, arms: Arms) -> bool:
+    """Whether eager code differs from itself where the finding would show."""
+    return any(related(suspect, one, arms.eager) for one in divergences(arms.eager, arms.control))
+
+
+def _why_not_compared(arms: Arms, found: Mapping[str, list[Divergence]]) -> tuple[str, str]:
+    """Why a compiled arm cannot be held against the eager one: the reason of a verdict, and a sentence."""
+    failed = next((trace for trace in arms.compiled.values() if trace.get("failure")), None)
+    if failed is not None:
+        return failed.get("reason", "load"), str(failed["failure"])
+    strange = next((one for listed in found.values() for one in listed if one.alone), None)
+    if strange is not None:
+        return "differs-before", evidence.short(strange)
+    for trace in arms.compiled.values():
+        for number, (left, right) in enumerate(zip(arms.eager["calls"], trace.get("calls", ()), strict=False), 1):
+            if left.get("inputs") != right.get("inputs"):
+                return "differs-before", f"the arguments of call {number} differ already"
+    return "load", ""
 
 
 def _compared(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> bool:
@@ -224,14 +276,20 @@ def _compared(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> bool:
     )
 
 
+def _results_of_first(trace: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The results of the first call and of those with the same arguments."""
+    calls = trace.get("calls", ())
+    return [call["result"] for call in calls if "result" in call and call.get("inputs") == calls[0].get("inputs")]
+
+
 def _frozen(eager: Mapping[str, Any], control: Mapping[str, Any], compiled: Mapping[str, Any]) -> Divergence | None:
-    """Eager code gives something else in each call and run; compiled code gives one thing for ever."""
-    runs = [[call["result"] for call in trace.get("calls", ()) if "result" in call] for trace in (eager, control)]
-    fixed = [call["result"] for call in compiled.get("calls", ()) if "result" in call]
+    """From the first call's arguments, eager code makes something else each time; compiled code one thing for ever."""
+    runs = [_results_of_first(trace) for trace in (eager, control)]
+    fixed = _results_of_first(compiled)
     if min(len(runs[0]), len(runs[1]), len(fixed)) < 2:
         return None
     varies = all(any(difference(run[0], other) is not None for other in run[1:]) for run in runs)
     if not varies or any(difference(fixed[0], other) is not None for other in fixed[1:]):
         return None
-    last = len(fixed) - 1
+    last = max(index for index, call in enumerate(compiled["calls"]) if call.get("result") is fixed[-1])
     return Divergence(Channel.VALUES, last, "another value in each call", "the value of the first call")

@@ -24,8 +24,8 @@ _MAX_SHOWN = 4
 class Difference(NamedTuple):
     """How two recorded values differ.
 
-    `largest` is the largest absolute difference, `relative` that difference by the larger number; both are infinite
-    where no number says it.
+    `largest` is the largest absolute difference, `relative` that difference by the largest number of both tensors; both
+    are infinite where no number says it.
     """
 
     eager: str
@@ -50,6 +50,8 @@ def leaf_difference(eager: dict[str, Any], compiled: dict[str, Any]) -> Differen
     for part in ("dtype", "shape", "grad"):
         if eager[part] != compiled[part]:
             return Difference(_described(eager), _described(compiled), math.inf)
+    if _class_of(eager) != _class_of(compiled):
+        return Difference(f"a {_class_of(eager)}", f"a {_class_of(compiled)}", math.inf)
     if eager.get("hash") == compiled.get("hash") or "data" not in eager or "data" not in compiled:
         return None
     left, right = _numbers(eager), _numbers(compiled)
@@ -61,7 +63,7 @@ def leaf_difference(eager: dict[str, Any], compiled: dict[str, Any]) -> Differen
             largest, place = gap, index
     if place < 0:
         return None
-    scale = max(abs(left[place]), abs(right[place]))
+    scale = max((abs(number) for number in (*left, *right) if math.isfinite(number)), default=0.0)
     relative = largest / scale if scale and not math.isinf(largest) else math.inf
     return Difference(_around(left, place), _around(right, place), largest, relative)
 
@@ -110,6 +112,12 @@ def _around(numbers: array[Any], place: int) -> str:
 
 def _number(number: float) -> str:
     return f"{number:.6g}" if isinstance(number, float) else str(number)
+
+
+def _class_of(leaf: dict[str, Any]) -> str:
+    """The class of a tensor; which of a program's own leaves is a parameter makes no other value."""
+    name = leaf.get("class", "Tensor")
+    return "Tensor" if name in {"Parameter", "Buffer"} else name
 
 
 def _described(leaf: dict[str, Any]) -> str:

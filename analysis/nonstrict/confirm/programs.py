@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 EAGER = "eager"
 BACKENDS = ("aot_eager", "inductor")
+#: Calls of regions that are followed: torch gives up on recompiling after 8.
+MAX_CALLS = 12
 
 
 class Program(NamedTuple):
@@ -23,7 +25,8 @@ class Program(NamedTuple):
 
     `text` is its analysed code, `overlays` are texts of other files not yet saved, `makers` the functions
     (`PATH::NAME`) that make the arguments of functions of this file. `paths` are directories where its imports are
-    looked for, beside its own and the root.
+    looked for, beside its own and the root. It is `in_cells` if it is a notebook or a page: what one statement raises
+    does not keep the next cell from being run.
     """
 
     path: str
@@ -33,6 +36,7 @@ class Program(NamedTuple):
     overlays: Mapping[str, str] = {}
     makers: Mapping[str, str] = {}
     paths: tuple[str, ...] = ()
+    in_cells: bool = False
 
 
 class Schedule(NamedTuple):
@@ -40,7 +44,8 @@ class Schedule(NamedTuple):
 
     The first call is made `repeat` times; before the call `change_at` the state that `change` describes is changed.
     `alone` names the marked function that is compiled by itself, in place of the program's regions. With `logged`, no
-    level of logging is switched off. `program` is the file of the driver where that is another one.
+    level of logging is switched off. At most `calls` calls of regions are followed. `program` is the file of the driver
+    where that is another one.
     """
 
     driver: Driver
@@ -49,18 +54,25 @@ class Schedule(NamedTuple):
     change_at: int = 0
     alone: str = ""
     logged: bool = False
+    calls: int = MAX_CALLS
     program: Program | None = None
 
 
 def program_of(
-    path: str, text: str, root: str, overlays: Mapping[str, str], makers: Mapping[str, str] | None = None
+    path: str,
+    text: str,
+    root: str,
+    overlays: Mapping[str, str],
+    makers: Mapping[str, str] | None = None,
+    *,
+    in_cells: bool = False,
 ) -> Program | None:
     """The program of a file; None if its text does not parse."""
     try:
         tree = ast.parse(text, path)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return Program(path, text, root, tree, overlays, makers or {})
+    return Program(path, text, root, tree, overlays, makers or {}, in_cells=in_cells)
 
 
 def drivers_for(program: Program, suspect: Suspect) -> list[Driver]:
@@ -89,9 +101,7 @@ def targets_of(program: Program, suspect: Suspect) -> frozenset[str]:
     return frozenset(names)
 
 
-def job_of(
-    program: Program, schedule: Schedule, backend: str, *, lines: bool, device: str, calls: int
-) -> dict[str, Any]:
+def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, device: str) -> dict[str, Any]:
     """The job of one arm; see `nonstrict_agent.arm.run_arm`."""
     program = schedule.program or program
     driver = schedule.driver
@@ -105,13 +115,15 @@ def job_of(
         "dropped": sorted(map(list, driver.dropped)),
         "driver": {"kind": driver.kind, "name": driver.name, "given": driver.given},
         "overlays": dict(program.overlays),
-        "calls": calls,
+        "calls": schedule.calls,
         "gradients": True,
         "lines": lines,
         "device": device,
     }
     if program.paths:
         job["paths"] = list(program.paths)
+    if program.in_cells:
+        job["in_cells"] = True
     if schedule.repeat > 1:
         job["repeat"] = schedule.repeat
     if schedule.alone:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nonstrict.findings import Diagnostic, Verdict
 
 _MODULES = ("copy", "functools", "inspect", "os", "random", "re", "subprocess", "sys", "tempfile")
-_MAX_CALLS = 12
 _WIDTH = 100
 _LITERAL = re.compile(r"was set from .* to (.+)$")
 _FAILED_LINE = re.compile(r"line (\d+):")
@@ -226,7 +225,7 @@ def _harness(proof: Proof) -> str:
         settings.append(parts.LOOK)
     text = parts.RECORDER.format(
         settings="\n" + "".join(settings).rstrip() + "\n",
-        calls=_MAX_CALLS,
+        calls=schedule.calls,
         before=before,
         during=during,
         after=after,

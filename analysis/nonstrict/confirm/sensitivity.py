@@ -19,6 +19,8 @@ _SEGMENTS = re.compile(r"[.\[]")
 TELLING = frozenset({"NST201"})
 #: Rules about what a region does to the state that a function in it reads, in one and the same call.
 CROSSING = frozenset({"NST206"})
+#: Rules about what a function does to objects it is given: tensors that it writes besides are none of them.
+_WRITING_ARGUMENTS = frozenset({"NST202"})
 
 
 def reached(suspect: Suspect, control: Mapping[str, Any]) -> bool:
@@ -57,15 +59,34 @@ def changed(suspect: Suspect, moved: Iterable[str]) -> bool:
     paths = [path for path in moved if not path.startswith("<random") and not path.startswith("<NumPy")]
     if subject is None:
         return bool(paths)
-    keys = [step for step in subject.path if step not in {"~", "[]"}]
     if subject.origin in {"global", "cell"}:
-        return any(subject.name in _SEGMENTS.split(path) for path in paths)
-    return any(key in path for key in keys for path in paths) if keys else bool(paths)
+        paths = [path for path in paths if subject.name in _SEGMENTS.split(path)]
+    key = _last_key(suspect)
+    return any(_leads_through(path, key) for path in paths)
+
+
+def touched(suspect: Suspect, moved: Iterable[str]) -> bool:
+    """Whether something of the variable changed, though it may not be what the finding is about."""
+    subject = suspect.subject
+    return subject is not None and changed(suspect._replace(subject=subject._replace(path=())), moved)
+
+
+def _last_key(suspect: Suspect) -> str:
+    """The last constant step to the subject of a finding: `.scale`, `['w']`; empty where there is none."""
+    path = suspect.subject.path if suspect.subject is not None else ()
+    return next((step.replace('"', "'") for step in reversed(path) if step not in {"~", "[]"}), "")
+
+
+def _leads_through(path: str, key: str) -> bool:
+    """Whether a step is one of a path: `.p` is none of `net.proj.weight`."""
+    return not key or re.search(re.escape(key) + r"(?=$|[.\[])", path.replace('"', "'")) is not None
 
 
 def _reacts(suspect: Suspect, calls: Sequence[Mapping[str, Any]], index: int) -> bool:
     """Whether a call computes something else after the subject changed, from the same arguments."""
     before, call = calls[index - 1], calls[index]
+    if any(before.get(name) != call.get(name) for name in ("region", "line")):
+        return False
     if not changed(suspect, moved_before(calls, index)) or "result" not in before or "result" not in call:
         return False
     return before.get("inputs") == call.get("inputs") and difference(before["result"], call["result"]) is not None
@@ -73,8 +94,11 @@ def _reacts(suspect: Suspect, calls: Sequence[Mapping[str, Any]], index: int) ->
 
 def _has_effect(suspect: Suspect, call: Mapping[str, Any]) -> bool:
     moved = {path for path in call.get("state", {}) if not path.startswith("<random")}
-    written = call.get("inputs") != call.get("arguments")
+    before, after = call.get("inputs", {}), call.get("arguments", {})
+    written = {path for path in {**before, **after} if before.get(path) != after.get(path)}
     if suspect.subject is not None and suspect.subject.origin in {"global", "cell"}:
         return changed(suspect, moved)
+    if suspect.code in _WRITING_ARGUMENTS and _last_key(suspect):
+        return changed(suspect, moved | written)
     told = call.get("out") or call.get("err") or call.get("log") or call.get("events")
     return bool(told or (suspect.code not in TELLING and (moved or written)))

@@ -12,7 +12,17 @@ from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
 from nonstrict.confirm.judging import Judgement, foretold, judge, refused_by_eager, unexplained, why_raised
-from nonstrict.confirm.programs import EAGER, Program, Schedule, drivers_for, module_name, tests_for, whole, widened
+from nonstrict.confirm.programs import (
+    EAGER,
+    MAX_CALLS,
+    Program,
+    Schedule,
+    drivers_for,
+    module_name,
+    tests_for,
+    whole,
+    widened,
+)
 from nonstrict.confirm.sensitivity import TELLING, reached
 from nonstrict.confirm.traces import Arms
 from nonstrict.findings import Status
@@ -28,14 +38,18 @@ if TYPE_CHECKING:
 #: Calls made where the program makes fewer.
 _REPEATS = 3
 _MAX_DRIVERS = 4
+#: Calls that are followed for each further function, and in all.
+_MORE_CALLS, _MOST_CALLS = 4, 60
 _LEVEL = {Status.CONFIRMED: 3, Status.REFUTED: 2, Status.INCONCLUSIVE: 1}
 #: Reasons that say how far an experiment came, the least telling first.
 _REASONS = ("inputs", "load", "line-not-reached", "eager-raises", "not-compiled", "shared", "blocked", "insensitive")
 #: Reasons for which found arguments may tell more, and those for which another driver of the program may.
 _SEARCHED = frozenset(_REASONS[:4])
 _OPEN = frozenset(_REASONS[:5])
+#: Rules about what comes after the call: a region that does nothing else shows no harm.
+_NEEDS_REGION = frozenset({"NST607"})
 #: Reasons of experiments that compared something.
-_COMPARED = frozenset({"shared", "blocked", "insensitive", "eager-nondeterministic"})
+_COMPARED = frozenset({"shared", "blocked", "insensitive", "eager-nondeterministic", "differs-before"})
 
 
 class Told(NamedTuple):
@@ -124,7 +138,7 @@ class Session:
 
         What else these files compile has findings of its own, which are no suspects here.
         """
-        if not suspect.function:
+        if suspect.implements or not suspect.function:
             return
         related = [other for other in suspects if other.function == suspect.function]
         unloadable: set[str] = set()
@@ -154,7 +168,7 @@ class Session:
 
     def _run(self, driver: Driver, suspects: Sequence[Suspect]) -> None:
         """Run a driver, judge everything that it reaches, and follow up on what it was blind for."""
-        self._try(Schedule(driver), suspects)
+        self._try(Schedule(driver, calls=_calls_for(suspects)), suspects)
 
     def _try(self, schedule: Schedule, suspects: Sequence[Suspect]) -> Schedule:
         """The same for a schedule; returns the one that loads."""
@@ -189,7 +203,7 @@ class Session:
         reason = self._told[suspect.number].judgement.reason
         others = {other.function for other in suspects} - {suspect.function}
         uncompiled = reason == "not-compiled" and schedule.driver.kind == "test"
-        if ((reason in {"blocked", "shared"} and others) or uncompiled) and suspect.function:
+        if ((reason in {"blocked", "shared"} and others) or uncompiled) and suspect.function and not suspect.implements:
             schedule = schedule._replace(alone=suspect.function)
             suspects = [other for other in suspects if other.function == suspect.function]
             self._judge(schedule, suspects, only=suspect)
@@ -229,7 +243,8 @@ class Session:
             compiled[backend] = arms.trace(program, schedule, backend)
             final = len(compiled) == len(backends)
             judgements = judge(suspects, Arms(eager, control, compiled))
-            self._publish(schedule, {s.number: judgements[s.number] for s in asked}, final=final)
+            told = {s.number: _in_region(s, schedule, judgements[s.number]) for s in asked}
+            self._publish(schedule, told, final=final)
         strange = unexplained(suspects, Arms(eager, control, compiled))
         if strange is not None and self.unexplained is None and only is None and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)
@@ -266,6 +281,20 @@ def change_of(program: Program, suspect: Suspect) -> dict[str, Any] | None:
     if subject.origin == "cell":
         return {"name": subject.name, "path": path, "module": "", "how": "in-place"}
     return None
+
+
+def _calls_for(suspects: Sequence[Suspect]) -> int:
+    """How many calls of regions are followed: some for each function that is asked about."""
+    functions = {suspect.function for suspect in suspects}
+    return min(MAX_CALLS + _MORE_CALLS * (len(functions) - 1), _MOST_CALLS)
+
+
+def _in_region(suspect: Suspect, schedule: Schedule, judgement: Judgement) -> Judgement:
+    """The judgement, unless it takes a region of the program, with what it does after the call, to show a hazard."""
+    made = bool(schedule.alone) or schedule.driver.kind in {"calls", "source"}
+    if suspect.code in _NEEDS_REGION and made and judgement.status is Status.REFUTED:
+        return judgement._replace(status=Status.INCONCLUSIVE, reason="insensitive", evidence="")
+    return judgement
 
 
 def _is_trial(schedule: Schedule) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.rules.base import Experiment
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Rule
     from nonstrict.text.source import Source
 
+_REGISTERING = re.compile(r"\b(?:impl|py_impl|register_kernel)\(")
+
 
 class Suspect(NamedTuple):
     """One finding under suspicion; all paths are absolute.
 
     `lines` are the lines of analysed code that its expression covers, `chain` the (file, line) of the calls that lead
     there and of the marker, `writers` those where the program changes its subject. `file` is the file of the marked
-    function, `marked_line` the line of its marker.
+    function, `marked_line` the line of its marker. A function that `implements` an operator stays what it was: only
+    calls of the operator run it as one.
     """
 
     number: int
@@ -35,6 +39,7 @@ class Suspect(NamedTuple):
     writers: frozenset[tuple[str, int]]
     subject: Subject | None
     message: str
+    implements: bool = False
 
     @property
     def is_probe(self) -> bool:
@@ -71,7 +76,16 @@ def suspect_of(
         writers=_places(related[diagnostic.links :], sources),
         subject=diagnostic.subject,
         message=diagnostic.message,
+        implements=_implements(first, sources),
     )
+
+
+def _implements(marker: Location, sources: Mapping[str, Source]) -> bool:
+    """Whether a marker registers an implementation, and does not replace the function by the operator."""
+    source = sources.get(marker.path)
+    lines = source.code.split("\n") if source is not None else []
+    line = code_line(marker, sources)
+    return line <= len(lines) and _REGISTERING.search(lines[line - 1]) is not None
 
 
 def _places(related: Iterable[RelatedLocation], sources: Mapping[str, Source]) -> frozenset[tuple[str, int]]:

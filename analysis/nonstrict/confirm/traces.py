@@ -31,7 +31,8 @@ class Divergence(NamedTuple):
 
     `call` counts the calls of regions from 0. `eager` and `compiled` are short texts. `paths` are the state that
     differs (`HISTORY`, `<grad mode>`), `lines` the (file, line) that an error or event stands at, innermost last, and
-    `relative` the relative size of a difference in numbers.
+    `relative` the relative size of a difference in numbers. `alone` marks numbers in which only Inductor differs, which
+    computes in another order and precision, and which did not go stale.
     """
 
     channel: Channel
@@ -41,6 +42,7 @@ class Divergence(NamedTuple):
     paths: tuple[str, ...] = ()
     lines: tuple[tuple[str, int], ...] = ()
     relative: float = math.inf
+    alone: bool = False
 
 
 class Cause(NamedTuple):
@@ -73,6 +75,9 @@ def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[D
     failed: set[str] = set()
     for index, (left, right) in enumerate(zip(eager["calls"], compiled["calls"], strict=False)):
         region = str(right.get("region"))
+        if region != str(left.get("region")):
+            # After an error the arms may go separate ways.
+            return found
         if region in failed:
             continue
         error = _of_errors(index, left, right)
@@ -82,7 +87,8 @@ def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[D
             failed.add(region)
             continue
         if left.get("inputs") != right.get("inputs"):
-            break
+            # What follows, gradients too, is of other inputs.
+            return found
         of_call = _of_call(index, left, right)
         # After an error somewhere, tracing has left its marks on whatever the program keeps.
         found += of_call if not failed else (one for one in of_call if one.channel in {Channel.VALUES, Channel.OUTPUT})

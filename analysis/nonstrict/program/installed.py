@@ -1,7 +1,7 @@
 """The adapter to jedi: what a name of an installed package is, where reading the package's text does not tell.
 
-jedi runs in a process of its own, so that a question which takes too long (one that leads into torch costs seconds) can
-be ended. All questions of a run together get two seconds; what is not answered by then is unknown.
+jedi runs in a process of its own, so that a question which leads nowhere can be ended. A machine may ask a few: they
+are counted, not timed, as what it learns must not depend on how busy the computer is.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from typing import NamedTuple
 
-BUDGET_SECONDS = 2.0
+#: So many questions may be asked for one part of a run.
+QUESTIONS = 4
+#: A question that takes longer than this is ended: many times what any that has an answer takes.
+SECONDS = 10.0
 
 _QUESTION = """
 import json, sys
@@ -39,17 +41,31 @@ class Described(NamedTuple):
 
 
 class Installed:
-    """Asks jedi about names of packages in some folders, until the time is used up."""
+    """Asks jedi about names of packages in some folders, a limited number of times."""
 
-    def __init__(self, site_packages: tuple[str, ...], budget: float = BUDGET_SECONDS) -> None:
+    def __init__(self, site_packages: tuple[str, ...], questions: int = QUESTIONS, seconds: float = SECONDS) -> None:
         self._site_packages = site_packages
-        self._left = budget
+        self._questions = self._left = questions
+        self._seconds = seconds
+        self._answers: dict[tuple[str, str], Described | None] = {}
+
+    def anew(self) -> Installed:
+        """One that may ask as many questions again; the answers are shared."""
+        other = Installed(self._site_packages, self._questions, self._seconds)
+        other._answers = self._answers
+        return other
 
     def describe(self, module: str, name: str) -> Described | None:
-        """What `module.name` is; None if jedi cannot tell, tells several things, or has no time left."""
+        """What `module.name` is; None if jedi cannot tell, tells several things, or may not be asked again."""
         if self._left <= 0 or not self._site_packages:
             return None
-        started = time.monotonic()
+        self._left -= 1
+        key = (module, name)
+        if key not in self._answers:
+            self._answers[key] = self._answer(module, name)
+        return self._answers[key]
+
+    def _answer(self, module: str, name: str) -> Described | None:
         question = {"tool": sys.path, "packages": list(self._site_packages), "module": module, "name": name}
         try:
             done = subprocess.run(
@@ -57,12 +73,10 @@ class Installed:
                 input=json.dumps(question),
                 capture_output=True,
                 text=True,
-                timeout=self._left,
+                timeout=self._seconds,
                 check=True,
             )
             answers = json.loads(done.stdout)
         except (OSError, subprocess.SubprocessError, ValueError):
             return None
-        finally:
-            self._left -= time.monotonic() - started
         return Described(*answers[0]) if len(answers) == 1 else None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts import endings
 from nonstrict.facts.laziness import returns_what_it_kept
-from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
 from nonstrict.program import classes, externals, methods, parameters, unseen
 from nonstrict.program.definitions import Function
@@ -233,7 +232,7 @@ def _worth_following(frame: Frame, function: Function) -> bool:
         return False
     if frame.at_module_level or function.name == "__init__":
         return True
-    return remembered(function.node, "_nonstrict_applies", frame.machine.may_mark)
+    return frame.machine.may_mark(function.node)
 
 
 def _hand_over(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from nonstrict.findings import Related
     from nonstrict.program.definitions import Class, Function, Mark, Region
     from nonstrict.program.marks.operators import Operator
-    from nonstrict.program.marks.registrations import Mentions
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
     from nonstrict.program.writers.writes import Write
@@ -40,7 +39,7 @@ STATIC_DEPTH = 3
 
 
 class Machine:
-    """Interprets functions of a project; one instance per run, results are shared between marked functions."""
+    """Interprets functions of a project; results are shared between the marked functions of one part of a run."""
 
     static_depth = STATIC_DEPTH
 
@@ -60,6 +59,8 @@ class Machine:
         self.recursive: set[tuple[object, ...]] = set()
         #: default expressions that are being evaluated
         self.defaults: set[ast.expr] = set()
+        #: by their nodes, whether functions apply a marker or compile, by the names known when that was first asked
+        self.applying: dict[ast.AST, bool] = {}
         #: definitions that are taken for marked, and by what (`nonstrict.program.marks.purity`)
         self.supposed: dict[ast.AST, str] = {}
         #: by their nodes, the functions that `torch.compile` is applied to
@@ -68,8 +69,6 @@ class Machine:
         self.allowed: set[Function] = set()
         #: custom operators by name
         self.operators: dict[str, Operator] = {}
-        #: what registrations of fakes mention, once it was asked for
-        self.fakes_mentioned: Mentions | None = None
         #: functions as `torch.compiler.disable` returns them
         self.disabled: dict[Function, Function] = {}
         #: calls that may reach several marked functions, by the identity of the first
@@ -108,6 +107,13 @@ class Machine:
         self._frames: dict[str, Frame] = {}
         self._static: dict[tuple[object, ...], Frame] = {}
         self._compiled: dict[Region, CompiledRegion] = {}
+
+    def anew(self) -> Machine:
+        """A machine for the same program that nothing was asked of yet: it shares only what texts and the disk tell."""
+        other = Machine(self.project.anew(), self.files, self.torch)
+        other.elsewhere = Elsewhere(other.project, self.files, self.elsewhere.found)
+        other.jedi = self.jedi.anew()
+        return other
 
     # The methods below let parts that need one another call through the hub, without an import cycle.
 
@@ -220,7 +226,9 @@ class Machine:
 
     def may_mark(self, node: ast.AST) -> bool:
         """Whether a function applies a marker, or compiles, by one of the names known for that."""
-        return roots.applies(node, self.words)
+        if node not in self.applying:
+            self.applying[node] = roots.applies(node, self.words)
+        return self.applying[node]
 
     def compiled_region(self, region: Region, torch: tuple[int, int]) -> CompiledRegion:
         """What Dynamo traces of a compiled function; interpreted once."""

@@ -56,6 +56,17 @@ class Module:
     #: the writes of top-level names that were looked for
     writes: dict[str, list[Write]] = field(default_factory=dict[str, "list[Write]"])
 
+    def anew(self) -> Module:
+        """The same module, nothing searched in it yet; what its text says is taken over.
+
+        An outline that was cut anew half-way, as something did not parse, starts over.
+        """
+        other = Module(self.path, self.name, self.is_package, self.source)
+        outline = self.__dict__.get("outline")
+        if outline is not None and not outline.exact:
+            other.__dict__.update((name, fact) for name, fact in self.__dict__.items() if name not in other.__dict__)
+        return other
+
     @cached_property
     def outline(self) -> Outline:
         """The top-level statements."""

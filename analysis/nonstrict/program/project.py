@@ -27,8 +27,25 @@ class Project:
         self.unreadable: dict[str, str] = {}
         self._modules: dict[str, Module | None] = {}
         self._paths: dict[tuple[str, str], str | None] = {}
+        #: what the disk answered, and modules as they were last left: true for whoever asks (`anew`)
+        self._searched: dict[tuple[str, str], str | None] = {}
+        self._installed: dict[str, str | None] = {}
+        self._known: dict[str, Module] = {}
         self._names: dict[str, tuple[str, str]] = {}
         self._is_package: dict[str, bool] = {}
+
+    def anew(self) -> Project:
+        """The same files, with the modules loaded so far, as if no machine had asked anything of them yet.
+
+        What texts and the disk tell is shared, what was found out by interpreting is not: answers that depend on that
+        do not depend on who asked before.
+        """
+        other = Project(self.site_packages, self.overlays)
+        other.unreadable, other._names, other._is_package = self.unreadable, self._names, self._is_package
+        other._searched, other._installed, other._known = self._searched, self._installed, self._known
+        for module in self.loaded():
+            other.module(module.path)
+        return other
 
     def module(self, path: str) -> Module | None:
         """The module in a file; None if it cannot be read (the reason is in `unreadable`)."""
@@ -39,7 +56,11 @@ class Project:
     def add(self, path: str, source: Source) -> Module:
         """Register a source that was already read."""
         root, name = self.name_of(path)
-        module = Module(path, name, os.path.basename(path).startswith("__init__."), source)
+        return self._entered(Module(path, name, os.path.basename(path).startswith("__init__."), source), root)
+
+    def _entered(self, module: Module, root: str) -> Module:
+        path, name = module.path, module.name
+        self._known[path] = module
         self._modules[path] = module
         self._paths.setdefault((root, name), path)
         return module
@@ -66,16 +87,17 @@ class Project:
         root, _ = self._root_of(importer)
         key = (root, dotted)
         if key not in self._paths:
-            self._paths[key] = self._search(dotted, root)
+            if key not in self._searched:
+                self._searched[key] = self._search(dotted, root)
+            self._paths[key] = self._searched[key]
         return self._paths[key]
 
     def find_installed(self, dotted: str) -> str | None:
         """The file of an installed module: a `.py` or a compiled extension; None if it is not installed."""
-        key = ("", dotted)
-        if key not in self._paths:
+        if dotted not in self._installed:
             found = (self._below(folder, dotted, extensions=True) for folder in self.site_packages)
-            self._paths[key] = next((path for path in found if path), None)
-        return self._paths[key]
+            self._installed[dotted] = next((path for path in found if path), None)
+        return self._installed[dotted]
 
     def absolute(self, module: str, level: int, importer: Module) -> str:
         """The dotted name that a relative import means; "" if it leaves the package."""
@@ -88,6 +110,9 @@ class Project:
         return ".".join([*package, module] if module else package)
 
     def _load(self, path: str) -> Module | None:
+        known = self._known.get(path)
+        if known is not None:
+            return self._entered(known.anew(), self.root_of(known))
         source = self.overlays.get(path)
         if source is None:
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Lines:
             monitoring.register_callback(monitoring.COVERAGE_ID, monitoring.events.LINE, self._line)
             monitoring.set_events(monitoring.COVERAGE_ID, monitoring.events.LINE)
         else:
+            threading.settrace(self._trace)
             sys.settrace(self._trace)
 
     def stop(self) -> None:
@@ -36,6 +38,7 @@ class Lines:
             monitoring.free_tool_id(monitoring.COVERAGE_ID)
         else:
             sys.settrace(None)
+            threading.settrace(None)  # type: ignore[arg-type] - as the documentation has it
 
     def _mine(self, name: str) -> bool:
         known = self._known.get(name)

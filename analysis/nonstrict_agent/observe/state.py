@@ -7,20 +7,30 @@ snapshots that differ name what changed.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
+import sys
+import sysconfig
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict_agent.observe.values import TRACING_CLASSES, tensor_hash
+from nonstrict_agent.observe.values import TRACING_CLASSES, shape_of, tensor_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 #: Wrappers of the agent itself keep what is none of the program's business.
 _AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_TORCH = os.path.join(sysconfig.get_path("purelib"), "torch", "")
 _MAX_DEPTH = 5
 _MAX_ITEMS = 200
 _MAX_PATHS = 4000
+#: Longer integers may have more digits than `repr` writes (`sys.set_int_max_str_digits`).
+_MAX_BITS = 2000
+#: Modules whose values have no attributes, but tell what they are.
+_TOLD_BY_REPR = frozenset({"datetime", "decimal", "fractions", "pathlib", "uuid"})
+#: What leads from one logger to all others, to which libraries add theirs at any time.
+_LOGGER_PLUMBING = frozenset({"manager", "parent", "_cache"})
 _OPAQUE = (
     types.ModuleType,
     types.BuiltinFunctionType,
@@ -97,6 +107,31 @@ def function_roots(name: str, function: types.FunctionType) -> dict[str, object]
     return roots
 
 
+def closure_roots(function: types.FunctionType) -> dict[str, object]:
+    """What a function and the functions in its closure keep, by the names of variables."""
+    roots: dict[str, object] = {}
+    pending, seen = [function], set[int]()
+    while pending:
+        one = pending.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        inner = getattr(one, "__wrapped__", None)
+        pending += [inner] if isinstance(inner, types.FunctionType) else []
+        # Wrappers of torch and of the agent lead to the user's functions; what else they keep is their own.
+        own = one.__code__.co_filename.startswith((_AGENT, _TORCH))
+        for variable, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=False):
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            if isinstance(value, types.FunctionType):
+                pending.append(value)
+            elif not own and not isinstance(value, (*_OPAQUE, type)):
+                roots.setdefault(variable, value)
+    return roots
+
+
 def _class_roots(name: str, cls: type) -> Iterator[tuple[str, object]]:
     for key, value in list(vars(cls).items()):
         if key.startswith("__") or isinstance(value, (*_OPAQUE, type, property, classmethod, staticmethod)):
@@ -152,9 +187,13 @@ class _Walker:
             return type(value).__name__, [(f"[{index}]", part) for index, part in enumerate(list(value))]  # type: ignore[arg-type]
         if isinstance(value, (*_OPAQUE, types.FunctionType, types.MethodType, type, str, bytes, int, float, complex)):
             return None
+        if type(value).__module__.split(".")[0] == "torch":
+            return None
         attributes = getattr(value, "__dict__", None)
-        if isinstance(attributes, dict) and type(value).__module__.split(".")[0] != "torch":
-            return type(value).__name__, [(f".{key}", part) for key, part in attributes.items()]
+        own = {**_slots(value), **(attributes if isinstance(attributes, dict) else {})}
+        if own or isinstance(attributes, dict):
+            plumbing = _LOGGER_PLUMBING if isinstance(value, logging.Logger) else ()
+            return type(value).__name__, [(f".{key}", part) for key, part in own.items() if key not in plumbing]
         return None
 
     def _leaf(self, path: str, value: object) -> str:
@@ -167,11 +206,15 @@ class _Walker:
                 return name
             return _tensor(value)
         if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
-            return f"{name} {_short(repr(value))}"
+            return f"{name} {_short(_repr(value))}"
         if isinstance(value, (set, frozenset)):
-            return f"{name} {_short(repr(sorted(map(repr, value))))}"
-        if name == "ndarray":
-            return f"ndarray {getattr(value, 'shape', '')} {_digest(bytes(getattr(value, 'tobytes', bytes)()))}"
+            return f"{name} {_short(repr(sorted(map(_repr, value))))}"
+        if type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
+            return f"{name} {getattr(value, 'shape', '')} {_digest(bytes(getattr(value, 'tobytes', bytes)()))}"
+        if name in {"bytearray", "array", "count"} or type(value).__module__.split(".")[0] in _TOLD_BY_REPR:
+            return f"{name} {_short(_repr(value))}"
+        if isinstance(value, (torch.dtype, torch.device, torch.layout, torch.memory_format)):
+            return f"{name} {value}"
         if isinstance(value, (types.FunctionType, types.MethodType, type)):
             return f"{name} {getattr(value, '__qualname__', '')}"
         return name
@@ -192,12 +235,38 @@ _MODULE_PLUMBING = frozenset(
 
 def _tensor(tensor: Any) -> str:
     try:
-        content = tensor_hash(tensor)
+        content = f"{shape_of(tensor)} {tensor_hash(tensor)}"
     except Exception as error:  # noqa: BLE001 - subclasses of tensors may raise anything
         content = type(error).__name__
     extra = "".join(f" .{key}" for key in sorted(getattr(tensor, "__dict__", None) or ()) if not key.startswith("_"))
     gradient = " grad" if tensor.requires_grad else ""
-    return f"tensor {str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)} {content}{gradient}{extra}"
+    if tensor.is_leaf and tensor.grad is not None:
+        gradient += " .grad"
+    return f"tensor {str(tensor.dtype).removeprefix('torch.')} {content}{gradient}{extra}"
+
+
+def _slots(value: object) -> dict[str, object]:
+    """What an object keeps in slots of the user's classes; those of the standard library hold caches too."""
+    found: dict[str, object] = {}
+    for cls in type(value).__mro__:
+        if "__slots__" in vars(cls) and cls.__module__.split(".")[0] not in sys.stdlib_module_names:
+            for name, slot in vars(cls).items():
+                if isinstance(slot, types.MemberDescriptorType):
+                    try:
+                        found[name] = slot.__get__(value)
+                    except AttributeError:
+                        continue
+    return found
+
+
+def _repr(value: object) -> str:
+    """`repr`, which may refuse: for integers of many digits, or because a user's raises."""
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        return hex(value)
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001 - a user's __repr__ may raise anything
+        return f"{type(value).__name__} raised {type(error).__name__}"
 
 
 def _key(key: object) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 
 #: Bytes of one stream that are kept for one call.
 MAX_BYTES = 20_000
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 
 
 class Streams:
@@ -30,7 +32,9 @@ class Streams:
         for target, kept in zip((1, 2), self._kept, strict=True):
             os.dup2(kept, target)
             os.close(kept)
-        self.out, self.err = (os.pread(file, MAX_BYTES, 0).decode("utf-8", "replace") for file in self._files)
+        texts = (os.pread(file, MAX_BYTES, 0).decode("utf-8", "replace") for file in self._files)
+        # Addresses of objects differ from run to run.
+        self.out, self.err = (_ADDRESS.sub("at 0x...", text) for text in texts)
         self.size = sum(os.fstat(file).st_size for file in self._files)
         for file in self._files:
             os.close(file)

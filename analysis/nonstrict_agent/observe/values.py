@@ -43,14 +43,14 @@ def encode_leaf(leaf: object) -> dict[str, Any]:
         return {"type": name, "repr": name, "leaked": True}
     record: dict[str, Any] = {
         "dtype": str(leaf.dtype).removeprefix("torch."),
-        "shape": list(leaf.shape),
+        "shape": shape_of(leaf),
         "class": name,
         "grad": leaf.requires_grad,
     }
     try:
         record["hash"] = tensor_hash(leaf)
         record["data"] = _sample(leaf)
-    except (RuntimeError, NotImplementedError, TypeError) as error:
+    except Exception as error:  # noqa: BLE001 - subclasses of tensors may raise anything
         record["opaque"] = f"{type(error).__name__}: {error}"[:_MAX_REPR]
     return record
 
@@ -59,15 +59,48 @@ def tensor_hash(tensor: torch.Tensor) -> str:
     """A hash of a tensor's elements in row-major order; NaNs of one bit pattern are equal."""
     import torch
 
-    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
-    if plain.layout is not torch.strided:
-        plain = plain.to_dense()
-    flat = plain.contiguous().reshape(-1)
+    flat = _plain(tensor).contiguous().reshape(-1)
     if not flat.numel():
         return ""
     size = MAX_HASHED_BYTES // max(flat.element_size(), 1)
     raw = bytes(flat[:size].view(torch.uint8).tolist()) if flat.numel() <= 64 else _raw(flat[:size])
     return hashlib.blake2b(raw, digest_size=12).hexdigest()
+
+
+def shape_of(tensor: torch.Tensor) -> list[int]:
+    """The sizes of a tensor; of a nested one, only how many it holds."""
+    return [tensor.size(0)] if tensor.is_nested else list(tensor.shape)
+
+
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    """The elements of a tensor of any class and layout, in memory of their own class that may be read.
+
+    A subclass that wraps other tensors has no memory, and its data pointer leads anywhere.
+    """
+    import torch
+    from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+    with torch._C.DisableTorchFunctionSubclass():
+        bare = tensor.detach()
+        if bare.is_nested:
+            return _joined([torch.tensor([part.numel() for part in bare.unbind()]), *bare.unbind()], tensor.dtype)
+        if is_traceable_wrapper_subclass(bare):
+            return _joined([getattr(bare, name) for name in bare.__tensor_flatten__()[0]], tensor.dtype)
+        own = (cls for cls in type(bare).__mro__ if cls not in torch.Tensor.__mro__)
+        if any("__torch_dispatch__" in vars(cls) for cls in own):
+            bare = torch.zeros(bare.shape, dtype=bare.dtype).copy_(bare)
+        if type(bare) is not torch.Tensor:
+            bare = bare.as_subclass(torch.Tensor)
+        bare = bare.cpu().resolve_conj().resolve_neg()
+        return bare if bare.layout is torch.strided else bare.to_dense()
+
+
+def _joined(parts: list[torch.Tensor], dtype: torch.dtype) -> torch.Tensor:
+    """The elements of several tensors in a row, in the widest dtype of the kind that is given."""
+    import torch
+
+    wide = torch.complex128 if dtype.is_complex else torch.float64 if dtype.is_floating_point else torch.int64
+    return torch.cat([_plain(part).reshape(-1).to(wide) for part in parts])
 
 
 def _raw(flat: torch.Tensor) -> bytes:
@@ -80,10 +113,7 @@ def _raw(flat: torch.Tensor) -> bytes:
 def _sample(tensor: torch.Tensor) -> str:
     import torch
 
-    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
-    if plain.layout is not torch.strided:
-        plain = plain.to_dense()
-    flat = plain.reshape(-1)
+    flat = _plain(tensor).reshape(-1)
     if flat.numel() > MAX_ELEMENTS:
         flat = flat[:: -(-flat.numel() // MAX_ELEMENTS)]
     if flat.is_complex():

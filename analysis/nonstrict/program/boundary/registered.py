@@ -51,7 +51,7 @@ def registrations(machine: Machine, cls: Class) -> list[Registration] | None:
         return None
     if _handed_on(machine, cls):
         return None
-    mentions = (machine.project.module(path) for path in found.unresolved)
+    mentions = (machine.project.module(path) for path in sorted(found.unresolved))
     if any(module is None or re.search(rf"\b{cls.name}\b", module.source.code) for module in mentions):
         return None
     return []
@@ -150,7 +150,7 @@ def _files(machine: Machine, own: Module) -> dict[str, frozenset[str]]:
             if not helpers:
                 break
             words |= helpers
-            for path in {*found, *machine.elsewhere.holding(helpers)}:
+            for path in (*found, *machine.elsewhere.holding(helpers)):
                 found[path] = frozenset(words)
     if own.path not in found and _REGISTERS.search(own.source.code):
         found[own.path] = WORDS | _helpers(machine, own.path, set(WORDS))

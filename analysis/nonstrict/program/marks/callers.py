@@ -44,7 +44,7 @@ def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
         for call in sibling.calls:
             if not any(call.node is known.node for known in mark.calls):
                 mark.calls.append(call)
-    for caller in {call.caller for call in mark.calls if call.caller is not None}:
+    for caller in dict.fromkeys(call.caller for call in mark.calls if call.caller is not None):
         if caller.name != "<lambda>":
             roots.find_calls(machine, caller.module, _aliases(caller))
     return mark.calls

@@ -13,12 +13,13 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Module
+    from nonstrict.program.project import Project
 
 #: What registers a fake, or makes one unnecessary.
 _WORDS = frozenset(
@@ -49,19 +50,21 @@ class Mentions(NamedTuple):
 
 def elsewhere(machine: Machine, operator: Operator, names: AbstractSet[str]) -> bool:
     """Whether a fake may be registered for an operator anywhere in the files of the run; `names` are its variables."""
-    found = machine.fakes_mentioned
-    if found is None:
-        found = machine.fakes_mentioned = _mentioned(machine)
+    searches = machine.elsewhere.found
+    if searches.fakes is None:
+        # Texts alone tell. The modules that are read for it do not become known to one of several machines only.
+        searches.fakes = _mentioned(machine.project.anew(), machine.files)
+    found = searches.fakes
     wanted = {*names, operator.name, operator.bare, f"{operator.bare}.default"} - {""}
     if wanted & found.words or operator.path in found.open_files:
         return True
     return any(operator.name.startswith(prefix) for prefix in found.prefixes)
 
 
-def _mentioned(machine: Machine) -> Mentions:
+def _mentioned(project: Project, run: Sequence[str]) -> Mentions:
     found = Mentions(set(), set(), set())
-    files = [path for path in machine.files if _TEXT.search(_text(machine, path))]
-    modules = [module for path in files if (module := machine.project.module(path)) is not None]
+    files = [path for path in run if _TEXT.search(_text(project, path))]
+    modules = [module for path in files if (module := project.module(path)) is not None]
     registrars: set[str] = set()
     for module in modules:
         for statement in _top_level(module, _TEXT):
@@ -71,8 +74,8 @@ def _mentioned(machine: Machine) -> Mentions:
             break
         pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(registrars))) + r")\b")
         following: set[str] = set()
-        for path in machine.files:
-            module = machine.project.module(path) if pattern.search(_text(machine, path)) else None
+        for path in run:
+            module = project.module(path) if pattern.search(_text(project, path)) else None
             if module is not None:
                 for statement in _top_level(module, pattern):
                     following |= _read(module, statement, registrars, found)
@@ -80,8 +83,8 @@ def _mentioned(machine: Machine) -> Mentions:
     return found
 
 
-def _text(machine: Machine, path: str) -> str:
-    overlay = machine.project.overlays.get(path)
+def _text(project: Project, path: str) -> str:
+    overlay = project.overlays.get(path)
     if overlay is not None:
         return overlay.code
     try:

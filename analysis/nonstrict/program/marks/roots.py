@@ -152,10 +152,10 @@ def run_shell(machine: Machine, module: Module, names: set[str]) -> None:
         return
     frame = machine.module_frame(module)
     bound, statements = _shell_index(module)
-    for name in dict.fromkeys(name for word in names for name in bound.get(word, ())):
+    for name in sorted({name for word in names for name in bound.get(word, ())}):
         machine.global_value(module, name)
     chosen = {id(statement): statement for word in names for statement in statements.get(word, ())}
-    for statement in sorted(chosen.values(), key=lambda statement: statement.lineno):
+    for statement in sorted(chosen.values(), key=lambda statement: (statement.lineno, statement.col_offset)):
         saved = dict(frame.env)
         machine.execute(frame, [statement])
         frame.env, frame.done = saved, False

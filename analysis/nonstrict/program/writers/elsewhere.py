@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.walk import statements_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from nonstrict.program.marks.registrations import Mentions
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
+    from nonstrict.text.source import Source
 
 #: A name that more files use is too common to be followed.
 _MAX_USERS = 60
@@ -32,24 +34,85 @@ class Use(NamedTuple):
     name: str
 
 
-class Elsewhere:
-    """Answers which files mention a module and one of its names; questions that are told ahead share one pass."""
+class Bytes:
+    """What searches of the bytes of all files found: the same for whoever asks."""
 
-    def __init__(self, project: Project, files: Sequence[str]) -> None:
-        self._project = project
-        self._files = files
-        self._own = frozenset(files)
-        self._expected: dict[bytes, set[bytes]] = {}
-        self._hits: dict[tuple[bytes, bytes], list[str]] = {}
-        self._expected_texts: set[bytes] = set()
-        self._texts: dict[bytes, list[str]] = {}
-        #: by the last part of a module's name, the files that import something so named; None before the first pass
-        self._importers: dict[bytes, list[str]] | None = None
-        #: by name, the files that assign an attribute of that name to a function; None before the first pass
-        self._replaced: dict[bytes, list[str]] | None = None
+    def __init__(self, files: Sequence[str], overlays: Mapping[str, Source]) -> None:
+        self.files = files
+        self.own = frozenset(files)
+        #: by text, the files that hold it
+        self.texts: dict[bytes, list[str]] = {}
+        #: by the last part of a module's name and a name, the files that import the module and hold the name
+        self.hits: dict[tuple[bytes, bytes], list[str]] = {}
+        #: by the last part of a module's name, the files that import something so named; empty before the first pass
+        self.importers: dict[bytes, list[str]] = {}
+        #: by name, the files that assign an attribute of that name to a function; empty before the first pass
+        self.replaced: dict[bytes, list[str]] = {}
+        #: what registrations of fakes mention, once it was asked for
+        self.fakes: Mentions | None = None
+        self.size = 0
+        self._overlays = overlays
+        self._began = False
         self._kept: dict[str, bytes] = {}
         self._room = _KEPT_BYTES
-        self._size = 0
+
+    def search(self, texts: Iterable[bytes]) -> None:
+        """Go through all files for texts; the first time also to see who imports which module, and replaces what."""
+        wanted = [text for text in texts if text not in self.texts]
+        first, self._began = not self._began, True
+        if not wanted and not first:
+            return
+        self.texts.update({text: [] for text in wanted})
+        stems = {_stem_of(path) for path in self.files} if first else set[bytes]()
+        for path in self.files:
+            data = self.data(path)
+            for text in wanted:
+                if text in data:
+                    self.texts[text].append(path)
+            if first:
+                self.size += len(data)
+                for name in _replaced_names(data):
+                    self.replaced.setdefault(name, []).append(path)
+                for stem in imported_words(data) & stems:
+                    self.importers.setdefault(stem, []).append(path)
+
+    def data(self, path: str) -> bytes:
+        """The bytes of a file; none if it cannot be read."""
+        kept = self._kept.get(path)
+        if kept is None:
+            kept = self._read(path)
+            self._room -= len(kept)
+            if self._room >= 0:
+                self._kept[path] = kept
+            else:
+                self._kept.clear()
+        return kept
+
+    def _read(self, path: str) -> bytes:
+        overlay = self._overlays.get(path)
+        if overlay is not None:
+            return overlay.code.encode("utf-8", "surrogatepass")
+        try:
+            with open(path, "rb") as handle:
+                return handle.read()
+        except OSError:
+            return b""
+
+
+class Elsewhere:
+    """Answers which files mention a module and one of its names; questions that are told ahead share one pass.
+
+    Several of them may share their `found` bytes. Each counts the passes that it would need by itself, so that what it
+    answers does not depend on what others asked.
+    """
+
+    def __init__(self, project: Project, files: Sequence[str], found: Bytes | None = None) -> None:
+        self._project = project
+        self.found = found or Bytes(files, project.overlays)
+        self._expected: dict[bytes, set[bytes]] = {}
+        self._asked: set[tuple[bytes, bytes]] = set()
+        self._expected_texts: set[bytes] = set()
+        self._texts: dict[bytes, list[str]] = {}
         self._passes = 0
         #: texts tell of modes and of the environment: one pass for them is always made
         self._searched_texts = False
@@ -59,8 +122,8 @@ class Elsewhere:
     def expect(self, module: Module, names: Iterable[str]) -> None:
         """These names of a module will be asked for."""
         stem = _stem(module)
-        for name in names if module.path in self._own else ():
-            if (stem, name.encode("utf-8", "surrogateescape")) not in self._hits:
+        for name in names if module.path in self.found.own else ():
+            if (stem, name.encode("utf-8", "surrogateescape")) not in self._asked:
                 self._expected.setdefault(stem, set()).add(name.encode("utf-8", "surrogateescape"))
 
     def expect_text(self, *texts: bytes) -> None:
@@ -76,19 +139,19 @@ class Elsewhere:
 
     def files_replacing(self, name: str) -> list[str]:
         """The files that may bind an attribute of this name to another function: `module.name = other`."""
-        if self._replaced is None:
+        if not self._passes:
             self._search()
-        return (self._replaced or {}).get(name.encode("utf-8", "surrogateescape"), [])
+        return self.found.replaced.get(name.encode("utf-8", "surrogateescape"), [])
 
     def mentions(self, module: Module, text: str) -> list[Module]:
         """The other files that name a module and contain a text; none if that is too many to tell anything."""
-        if len(self._files) < 2 or module.path not in self._own:
+        if len(self.found.files) < 2 or module.path not in self.found.own:
             return []
         key = (_stem(module), text.encode("utf-8", "surrogateescape"))
-        if key not in self._hits:
+        if key not in self._asked:
             self._expected.setdefault(key[0], set()).add(key[1])
             self._search()
-        paths = [path for path in self._hits[key] if path != module.path]
+        paths = [path for path in self.found.hits[key] if path != module.path]
         if len(paths) > _MAX_USERS:
             return []
         found = (self._project.module(path) for path in paths)
@@ -97,7 +160,7 @@ class Elsewhere:
     def holding(self, words: Iterable[str]) -> list[str]:
         """The files of the run that contain one of the words."""
         pattern = re.compile("|".join(re.escape(word) for word in sorted(words)).encode("utf-8", "surrogateescape"))
-        return [path for path in self._files if pattern.search(self._data(path))]
+        return [path for path in self.found.files if pattern.search(self.found.data(path))]
 
     def users(
         self, module: Module, name: str, *, hand_on: bool = True, text: re.Pattern[str] | None = None
@@ -127,68 +190,29 @@ class Elsewhere:
         """Answer everything that was asked ahead: texts from all files, names from the files that import the module."""
         expected, self._expected = self._expected, {}
         texts, self._expected_texts = self._expected_texts, set()
-        self._texts.update({text: [] for text in texts})
-        if texts or self._importers is None:
+        if texts or not self._passes:
             self._pass(texts)
-        importers = self._importers or {}
-        for stem, names in expected.items():
-            for name in names:
-                self._hits[stem, name] = []
-            for path in importers.get(stem, ()):
-                data = self._data(path)
+        hits = self.found.hits
+        for stem, asked in expected.items():
+            self._asked.update((stem, name) for name in asked)
+            names = [name for name in asked if (stem, name) not in hits]
+            hits.update({(stem, name): [] for name in names})
+            for path in self.found.importers.get(stem, ()) if names else ():
+                data = self.found.data(path)
                 for name in names:
                     if name in data:
-                        self._hits[stem, name].append(path)
+                        hits[stem, name].append(path)
 
     def _pass(self, texts: set[bytes]) -> None:
-        """Go through the bytes of all files; the first time to see who imports which module, and replaces what."""
-        first = self._importers is None
+        """Find texts; those that would cost another pass through a large tree count as found nowhere."""
         self._passes += 1
-        spent = self._passes > self.max_passes and self._size > _LARGE_BYTES
+        spent = self._passes > self.max_passes and self.found.size > _LARGE_BYTES
         if spent and self._searched_texts:
+            self._texts.update({text: [] for text in texts})
             return
         self._searched_texts = self._searched_texts or bool(texts)
-        replaced: dict[bytes, list[str]] | None = {} if first else None
-        importers: dict[bytes, list[str]] = {}
-        stems = {_stem_of(path) for path in self._files} if first else set[bytes]()
-        for path in self._files:
-            data = self._data(path)
-            self._note_texts(path, data, texts, replaced)
-            if first:
-                self._size += len(data)
-                for stem in imported_words(data) & stems:
-                    importers.setdefault(stem, []).append(path)
-        if first:
-            self._importers, self._replaced = importers, replaced
-
-    def _note_texts(self, path: str, data: bytes, texts: set[bytes], replaced: dict[bytes, list[str]] | None) -> None:
-        for text in texts:
-            if text in data:
-                self._texts[text].append(path)
-        if replaced is not None:
-            for name in _replaced_names(data):
-                replaced.setdefault(name, []).append(path)
-
-    def _data(self, path: str) -> bytes:
-        kept = self._kept.get(path)
-        if kept is None:
-            kept = self._read(path)
-            self._room -= len(kept)
-            if self._room >= 0:
-                self._kept[path] = kept
-            else:
-                self._kept.clear()
-        return kept
-
-    def _read(self, path: str) -> bytes:
-        overlay = self._project.overlays.get(path)
-        if overlay is not None:
-            return overlay.code.encode("utf-8", "surrogatepass")
-        try:
-            with open(path, "rb") as handle:
-                return handle.read()
-        except OSError:
-            return b""
+        self.found.search(texts)
+        self._texts.update({text: self.found.texts[text] for text in texts})
 
 
 #: A name, attribute or lambda that is assigned; an attribute that is set by its name.

@@ -1,0 +1,138 @@
+"""Runs arms of small programs, each in a child of one warm process."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import os
+import subprocess
+import sys
+from array import array
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOT = Path(__file__).resolve().parents[3]
+WARM = Path(__file__).with_name("warm.py")
+#: What most programs begin with.
+HEAD = """\
+import torch
+from torch._dynamo import nonstrict_trace
+
+"""
+
+
+class Warm:
+    """The process that performs jobs; it is started by the first of them."""
+
+    def __init__(self) -> None:
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, str(WARM), str(ROOT / "analysis")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def perform(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a job, which may not be that it crashed."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, "the warm process died"
+        answer = json.loads(line)
+        assert "crash" not in answer, answer["crash"]
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate(timeout=30)
+
+
+class Project:
+    """A directory with programs, and the arms that run them."""
+
+    def __init__(self, warm: Warm, directory: Path) -> None:
+        self._warm = warm
+        self.directory = directory
+
+    def write(self, path: str, text: str = "") -> Path:
+        """A file of the project."""
+        file = self.directory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(dedent(text))
+        return file
+
+    def job(self, text: str, backend: str = "eager", *, path: str = "model.py", **fields: Any) -> dict[str, Any]:
+        """The job of an arm that loads a whole program and calls its `main`.
+
+        `fields` go into the job; `driver` may be the name of a function.
+        """
+        text = dedent(text)
+        driver = fields.pop("driver", "main")
+        return {
+            "kind": "arm",
+            "backend": backend,
+            "path": str(self.directory / path),
+            "text": text,
+            "root": str(self.directory),
+            "kept": list(range(len(_statements(text)))),
+            "driver": {"kind": "function", "name": driver} if isinstance(driver, str) else driver,
+            **fields,
+        }
+
+    def perform(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a job."""
+        return self._warm.perform(job)
+
+    def arm(self, text: str, backend: str = "eager", *, path: str = "model.py", **fields: Any) -> dict[str, Any]:
+        """The trace of an arm; see `job`. The program's file is written unless there is one."""
+        if not (self.directory / path).exists():
+            self.write(path, text)
+        return self.perform(self.job(text, backend, path=path, **fields))
+
+    def calls(self, text: str, backend: str = "eager", **fields: Any) -> list[dict[str, Any]]:
+        """The calls of regions of a program that ran to its end."""
+        trace = self.arm(text, backend, **fields)
+        assert "failure" not in trace, trace["failure"]
+        assert trace["stop"]["kind"] in {"end", "enough"}, trace["stop"]
+        return trace["calls"]
+
+
+def _statements(text: str) -> list[ast.stmt]:
+    try:
+        return ast.parse(text).body
+    except SyntaxError:
+        return []
+
+
+def numbers(leaf: Mapping[str, Any]) -> list[float]:
+    """The elements of a tensor as the agent wrote it; complex ones are pairs."""
+    kind = "d" if leaf["dtype"].startswith(("float", "bfloat", "complex")) else "q"
+    found = array(kind)
+    found.frombytes(base64.b64decode(leaf["data"]))
+    return list(found)
+
+
+def result(call: Mapping[str, Any]) -> list[float]:
+    """The elements of the only tensor that a call returned."""
+    assert "error" not in call, call["error"]
+    (leaf,) = call["result"]["leaves"]
+    return numbers(leaf)
+
+
+def cause(error: Mapping[str, Any]) -> Any:
+    """The link of an error that holds the true reason."""
+    return error["links"][error["cause"]]
+
+
+def effects(call: Mapping[str, Any]) -> dict[str, Any]:
+    """The state that a call changed, without random numbers, which every call is given afresh."""
+    return {path: pair for path, pair in call["state"].items() if "random state" not in path}

@@ -1,0 +1,124 @@
+"""The findings do not depend on how many processes there are, nor on which of them examines what."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nonstrict.check import analysis
+from nonstrict.check.analysis import AnalysisOptions, Marked, analyse, marked_files, merged
+from nonstrict.check.examination import examine
+from nonstrict.check.workers import can_fork
+from nonstrict.cli.main import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+#: Reached from several marked functions that are equally far away; a global that two functions of others change.
+SHARED = """
+import torch
+from torch._dynamo import nonstrict_trace
+
+SEEN = []
+
+
+def helper(x):
+    print("helper")
+    SEEN.append(x)
+    return x + 1
+"""
+
+#: The region is known only to those who interpret `build`, and it does not say that it must not break.
+LATE = """
+import warnings
+
+import torch
+from torch._dynamo import nonstrict_trace
+
+
+@nonstrict_trace
+def own(x):
+    return x + 1
+
+
+def build(x, compiled=False):
+    if compiled:
+        return torch.compile(build)(x)
+    warnings.warn("slow")
+    return x
+"""
+
+USER = """
+import torch
+from torch._dynamo import nonstrict_trace
+
+import {imported}
+
+
+@nonstrict_trace
+def traced_{name}(x):
+    return {call}(x)
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> list[str]:
+    texts = {
+        "late": LATE,
+        "shared": SHARED,
+        "third": USER.format(name="third", imported="shared", call="shared.helper"),
+        "second": USER.format(name="second", imported="shared", call="shared.helper"),
+        "user": USER.format(name="user", imported="late", call="late.build"),
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    return sorted(str(path) for path in tmp_path.iterdir())
+
+
+def distributions(parts: int) -> Iterator[tuple[Sequence[int], ...]]:
+    """The parts in every order, all in one process and divided between two."""
+    for order in itertools.permutations(range(parts)):
+        yield (order,)
+        yield order[:2], order[2:]
+
+
+def test_any_distribution_of_parts_finds_the_same(project: list[str]) -> None:
+    options = AnalysisOptions()
+    marked, _ = marked_files(project, options, [])
+    parts: list[list[Marked]] = [[file] for file in marked]
+
+    def told(groups: tuple[Sequence[int], ...]) -> list[str]:
+        shares = [examine(project, marked, [(number, parts[number]) for number in group], options) for group in groups]
+        return sorted(map(repr, merged(shares).findings))
+
+    expected = told((range(len(parts)),))
+    assert any("NST201" in finding for finding in expected)
+    assert any("NST701" in finding for finding in expected)
+    for groups in distributions(len(parts)):
+        assert told(groups) == expected, groups
+
+
+def test_a_region_that_another_part_reveals_is_examined(project: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = {(finding.code, finding.span) for finding in analyse(project, AnalysisOptions()).findings}
+    monkeypatch.setattr(analysis, "_PART_BYTES", 100)
+    assert {(finding.code, finding.span) for finding in analyse(project, AnalysisOptions()).findings} == whole
+    assert "NST701" in {code for code, _ in whole}
+
+
+@pytest.mark.skipif(not can_fork(), reason="processes cannot be forked here")
+def test_the_command_tells_the_same_with_any_number_of_processes(
+    project: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(analysis, "_PART_BYTES", 100)
+    told: set[str] = set()
+    for jobs in ("1", "2", "3"):
+        arguments = ["--isolated", "--no-cache", "--exit-zero", "--output-format", "json", "-j", jobs]
+        assert main(["check", *arguments, os.path.dirname(project[0])]) == 0
+        output = capfd.readouterr().out
+        assert "NST701" in output
+        told.add(output)
+    assert len(told) == 1
