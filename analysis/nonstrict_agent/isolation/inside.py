@@ -76,12 +76,17 @@ def _write(result: int, line: str) -> None:
 
 
 def _descriptors(result: int, printed: int, *, keep_output: bool) -> None:
-    """Closes all that was inherited but the result's; stdin is empty, the other two go to the supervisor."""
+    """Closes all that was inherited but the result's; stdin is empty, the other two go to the supervisor.
+
+    Python's streams are the original ones again: others write to descriptors that are closed now.
+    """
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     for number in (1, 2):
         os.dup2(printed if keep_output else nothing, number)
     close_all_but(result)
+    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__
+    _forget_helpers()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGALRM, signal.SIGUSR1, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -94,6 +99,22 @@ def close_all_but(*kept: int) -> None:
         os.closerange(lowest, number)
         lowest = max(lowest, number + 1)
     os.closerange(lowest, os.sysconf("SC_OPEN_MAX"))
+
+
+def _forget_helpers() -> None:
+    """The helper processes of `multiprocessing` were reached through descriptors that are closed now.
+
+    It would take whatever gets their numbers next for them, write there, and close it (`ResourceTracker.ensure_running`
+    and `ForkServer.ensure_running` in CPython 3.10 to 3.14).
+    """
+    for module, helper, numbers in (
+        ("resource_tracker", "_resource_tracker", ("_fd", "_pid")),
+        ("forkserver", "_forkserver", ("_forkserver_address", "_forkserver_alive_fd", "_forkserver_pid")),
+    ):
+        found = getattr(sys.modules.get(f"multiprocessing.{module}"), helper, None)
+        for number in numbers:
+            if hasattr(found, number):
+                setattr(found, number, None)
 
 
 def _confine(containment: Containment, temporary: str, hidden: list[str]) -> None:

@@ -52,7 +52,7 @@ def refusal(tier: Tier) -> str:
         path = os.path.join(directory, "file")
         with open(path, "w", encoding="ascii") as file:
             file.write(_BEFORE)
-        lines = _run(lambda: _attempt(path), Containment(tier, seconds=10, memory=256 * MEBI))
+        lines = _run(lambda: _attempt(path), Containment(tier, directory=os.sep, seconds=10, memory=256 * MEBI))
         with open(path, encoding="ascii") as file:
             untouched = file.read() == _BEFORE
     return _judged(tier, lines, untouched=untouched, path=path)

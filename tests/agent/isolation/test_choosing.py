@@ -77,8 +77,11 @@ def test_settings_of_the_system_are_named(monkeypatch: pytest.MonkeyPatch) -> No
         assert probing.refusal(Tier.COPY_ON_WRITE) == "This system is Linux."
 
 
-def test_a_file_system_without_overlays_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_overlays_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from nonstrict_agent.isolation import overlay
+
+    # Below /tmp, which is empty then.
+    monkeypatch.chdir(tmp_path)
 
     if not tiers.probe()[0].available:
         pytest.skip("needs namespaces")

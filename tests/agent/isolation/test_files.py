@@ -274,6 +274,21 @@ def test_temporary_files_and_shared_memory_work(copying: Runner) -> None:
     assert copying.result(work) == [5, 0o1777]
 
 
+def test_helpers_of_the_forked_process_are_not_taken_for_own_ones(run: Runner) -> None:
+    from multiprocessing import forkserver, resource_tracker, shared_memory
+
+    def work() -> str:
+        memory = shared_memory.SharedMemory(create=True, size=1000)
+        memory.close()
+        memory.unlink()
+        return str(forkserver._forkserver._forkserver_alive_fd)  # pyright: ignore[reportAttributeAccessIssue]
+
+    resource_tracker.ensure_running()
+    forkserver.ensure_running()
+    answer = run(work)
+    assert answer.get("result") == "None" if run.copies else answer["raised"]["type"] == "PermissionError", answer
+
+
 def test_a_temporary_directory_is_given_and_taken_away(denying: Runner) -> None:
     def work() -> str:
         import tempfile
