@@ -8,6 +8,7 @@ import sysconfig
 import types
 from typing import TYPE_CHECKING, Any
 
+from nonstrict_agent.batons import install_batons
 from nonstrict_agent.fixtures import conftests
 from nonstrict_agent.loading import LoadError, Program, install_overlays, load
 from nonstrict_agent.observe.errors import describe_error
@@ -40,6 +41,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     recorder = Recorder(_recording(job, is_user), events, records)
     lines = Lines(is_user)
     install_regions(recorder, job["backend"], job.get("alone", ""))
+    install_batons()
     install_overlays(job.get("overlays", {}))
     is_test = job["driver"]["kind"] == "test"
     # Tests are run from the project's directory.
@@ -116,8 +118,8 @@ def drive(
 ) -> Any:
     """Set the program going.
 
-    A function of it is called (`function`, `calls`), a test (`test`) or an example run (`source`); `block` and `guard`
-    ran while the program was loaded. `around` is what `conftests` says of a test. Returns how it ended:
+    A function of it is called (`function`, `calls`, `traced`), a test (`test`) or an example run (`source`); `block`
+    and `guard` ran while the program was loaded. `around` is what `conftests` says of a test. Returns how it ended:
     `{"kind": "end" | "enough" | "skipped" | "raised", ...}`.
     """
     try:
@@ -125,7 +127,7 @@ def drive(
             _member(module, driver["name"])()
         elif driver["kind"] == "test":
             run_test(module, driver["name"], *around)
-        elif driver["kind"] in {"calls", "source"}:
+        elif driver["kind"] in {"calls", "traced", "source"}:
             from nonstrict_agent.schedule import follow
 
             follow(driver, module)

@@ -43,6 +43,13 @@ class Recording(NamedTuple):
     change_at: int = 0
 
 
+class Region(NamedTuple):
+    """A region's name, and its function as the program has it, also where something traced from it is called."""
+
+    name: str
+    written: Callable[..., Any]
+
+
 class Recorder:
     """The calls of one arm."""
 
@@ -60,7 +67,7 @@ class Recorder:
         self._last: dict[str, str] = {}
 
     def call(
-        self, region: str, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
+        self, region: Region, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
     ) -> Any:
         """Call a region, and record the call unless it happens inside another one."""
         if self._inside:
@@ -78,14 +85,15 @@ class Recorder:
             self._inside = False
 
     def _recorded(
-        self, region: str, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
+        self, region: Region, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
     ) -> Any:
         # Every arm draws the same numbers in a call, whatever tracing drew before it.
         seed(len(self.calls))
         if self._recording.change is not None and len(self.calls) == self._recording.change_at:
             self.changed = self._change(self._recording.change, arguments, keywords)
-        given = named(function, arguments, keywords)
-        record: dict[str, Any] = {"region": region, "line": _first_line(function), "inputs": _prints(given).prints}
+        given = named(region.written, arguments, keywords)
+        inputs = _prints(given).prints
+        record: dict[str, Any] = {"region": region.name, "line": _first_line(region.written), "inputs": inputs}
         before = self.state()
         record["between"] = _changed(self._last, before.prints) if self.calls else {}
         self.calls.append(record)

@@ -11,10 +11,10 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from nonstrict_agent.recorder import Recorder, Region
 
-    from nonstrict_agent.recorder import Recorder
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 EAGER = "eager"
 INDUCTOR = "inductor"
@@ -158,14 +158,17 @@ def is_region(function: Any) -> bool:
     return hasattr(function, _MARK) or isinstance(function, torch._dynamo.OptimizedModule)
 
 
-def _recording(function: Callable[..., Any], name: str, recorder: Recorder) -> Callable[..., Any]:
+def _recording(
+    function: Callable[..., Any], name: str, recorder: Recorder, written: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """A region whose calls are recorded; `written` is what stands in the program for it, if it is not the same."""
     import torch
 
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
         if torch.compiler.is_compiling():
             return function(*arguments, **keywords)
-        return recorder.call(name, function, arguments, keywords)
+        return recorder.call(Region(name, written or function), function, arguments, keywords)
 
     setattr(call, _MARK, id(call))
     return call
@@ -182,10 +185,10 @@ def _replace_make_fx(recorder: Recorder, backend: str) -> None:
 
         def trace(*arguments: Any, **keywords: Any) -> Any:
             if backend in {EAGER, FAKE}:
-                return _recording(function, name, recorder)
+                return _Untraced(_recording(function, name, recorder))
             tracer = original(function, *settings, **options)
             graph = recorder.trace(name, tracer, arguments, keywords)
-            graph.forward = _recording(graph.forward, name, recorder)
+            graph.forward = _recording(graph.forward, name, recorder, function)
             return graph
 
         return trace
@@ -194,6 +197,30 @@ def _replace_make_fx(recorder: Recorder, backend: str) -> None:
     for owner in (proxy_tensor, sys.modules.get("torch._functorch.python_key"), sys.modules.get("functorch")):
         if getattr(owner, "make_fx", None) is original:
             owner.make_fx = make_fx  # type: ignore[union-attr]
+
+
+class _Untraced:
+    """Stands for a graph where nothing is traced: calls the function; whatever else is asked of it leads nowhere."""
+
+    def __init__(self, call: Callable[..., Any] | None = None) -> None:
+        self._call = call
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self if self._call is None else self._call(*arguments, **keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Untraced()
+
+    def __getitem__(self, key: Any) -> Any:
+        return _Untraced()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __str__(self) -> str:
+        return ""
 
 
 def _replace_export(recorder: Recorder, backend: str) -> None:
@@ -208,7 +235,7 @@ def _replace_export(recorder: Recorder, backend: str) -> None:
         if backend in {EAGER, FAKE}:
             return _Exported(_recording(module, name, recorder))
         program = recorder.trace(name, functools.partial(original, module), arguments, options)
-        return _Exported(_recording(program.module(), name, recorder), program)
+        return _Exported(_recording(program.module(), name, recorder, module), program)
 
     torch.export.export = export
 

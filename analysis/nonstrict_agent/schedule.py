@@ -1,11 +1,13 @@
 """Calls that no code of the program makes: with recorded, stated or found arguments, or by an example in a docstring.
 
-A marked function that is no region by itself is called from a region made for it, which does nothing else.
+A marked function that is no region by itself is called from a region made for it, which does nothing else; one that
+`make_fx` traces is traced with the first arguments, and the graph is called.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def follow(driver: dict[str, Any], module: ModuleType) -> None:
-    """Make the calls of a driver of kind `calls`, or execute the text of one of kind `source`.
+    """Make the calls of a driver of kind `calls` or `traced`, or execute the text of one of kind `source`.
 
     Raises:
         LoadError: the function is not there, or its arguments cannot be made.
     """
-    region = region_of(module, driver["name"])
+    region = (_traced_of if driver["kind"] == "traced" else region_of)(module, driver["name"])
     if driver["kind"] == "source":
         _execute(driver, module, region)
         return
@@ -52,6 +54,45 @@ def region_of(module: ModuleType, name: str) -> Callable[..., Any]:
 
     region.__qualname__ = name
     return torch.compile(region, fullgraph=True)
+
+
+def _traced_of(module: ModuleType, name: str) -> Callable[..., Any]:
+    """What `make_fx` makes of a function when it is first called.
+
+    Raises:
+        LoadError: there is no such function.
+    """
+    from torch.fx.experimental import proxy_tensor
+
+    function, made = member(module, name), list[Any]()
+
+    def lenient(*values: Any) -> Any:
+        # A graph would want values for parameters that have defaults.
+        return function(*values)
+
+    lenient.__qualname__ = name
+    lenient.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+
+    def region(*arguments: Any, **keywords: Any) -> Any:
+        values = positional(function, arguments, keywords)
+        if not made:
+            # As lenient as a program can be, which `make_fx` itself leaves to its caller.
+            made.append(proxy_tensor.make_fx(lenient, tracing_mode="fake", _allow_non_fake_inputs=True)(*values))
+        return made[0](*values)
+
+    return region
+
+
+def positional(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+    """The values of a call in the order of the parameters, since graphs have no keywords.
+
+    Raises:
+        LoadError: some can only be given by keyword.
+    """
+    bound = inspect.signature(function).bind(*arguments, **keywords)
+    if bound.kwargs:
+        raise LoadError(f"`{function.__qualname__}` has arguments that are only given by keyword")
+    return bound.args
 
 
 def member(module: ModuleType, name: str) -> Any:

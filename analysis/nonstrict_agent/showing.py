@@ -13,7 +13,7 @@ from nonstrict_agent.loading import LoadError, install_overlays, load
 from nonstrict_agent.observe.events import Events
 from nonstrict_agent.observe.records import LogRecords
 from nonstrict_agent.origins import install_origins
-from nonstrict_agent.recorder import EnoughCalls, Recorder, Recording, seed
+from nonstrict_agent.recorder import EnoughCalls, Recorder, Recording, Region, seed
 from nonstrict_agent.regions import INDUCTOR, install_regions
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ class _Recorder(Recorder):
         super().__init__(recording, Events(is_user), LogRecords(is_user))
         self._collector = collector
 
-    def call(self, region: str, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
-        self._collector.region = region
+    def call(self, region: Region, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
+        self._collector.region = region.name
         return super().call(region, function, arguments, keywords)
 
     def trace(self, region: str, tracer: Callable[..., Any], arguments: Any, keywords: Any) -> Any:

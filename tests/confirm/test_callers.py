@@ -15,6 +15,7 @@ from nonstrict.confirm.callers import Caller, callers_of
 from nonstrict.confirm.drivers import drivers_of
 from nonstrict.confirm.programs import program_of
 from nonstrict.confirm.project import Project, module_names, search_path
+from nonstrict.confirm.slices import statements_of
 from nonstrict.confirm.suspects import Suspect
 from nonstrict.confirm.testing import Reach, is_test_file
 from nonstrict.rules.base import Experiment
@@ -396,7 +397,7 @@ def test_what_conditions_and_loops_read_stays():
             for _ in range(count):
                 step(1)
     """
-    assert drivers_of(ast.parse(dedent(source)), ["step"])[0].dropped == frozenset()
+    assert drivers_of(statements_of(ast.parse(dedent(source))), ["step"])[0].dropped == frozenset()
 
 
 @pytest.mark.torch

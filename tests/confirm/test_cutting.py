@@ -7,6 +7,7 @@ import textwrap
 
 from nonstrict.confirm.cutting import cut
 from nonstrict.confirm.drivers import Driver, drivers_of
+from nonstrict.confirm.slices import statements_of
 
 SOURCE = textwrap.dedent("""\
     from __future__ import annotations
@@ -37,7 +38,7 @@ SOURCE = textwrap.dedent("""\
 
 def cut_of(target: str, *, cuda: bool = True, failing: tuple[int, ...] = ()) -> str:
     tree = ast.parse(SOURCE)
-    return cut(SOURCE, tree, drivers_of(tree, [target])[0], cuda=cuda, failing=failing).text
+    return cut(SOURCE, tree, drivers_of(statements_of(tree), [target])[0], cuda=cuda, failing=failing).text
 
 
 def test_comments_stay_and_unneeded_statements_go() -> None:

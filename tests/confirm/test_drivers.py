@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 
 from nonstrict.confirm.drivers import MAX_DRIVERS, Driver, drivers_of
+from nonstrict.confirm.slices import statements_of
 from nonstrict_agent.loading import _Dropped
 
 #: A marked function in a region; what sets it going follows.
@@ -32,7 +33,7 @@ def tell(x):
 
 
 def drivers(source: str) -> list[Driver]:
-    return drivers_of(ast.parse(REGION + dedent(source)), ["scaled"])
+    return drivers_of(statements_of(ast.parse(REGION + dedent(source))), ["scaled"])
 
 
 def names(source: str) -> list[str]:
@@ -42,7 +43,7 @@ def names(source: str) -> list[str]:
 def left(source: str) -> str:
     """What the first driver of a source executes of it."""
     tree = ast.parse(REGION + dedent(source))
-    first = drivers_of(tree, ["scaled"])[0]
+    first = drivers_of(statements_of(tree), ["scaled"])[0]
     own = len(ast.parse(REGION).body)
     reduced = _Dropped(first.dropped).visit(tree)
     return ast.unparse(ast.Module([n for i, n in enumerate(reduced.body) if i in first.kept and i >= own], []))

@@ -101,6 +101,53 @@ def test_scripts_fail_as_predicted_and_pass_once_fixed(
     assert "aot_eager does what eager code does" in passed.stdout
 
 
+AHEAD = """\
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+scale = torch.tensor(1.0)
+
+
+def scaled(x):
+    return x * scale
+
+
+def pointer(x):
+    return x + x.data_ptr() % 2
+
+
+x = torch.ones(2)
+graph = make_fx(scaled, tracing_mode="fake", _allow_non_fake_inputs=True)(x)
+graph.print_readable()
+graph(x)
+scale = torch.tensor(5.0)
+graph(x)
+try:
+    make_fx(pointer, tracing_mode="fake")(x)
+except RuntimeError:
+    pass
+"""
+
+
+@pytest.mark.torch
+def test_graphs_traced_ahead_of_time(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "ahead.py").write_text(AHEAD)
+    done = nonstrict("check", "--confirm", "--write-repro", "scripts", "ahead.py")
+    assert done.returncode == 1, done.stderr
+    scripts = {path.name[:6]: path for path in (tmp_path / "scripts").iterdir()}
+    assert set(scripts) == {"NST101", "NST401"}, done.stdout + done.stderr
+    for code, told in (("NST101", "result:\n  eager: tensor([5., 5.])"), ("NST401", "Cannot access data pointer")):
+        failed = run(scripts[code], "aot_eager", tmp_path)
+        assert failed.returncode == 1, failed.stdout + failed.stderr
+        assert told in failed.stderr, (code, failed.stderr)
+    fixed = tmp_path / "fixed.py"
+    fixed.write_text(scripts["NST101"].read_text().replace("x * scale", "x * 2"))
+    passed = run(fixed, "aot_eager", tmp_path)
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+
+
 def test_the_name_of_a_script_is_that_of_the_finding() -> None:
     where = Location("src/my-model.py", 12, 3, 12, 8)
     finding = Diagnostic("NST101", "global-tensor-capture", Severity.ERROR, where, "", function="Net.attend")

@@ -171,6 +171,28 @@ def test_decorators_that_register_are_kept_with_their_functions():
     assert "def helper" not in text
 
 
+def test_what_is_registered_with_something_of_the_file_is_kept_with_it():
+    source = """
+        from torch.library import custom_op
+
+        @custom_op("ns::square", mutates_args=())
+        def square(x):
+            return built.square(x)
+
+        @square.register_fake
+        def _(x):
+            return x
+
+        def scaled(x):
+            return square(x)
+
+        def other(x):
+            return x
+    """
+    assert "register_fake" in kept(source, "scaled")
+    assert "register_fake" not in kept(source, "other")
+
+
 def test_star_imports_and_future_imports_are_always_kept():
     source = "from __future__ import annotations\nfrom ops import *\nfrom os import path\ndef f(x):\n    return x"
     assert kept(source, "f") == plain(source.replace("from os import path\n", ""))

@@ -97,3 +97,12 @@ def test_lines_of_a_notebook_are_those_of_its_cells_joined(tmp_path: Path):
     assert source.code.split("\n")[line - 1] == "y = 2"
     assert code_line(Location(str(path), 1, 1, 1, 2, cell=1), {str(path): source}) == 1
     assert code_line(Location("unknown.py", 4, 1, 4, 2), {str(path): source}) == 4
+
+
+def test_a_row_of_a_page_can_hold_several_lines_of_code(tmp_path: Path):
+    path = tmp_path / "page.txt"
+    path.write_text("Write ```python import torch @torch.compile def f(x): y = x + 1 return y f(1) ``` and go on.\n")
+    source = read_source(str(path))
+    column = path.read_text().index("return") + 1
+    line = code_line(Location(str(path), 1, column, 1, column + 5), {str(path): source})
+    assert source.code.split("\n")[line - 1].strip() == "return y"

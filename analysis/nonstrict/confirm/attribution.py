@@ -33,6 +33,7 @@ _OPERATORS = frozenset({"NST606", "NST607", "NST608", "NST610"})
 _REFUSALS = (
     ("convert all Tensors to FakeTensors", _CAPTURES | {"NST207"}),
     ("GuardOnDataDependent", frozenset({"NST402", "NST506"})),
+    ("ConstraintViolation", frozenset({"NST506"})),
     ("DataDependentOutput", frozenset({"NST402"})),
     ("PendingUnbackedSymbol", frozenset({"NST402"})),
     ("expected to have an entirely functional graph", frozenset({"NST204", "NST206"})),

@@ -74,7 +74,7 @@ def _drivers(user: _User) -> list[Driver]:
     tree, reach = user.file.tree, user.reach
     if is_test_file(user.file.path):
         return drivers_in_tests(tree, reach)
-    return drivers_of(tree, reach.names | _users_by_line(user.file, reach), reach.through)
+    return drivers_of(user.file.statements, reach.names | _users_by_line(user.file, reach), reach.through)
 
 
 def _users_by_line(file: File, reach: Reach) -> frozenset[str]:

@@ -19,7 +19,6 @@ from nonstrict.confirm.slices import (
     is_main_guard,
     loaded,
     slice_for,
-    statements_of,
 )
 
 if TYPE_CHECKING:
@@ -38,9 +37,10 @@ class Driver(NamedTuple):
     """How a program is set going.
 
     `kind` is `function` (call `name`), `test` (run the test `name` as its runner would), `block` or `guard` (executing
-    the kept statements is all), `calls` (call `name` with given arguments) or `source` (execute an example that calls
-    `name`). `kept` are positions of top-level statements, `dropped` the positions (line, column) of statements left out
-    inside them. `given` is the JSON of the calls, or the text of the example.
+    the kept statements is all), `calls` (call `name` with given arguments), `traced` (the same for what `make_fx` makes
+    of it) or `source` (execute an example that calls `name`). `kept` are positions of top-level statements, `dropped`
+    the positions (line, column) of statements left out inside them. `given` is the JSON of the calls, or the text of
+    the example.
     """
 
     kind: str
@@ -50,12 +50,13 @@ class Driver(NamedTuple):
     given: str = ""
 
 
-def drivers_of(tree: ast.Module, targets: Iterable[str], through: frozenset[str] = frozenset()) -> list[Driver]:
-    """The drivers that reach one of some top-level names, the likeliest first.
+def drivers_of(
+    statements: list[Statement], targets: Iterable[str], through: frozenset[str] = frozenset()
+) -> list[Driver]:
+    """The drivers that reach one of some top-level names of a file, the likeliest first.
 
     `through` are names of modules: a call through one of them may reach a target, mentioning it says nothing.
     """
-    statements = statements_of(tree)
     reaching = reaching_names(statements, frozenset(targets))
     found: list[tuple[int, int, Driver]] = []
     for index, statement in enumerate(statements):

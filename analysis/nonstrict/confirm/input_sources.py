@@ -32,15 +32,20 @@ def given_drivers(program: Program, suspect: Suspect) -> Iterator[Driver]:
         return
     maker = program.makers.get(name)
     if maker:
-        yield Driver("calls", name, kept_for_target(program, suspect), given=json.dumps([{"maker": maker}]))
+        yield Driver(_kind(suspect), name, kept_for_target(program, suspect), given=json.dumps([{"maker": maker}]))
     source = function_hashes(program.text).get(plain_name(name), "")
     calls = [call.spec for call in recorded_calls(program.root, program.path, name, source) if not call.stale]
     if calls:
-        yield Driver("calls", name, kept_for_target(program, suspect), given=json.dumps(calls[:_MAX_CALLS]))
+        yield Driver(_kind(suspect), name, kept_for_target(program, suspect), given=json.dumps(calls[:_MAX_CALLS]))
     stated = directive(program.text, suspect.marked_line)
     if stated:
         kept = kept_for_target(program, suspect) | kept_for_expression(program, stated)
-        yield Driver("calls", name, kept, given=json.dumps([{"expression": stated}]))
+        yield Driver(_kind(suspect), name, kept, given=json.dumps([{"expression": stated}]))
+
+
+def _kind(suspect: Suspect) -> str:
+    """How a function is run that no region calls: as `make_fx` would, or in a region made for it."""
+    return "traced" if suspect.marker == "make-fx" else "calls"
 
 
 def directive(text: str, line: int) -> str:
@@ -80,7 +85,7 @@ def found_drivers(program: Program, suspect: Suspect, answer: dict[str, Any]) ->
     for example in answer.get("examples", ())[:2]:
         yield Driver("source", name, kept, given=example)
     if answer.get("calls"):
-        yield Driver("calls", name, kept, given=json.dumps(answer["calls"]))
+        yield Driver(_kind(suspect), name, kept, given=json.dumps(answer["calls"]))
 
 
 def callable_name(suspect: Suspect) -> str:

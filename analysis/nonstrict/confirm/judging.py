@@ -115,13 +115,17 @@ def why_raised(error: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def unexplained(suspects: Sequence[Suspect], arms: Arms) -> Judgement | None:
-    """The first divergence in results that no finding could have caused (NST900), None if there is none."""
+    """The first divergence in results that no finding could have caused (NST900), None if there is none.
+
+    Where eager code fails, in whatever way, it is no measure for the program.
+    """
     close = [suspect for suspect in suspects if reached(suspect, arms.control) and not suspect.is_probe]
     outcomes: list[Outcome] = []
     told = ""
     for backend, listed in found_in(arms).items():
         # Numbers that only Inductor computes otherwise may be rounding: no run can tell without a reference.
         plain = [one for one in listed if one.channel in {Channel.ERROR, Channel.VALUES} and not one.alone]
+        plain = [one for one in plain if "error" not in arms.eager["calls"][one.call]]
         strange = next((one for one in plain if not any(related(s, one, arms.eager) for s in close)), None)
         if strange is not None:
             told = told or evidence.short(strange)

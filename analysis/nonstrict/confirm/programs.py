@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.drivers import Driver, drivers_of, is_entry
+from nonstrict.confirm.examples import example_of
 from nonstrict.confirm.slices import is_main_guard, loaded, slice_for, statements_of
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def program_of(
 
 def drivers_for(program: Program, suspect: Suspect) -> list[Driver]:
     """What sets the marked function of a suspect going, the likeliest first."""
-    return drivers_of(program.tree, targets_of(program, suspect))
+    targets = targets_of(program, suspect)
+    return drivers_of(example_of(statements_of(program.tree), targets, suspect.marked_line), targets)
 
 
 def tests_for(program: Program, suspect: Suspect) -> list[Driver]:

@@ -77,15 +77,14 @@ def script(diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
         raise CannotWriteError("what sets it going is a test, or lies in another file")
     failing = {int(line) for text in proof.eager.get("missing", ()) for line in _FAILED_LINE.findall(text)}
     taken = cut(program.text, program.tree, driver, cuda=verdict.device == "cuda", failing=failing)
-    if re.search(r"\b(make_fx|export)\(", taken.text):
-        raise CannotWriteError("graphs traced ahead of time")
+    ahead = driver.kind == "traced" or re.search(r"\b(make_fx|export)\(", taken.text) is not None
     backend = next((name for name in BACKENDS if name in proof.divergences), next(iter(proof.divergences)))
     frozen = any(one.eager == _VARIES for one in proof.divergences.values())
     compare = parts.COMPARE.format(backend=backend, frozen=parts.FROZEN if frozen else "")
     if frozen:
         # Eager code is no measure for itself here: only whether it varies counts.
         compare = compare.replace('if what != "error":', 'if what not in ("error", "result"):')
-    own = re.sub(r"\n{4,}", "\n\n\n", f"{compare}\n\n{_harness(proof)}")
+    own = re.sub(r"\n{4,}", "\n\n\n", f"{compare}\n\n{_harness(proof)}{parts.AHEAD if ahead else ''}")
     change = _change(proof)
     imports = (f"import {name}\n" for name in _MODULES if re.search(rf"\b{name}\.", own + change))
     return "\n".join(
@@ -93,7 +92,7 @@ def script(diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
             _header(diagnostic, verdict, proof, backend),
             *([f"from __future__ import {', '.join(sorted({*taken.futures}))}\n"] if taken.futures else []),
             "".join(imports),
-            "import torch\n",
+            "import torch\n" + ("from torch.fx.experimental import proxy_tensor\n" if ahead else ""),
             own,
             _title(f"The program: {_shown_path(program)}, what the region needs of it"),
             _location(program),
@@ -183,7 +182,7 @@ def _harness(proof: Proof) -> str:
     before, during, after = "", "        result = function(*arguments, **keywords)\n", ""
     settings: list[str] = []
     if schedule.change is not None:
-        before += f"    if len(CALLS) == {schedule.change_at}:\n        change()\n"
+        before += f"    if sum('traced' not in call for call in CALLS) == {schedule.change_at}:\n        change()\n"
     if Channel.EVENTS in channels:
         events = sorted(
             {one.eager.split(" ")[0] for one in proof.divergences.values() if one.channel is Channel.EVENTS}
@@ -316,7 +315,8 @@ def _drive(program: Program, schedule: Schedule) -> str:
         body = textwrap.indent(driver.given.strip("\n"), "    ")
         call = f"example(as_region({name}))" if name else "example()"
         return f"{parts.AS_REGION}def example({name}):\n{body}\n\n\n{call}\n"
-    return parts.AS_REGION + _calls(program, driver.name, driver.given)
+    made = parts.AS_TRACED if driver.kind == "traced" else parts.AS_REGION
+    return made + _calls(program, driver.name, driver.given)
 
 
 def _calls(program: Program, name: str, given: str) -> str:

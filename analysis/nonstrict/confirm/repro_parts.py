@@ -344,3 +344,92 @@ def as_region(function):
 
 
 '''
+
+#: The same for a graph that is traced ahead of time: with the first arguments that are given.
+AS_TRACED = '''\
+def as_region(function):
+    """What `make_fx` makes of a function when it is first called."""
+    made = []
+
+    def lenient(*values):
+        return function(*values)
+
+    def region(*arguments):
+        if not made:
+            made.append(proxy_tensor.make_fx(lenient, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments))
+        return made[0](*arguments)
+
+    return region
+
+
+'''
+
+#: In the eager process, what is traced is called itself. Tracing is recorded as well, since it may be refused.
+AHEAD = '''\
+class Untraced:
+    """Stands for a graph where nothing is traced."""
+
+    def __init__(self, call=lambda *arguments, **keywords: None):
+        self.is_region, self.call = True, call
+
+    def __call__(self, *arguments, **keywords):
+        return self.call(*arguments, **keywords)
+
+    def __getattr__(self, name):
+        return Untraced()
+
+    def __iter__(self):
+        return iter(())
+
+
+def traced(tracer, function):
+    """What a tracer makes of a function, recorded like a region."""
+    if INSIDE:
+        return tracer()
+    CALLS.append(call := {"traced": True})
+    torch.save(CALLS, RECORD)
+    if ARM == "eager":
+        return Untraced(recorded(function))
+    INSIDE.append(True)
+    try:
+        return tracer()
+    except BaseException as error:
+        call["error"] = f"{type(error).__name__}: {str(error).strip()}".split("\\n")[0]
+        torch.save(CALLS, RECORD)
+        raise
+    finally:
+        INSIDE.clear()
+
+
+def make_fx_recorded(function, *settings, **options):
+    """`make_fx`, whose graphs are recorded."""
+
+    def trace(*arguments):
+        graph = traced(lambda: torch_make_fx(function, *settings, **options)(*arguments), function)
+        if isinstance(graph, torch.nn.Module):
+            graph.forward = recorded(graph.forward)
+        return graph
+
+    return trace
+
+
+class Exported:
+    """Stands for an exported program."""
+
+    def __init__(self, program):
+        self.program = program
+
+    def module(self):
+        return self.program if hasattr(self.program, "is_region") else recorded(self.program.module())
+
+
+def export_recorded(module, *arguments, **options):
+    """`torch.export.export`, whose programs are recorded."""
+    return Exported(traced(lambda: torch_export(module, *arguments, **options), module))
+
+
+torch_make_fx, torch_export = proxy_tensor.make_fx, torch.export.export
+proxy_tensor.make_fx, torch.export.export = make_fx_recorded, export_recorded
+
+
+'''

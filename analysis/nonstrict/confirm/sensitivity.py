@@ -22,6 +22,9 @@ CROSSING = frozenset({"NST206"})
 #: Rules about what a function does to objects it is given: tensors that it writes besides are none of them.
 _WRITING_ARGUMENTS = frozenset({"NST202"})
 
+#: Rules about which branch a trace keeps: agreement only says that all calls took the same one.
+_BRANCHING = frozenset({"NST506"})
+
 
 def reached(suspect: Suspect, control: Mapping[str, Any]) -> bool:
     """Whether eager code executed a line of the finding."""
@@ -43,7 +46,7 @@ def sensitive(suspect: Suspect, eager: Mapping[str, Any]) -> bool:
         results = [call["result"] for call in calls if "result" in call]
         same = len({str(call.get("inputs")) for call in calls}) < len(calls)
         return same and any(difference(results[0], other) is not None for other in results[1:])
-    return True
+    return suspect.code not in _BRANCHING or suspect.marker != "make-fx"
 
 
 def moved_before(calls: Sequence[Mapping[str, Any]], index: int) -> set[str]:

@@ -41,11 +41,23 @@ _MAX_DRIVERS = 4
 #: Calls that are followed for each further function, and in all.
 _MORE_CALLS, _MOST_CALLS = 4, 60
 _LEVEL = {Status.CONFIRMED: 3, Status.REFUTED: 2, Status.INCONCLUSIVE: 1}
-#: Reasons that say how far an experiment came, the least telling first.
-_REASONS = ("inputs", "load", "line-not-reached", "eager-raises", "not-compiled", "shared", "blocked", "insensitive")
+#: Reasons that say how far an experiment came, the least telling first; all others tell more.
+_REASONS = (
+    "inputs",
+    "timeout",
+    "memory",
+    "processes",
+    "load",
+    "line-not-reached",
+    "eager-raises",
+    "not-compiled",
+    "shared",
+    "blocked",
+    "insensitive",
+)
 #: Reasons for which found arguments may tell more, and those for which another driver of the program may.
-_SEARCHED = frozenset(_REASONS[:4])
-_OPEN = frozenset(_REASONS[:5])
+_SEARCHED = frozenset({"inputs", "load", "line-not-reached", "eager-raises"})
+_OPEN = _SEARCHED | {"not-compiled"}
 #: Rules about what comes after the call: a region that does nothing else shows no harm.
 _NEEDS_REGION = frozenset({"NST607"})
 #: Reasons of experiments that compared something.
@@ -291,7 +303,7 @@ def _calls_for(suspects: Sequence[Suspect]) -> int:
 
 def _in_region(suspect: Suspect, schedule: Schedule, judgement: Judgement) -> Judgement:
     """The judgement, unless it takes a region of the program, with what it does after the call, to show a hazard."""
-    made = bool(schedule.alone) or schedule.driver.kind in {"calls", "source"}
+    made = bool(schedule.alone) or schedule.driver.kind in {"calls", "traced", "source"}
     if suspect.code in _NEEDS_REGION and made and judgement.status is Status.REFUTED:
         return judgement._replace(status=Status.INCONCLUSIVE, reason="insensitive", evidence="")
     return judgement

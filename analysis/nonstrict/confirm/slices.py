@@ -170,6 +170,8 @@ def _needed(statement: Statement, name: str, libraries: frozenset[str]) -> bool:
         return True
     if name in statement.changes and name not in libraries:
         return True
+    if name in _registered_with(statement.node):
+        return True
     # `register_pytree_node(Point, ...)`, `nn.init.zeros_(linear.weight)`: a library is told something about it.
     node = statement.node
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call) or name not in statement.loads:
@@ -178,6 +180,13 @@ def _needed(statement: Statement, name: str, libraries: frozenset[str]) -> bool:
         any(root in libraries for root in (*_root(node.value.func), *_own_name(node.value.func)))
         and name not in libraries
     )
+
+
+def _registered_with(node: ast.stmt) -> set[str]:
+    """The variables whose decorators register a definition: `square` in `@square.register_fake`."""
+    decorators = node.decorator_list if isinstance(node, _DEFINITIONS) else []
+    registering = [one for one in decorators if "register" in ast.unparse(one)]
+    return {name for one in registering for name in (*_root(one), *_own_name(one))}
 
 
 def _own_name(node: ast.expr) -> Iterator[str]:
@@ -206,7 +215,7 @@ def _always(node: ast.stmt) -> bool:
 def _is_setting(node: ast.stmt, libraries: frozenset[str]) -> bool:
     """Whether a statement sets something of a library for the whole process, or registers what it defines."""
     if isinstance(node, _DEFINITIONS):
-        return any("register" in ast.unparse(decorator) for decorator in node.decorator_list)
+        return not libraries.isdisjoint(_registered_with(node))
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         target: ast.expr = node.value.func
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Attribute, ast.Subscript)):

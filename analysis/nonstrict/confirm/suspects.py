@@ -40,6 +40,7 @@ class Suspect(NamedTuple):
     subject: Subject | None
     message: str
     implements: bool = False
+    marker: str = ""
 
     @property
     def is_probe(self) -> bool:
@@ -77,6 +78,7 @@ def suspect_of(
         subject=diagnostic.subject,
         message=diagnostic.message,
         implements=_implements(first, sources),
+        marker=diagnostic.marker,
     )
 
 
@@ -93,11 +95,14 @@ def _places(related: Iterable[RelatedLocation], sources: Mapping[str, Source]) -
 
 
 def code_line(location: Location, sources: Mapping[str, Source]) -> int:
-    """The line of the analysed code that a user's position lies on; of a notebook, in the cells joined."""
+    """The line of the analysed code that a user's position lies on; of a notebook, in the cells joined.
+
+    A row of a page can hold several lines of code.
+    """
     source = sources.get(location.path)
     if source is None or source.origins is None:
         return location.row
-    for number, origin in enumerate(source.origins, 1):
-        if origin.row == location.row and origin.cell == location.cell:
-            return number
-    return location.row
+    origins = source.origins
+    lines = [n for n, o in enumerate(origins, 1) if o.row == location.row and o.cell == location.cell]
+    begun = [n for n in lines if origins[n - 1].column < location.column] or lines
+    return max(begun, key=lambda n: origins[n - 1].column) if begun else location.row

@@ -254,6 +254,32 @@ def test_given_values_are_the_same_in_every_arm(project: Project) -> None:
     assert eager[0]["inputs"]["argument 1"] != eager[1]["inputs"]["argument 1"]
 
 
+BRANCH = """\
+import torch
+
+def halved(x, *, scale=2.0):
+    return x / scale if x.shape[0] > 2 else x * 0
+
+def keyed(x, *, scale):
+    return x * scale
+"""
+
+
+def test_what_make_fx_traces_is_traced_with_the_first_arguments(project: Project) -> None:
+    made = json.dumps([{"expression": f"inputs(torch.ones({size}))"} for size in (3, 2)])
+    driver = {"kind": "traced", "name": "halved", "given": made}
+    eager, traced = (project.calls(BRANCH, backend, driver=driver) for backend in ("eager", "aot_eager"))
+    assert [result(call) for call in eager] == [[0.5] * 3, [0, 0]]
+    assert [result(call) for call in traced] == [[0.5] * 3, [0.5] * 2]
+    assert [call["region"] for call in (*eager, *traced)] == ["halved"] * 4
+
+
+def test_graphs_have_no_keywords(project: Project) -> None:
+    made = json.dumps([{"expression": "inputs(torch.ones(2), scale=3.0)"}])
+    trace = project.arm(BRANCH, driver={"kind": "traced", "name": "keyed", "given": made})
+    assert trace["failure"] == "`keyed` has arguments that are only given by keyword"
+
+
 @pytest.mark.parametrize(
     ("call", "told"),
     [

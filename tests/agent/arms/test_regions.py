@@ -76,6 +76,20 @@ def test_regions_however_they_are_made(project: Project, name: str) -> None:
         assert [(call["region"], result(call)) for call in calls] == [(region, expected)] * 2, backend
 
 
+def test_graphs_traced_ahead_are_told_by_what_they_were_traced_from(project: Project) -> None:
+    text = HEAD + REGIONS["make_fx"][0] + DRIVE
+    eager, traced = (project.calls(text, backend) for backend in ("eager", "aot_eager"))
+    assert [(call["line"], call["inputs"]) for call in eager] == [(call["line"], call["inputs"]) for call in traced]
+    assert list(eager[0]["inputs"]) == ["x"]
+
+
+def test_what_only_graphs_have_leads_nowhere_where_nothing_is_traced(project: Project) -> None:
+    asked = "    region.print_readable()\n    print(region.code, [node.op for node in region.graph.nodes])\n"
+    text = HEAD + REGIONS["make_fx"][0] + DRIVE.replace("    region(", asked + "    region(", 1)
+    assert [result(call) for call in project.calls(text)] == [[3, 3]] * 2
+    assert [result(call) for call in project.calls(text, "aot_eager")] == [[3, 3]] * 2
+
+
 @pytest.mark.parametrize(
     "name", ["decorator", "decorator with options", "module", "in place", "method", "of a partial"]
 )
