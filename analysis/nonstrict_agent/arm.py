@@ -171,17 +171,23 @@ class Modules:
     def __init__(self, is_user: Callable[[str], bool]) -> None:
         self._is_user = is_user
         self._foreign: dict[str, types.ModuleType] = {}
+        self._own: list[tuple[str, types.ModuleType]] = []
+        self._loaded = 0
 
     def __call__(self) -> list[types.ModuleType]:
         """As of now."""
-        return list(self._found())
+        as_before = len(sys.modules) == self._loaded and all(sys.modules.get(name) is one for name, one in self._own)
+        if not as_before:
+            self._loaded = len(sys.modules)
+            self._own = list(self._found())
+        return [module for _, module in self._own]
 
-    def _found(self) -> Iterator[types.ModuleType]:
+    def _found(self) -> Iterator[tuple[str, types.ModuleType]]:
         for name, module in list(sys.modules.items()):
             if self._foreign.get(name) is module:
                 continue
             file = getattr(module, "__file__", None)
             if type(module) is types.ModuleType and isinstance(file, str) and self._is_user(file):
-                yield module
+                yield name, module
             else:
                 self._foreign[name] = module

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nonstrict_agent.changing import CannotChangeError, change_state, copied
 from nonstrict_agent.observe.ambient import ambient_state
 from nonstrict_agent.observe.errors import describe_error
+from nonstrict_agent.observe.lines import untraced
 from nonstrict_agent.observe.state import Snapshot, closure_roots, module_roots, snapshot
 from nonstrict_agent.observe.streams import Streams
 from nonstrict_agent.observe.values import encode
@@ -155,10 +156,11 @@ class Recorder:
 
     def state(self) -> Snapshot:
         """The fingerprints of all that the program keeps."""
-        found = snapshot(self._roots((), {}))
-        return Snapshot(
-            {**found.prints, **{f"<{name}>": value for name, value in ambient_state().items()}}, found.leaks
-        )
+        with untraced():
+            found = snapshot(self._roots((), {}))
+            return Snapshot(
+                {**found.prints, **{f"<{name}>": value for name, value in ambient_state().items()}}, found.leaks
+            )
 
     def _roots(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, object]:
         """All that the program keeps, and some arguments, by name."""

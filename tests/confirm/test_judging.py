@@ -461,3 +461,30 @@ def test_reached():
     assert reached(REFUSAL, trace(lines=[LINE]))
     assert not reached(REFUSAL, trace(lines=[LINE + 1]))
     assert not reached(REFUSAL._replace(path="/project/other.py"), trace(lines=[LINE]))
+
+
+# Programs that lack a part of themselves.
+
+
+def test_a_program_without_one_of_its_names_is_no_measure():
+    lacking = failing(error("NameError", "name 'square' is not defined", 3))
+    made = arms([lacking], [REFUSED])
+    assert status(REFUSAL, made) == (Status.INCONCLUSIVE, "eager-raises")
+    assert unexplained([], made) is None
+
+
+def test_a_marker_in_a_skipped_statement_was_refused():
+    marker = suspect("NST605", Experiment.REFUSAL)
+    skipped = trace(missing=[f"line {LINE + 1}: AttributeError: no attribute 'nonstrict_trace'"])
+    judgement = refused_by_eager(marker, skipped)
+    assert judgement is not None
+    assert judgement.evidence == "torch refuses it: AttributeError: no attribute 'nonstrict_trace'"
+    assert refused_by_eager(marker, trace(missing=["line 40: AttributeError: other"])) is None
+    assert refused_by_eager(REFUSAL, skipped) is None
+
+
+def test_agreement_of_a_traced_branch_says_nothing():
+    branch = suspect("NST506", Experiment.REFUSAL, marker="make-fx")
+    calls = [call(1.0), call(1.0)]
+    assert status(branch, arms(calls, calls)) == (Status.INCONCLUSIVE, "insensitive")
+    assert status(branch._replace(marker="nonstrict"), arms(calls, calls))[0] is Status.REFUTED

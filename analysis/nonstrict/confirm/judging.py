@@ -7,6 +7,7 @@ that it mattered, and every backend agreed; everything else is inconclusive, wit
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm import evidence
@@ -32,6 +33,8 @@ _RESULTS = {
 _MARKERS = frozenset({"NST601", "NST602", "NST605", "NST606", "NST607"})
 #: Lines that the decorators of one function may span.
 _DECORATORS = 4
+#: A statement of a page or a script that was skipped because it failed, as the agent tells of it.
+_FAILED_STATEMENT = re.compile(r"line (\d+): (.*)", re.DOTALL)
 #: Relative differences below this may come from another order of the same operations.
 _ROUNDING = 1e-2
 
@@ -88,10 +91,16 @@ def foretold(suspects: Sequence[Suspect], arms: Arms) -> dict[int, Judgement]:
 
 def refused_by_eager(suspect: Suspect, eager: Mapping[str, Any]) -> Judgement | None:
     """The judgement where torch refuses a marker as soon as it is applied or called; None if that did not happen."""
+    if suspect.code not in _MARKERS:
+        return None
+    skipped = (_FAILED_STATEMENT.match(text) for text in eager.get("missing", ()))
+    told = next((m[2] for m in skipped if m is not None and _near((suspect.path, int(m[1])), suspect)), "")
+    if told:
+        return Judgement(Status.CONFIRMED, "", f"torch refuses it: {told}", (Outcome("eager", "error", told),))
     stop: Mapping[str, Any] = eager.get("stop") or {}
     errors = [call["error"] for call in eager.get("calls", ()) if "error" in call]
     error: Mapping[str, Any] | None = stop.get("error") or eager.get("load_error") or next(iter(errors), None)
-    if error is None or suspect.code not in _MARKERS:
+    if error is None:
         return None
     cause = cause_of(error)
     told = f"{cause.type}: {cause.message}"

@@ -60,6 +60,9 @@ _MOVED_BY_TRACING = frozenset({"<random state>", "<NumPy's random state>", "<war
 #: State that Inductor moves when it first compiles.
 _MOVED_BY_COMPILING = frozenset({"<environment variables>", "<module search path>"})
 
+#: What a program raises that lacks a part of itself, which is no measure for anything.
+_INCOMPLETE = frozenset({"NameError", "UnboundLocalError", "ModuleNotFoundError", "ImportError"})
+
 
 class Arms(NamedTuple):
     """The traces of one schedule: `compiled` by backend. `control` is a second eager run, with the lines executed."""
@@ -100,7 +103,7 @@ def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[D
 def _of_errors(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> Divergence | None:
     """The divergence of a call that raises in one arm, or raises something else in the other."""
     if "error" in right:
-        if "error" in left and _type_of(left) == _type_of(right):
+        if "error" in left and _type_of(left) in {_type_of(right), *_INCOMPLETE}:
             return None
         plain = _reason(left) if "error" in left else "no error"
         return Divergence(Channel.ERROR, index, plain, _reason(right), lines=cause_of(right["error"]).lines)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from types import CodeType, FrameType
+
+
+@contextlib.contextmanager
+def untraced() -> Generator[None]:
+    """Calls of our own in here are not followed line by line, which would take longer than they do."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
 
 
 class Lines:
