@@ -52,6 +52,18 @@ class Presenter:
             found += self._of_file(path, by_file[path], texts)
         return tuple(sorted(merged(found), key=_order))
 
+    def of_file(
+        self, path: str, findings: list[Finding], sources: Mapping[str, Source], *, settled: bool = True
+    ) -> tuple[Diagnostic, ...]:
+        """The diagnostics of one file, in the order of lines.
+
+        `sources` holds its own source, and those of further files that the findings point to. Unless all is `settled`,
+        suppressions that suppress nothing yet are not told.
+        """
+        found = self._of_file(path, findings, _Texts(sources))
+        told = (diagnostic for diagnostic in found if settled or diagnostic.code != _UNUSED)
+        return tuple(sorted(merged(told), key=_order))
+
     def _of_file(self, path: str, findings: list[Finding], texts: _Texts) -> Iterator[Diagnostic]:
         """The diagnostics of one file."""
         selection = self._nested.get(path, self._main)

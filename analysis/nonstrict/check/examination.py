@@ -42,20 +42,20 @@ def _examine(files: Sequence[str], marked: list[Marked], parts: Iterable[Part], 
     sources = {file.path: file.source for file in marked if file.source is not None}
     torch = torch_of(options.torch_version)
     scout: Machine | None = None
-    wrappers = _Wrappers(set(), set())
+    wrappers = Wrappers(set(), set())
     shares: list[Share] = []
     for number, part in parts:
         if scout is None:
             scout = Machine(Project(options.site_packages, {**options.overlays, **sources}), files, torch)
-            wrappers = _wrappers(files, marked, scout)
+            wrappers = wrappers_of(files, marked, scout)
             if options.kept is not None:
                 options.kept.append(scout)
         machine = scout.anew()
         if options.kept is not None:
             options.kept.append(machine)
         own = {file.path for file in part} | (wrappers.users if number == 0 else set[str]())
-        task = _Task(own, wrappers.users.union(file.path for file in marked), wrappers.names)
-        shares.append(_examined(machine, task, options))
+        task = Task(own, wrappers.users.union(file.path for file in marked), wrappers.names)
+        shares.append(examined(machine, task, options).share)
     problems = [
         Finding("NST901", Severity.ERROR, problem.span, problem.message)
         for module in (scout.project.loaded() if scout is not None else ())
@@ -65,7 +65,7 @@ def _examine(files: Sequence[str], marked: list[Marked], parts: Iterable[Part], 
     return merged([*shares, Share(problems, [], frozenset())])
 
 
-class _Task(NamedTuple):
+class Task(NamedTuple):
     """The files of one part, those of all parts, and the names by which the project applies markers."""
 
     own: set[str]
@@ -73,13 +73,22 @@ class _Task(NamedTuple):
     names: set[str]
 
 
-def _examined(machine: Machine, task: _Task, options: AnalysisOptions) -> Share:
-    """What is found in one part."""
+class Examined(NamedTuple):
+    """What is found in one part, and the marked functions and regions that were looked at."""
+
+    share: Share
+    bodies: tuple[MarkedBody, ...]
+
+
+def examined(machine: Machine, task: Task, options: AnalysisOptions) -> Examined:
+    """What is found in one part by a machine of its own."""
     failures: list[tuple[str, str]] = []
     for path in sorted(task.own):
         failures += _discovered(machine, path, task.names)
-    findings, untold = _told(machine, task, options)
-    return Share(findings, failures + untold, frozenset(module.path for module in machine.project.loaded()))
+    bodies: list[MarkedBody] = []
+    findings, untold = _told(machine, task, options, bodies)
+    read = frozenset(module.path for module in machine.project.loaded())
+    return Examined(Share(findings, failures + untold, read), tuple(bodies))
 
 
 def _discovered(machine: Machine, path: str, names: set[str]) -> list[tuple[str, str]]:
@@ -95,14 +104,14 @@ def _discovered(machine: Machine, path: str, names: set[str]) -> list[tuple[str,
     return []
 
 
-class _Wrappers(NamedTuple):
+class Wrappers(NamedTuple):
     """Names by which the project applies markers, and the files that use them and hold no marker's own name."""
 
     names: set[str]
     users: set[str]
 
 
-def _wrappers(files: Sequence[str], marked: list[Marked], machine: Machine) -> _Wrappers:
+def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) -> Wrappers:
     """The aliases and wrappers that marked files define, those that are made of them, and who uses them."""
     layer: set[str] = set()
     for file in marked:
@@ -117,7 +126,9 @@ def _wrappers(files: Sequence[str], marked: list[Marked], machine: Machine) -> _
             break
         names |= layer
         wanted = [name.encode() for name in layer]
-        hits = [path for path in files if path not in known and path not in users and _holds(path, wanted)]
+        data = machine.elsewhere.found.data
+        others = (path for path in files if path not in known and path not in users)
+        hits = [path for path in others if any(name in data(path) for name in wanted)]
         users |= set(hits)
         found: set[str] = set()
         for path in hits:
@@ -125,19 +136,12 @@ def _wrappers(files: Sequence[str], marked: list[Marked], machine: Machine) -> _
             if module is not None:
                 found |= roots.exported(machine, module, names)
         layer = found - names
-    return _Wrappers(names, users)
+    return Wrappers(names, users)
 
 
-def _holds(path: str, wanted: list[bytes]) -> bool:
-    try:
-        with open(path, "rb") as handle:
-            data = handle.read()
-    except OSError:
-        return False
-    return any(name in data for name in wanted)
-
-
-def _told(machine: Machine, task: _Task, options: AnalysisOptions) -> tuple[list[Finding], list[tuple[str, str]]]:
+def _told(
+    machine: Machine, task: Task, options: AnalysisOptions, looked_at: list[MarkedBody]
+) -> tuple[list[Finding], list[tuple[str, str]]]:
     """The findings of all rules in all marked functions; one that several reach is told for the nearest."""
     found: dict[tuple[object, ...], Finding] = {}
     failures: list[tuple[str, str]] = []
@@ -145,6 +149,7 @@ def _told(machine: Machine, task: _Task, options: AnalysisOptions) -> tuple[list
     seen: set[Region] = set()
     bodies += _regions(machine, task, seen)
     while bodies:
+        looked_at += bodies
         for body in bodies:
             try:
                 for finding in (*_of_body(body), *(_probes(body) if options.probes else ())):
@@ -157,7 +162,7 @@ def _told(machine: Machine, task: _Task, options: AnalysisOptions) -> tuple[list
 
 
 def _announced(
-    machine: Machine, task: _Task, options: AnalysisOptions, failures: list[tuple[str, str]]
+    machine: Machine, task: Task, options: AnalysisOptions, failures: list[tuple[str, str]]
 ) -> list[MarkedBody]:
     """The marked functions of a part, their calls looked for."""
     own_marks = [mark for mark in roots.settled_marks(machine) if mark.path in task.own]
@@ -183,7 +188,7 @@ def _announced(
     return bodies
 
 
-def _regions(machine: Machine, task: _Task, seen: set[Region]) -> list[MarkedBody]:
+def _regions(machine: Machine, task: Task, seen: set[Region]) -> list[MarkedBody]:
     """The compiled functions that are known by now and were not looked at; `seen` are those that were.
 
     One that is compiled in a file of another part counts too: that part may not come to know of it.

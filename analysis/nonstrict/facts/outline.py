@@ -14,6 +14,8 @@ import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from nonstrict.facts.grafting import grafted
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _STRING_OR_COMMENT = re.compile(
@@ -120,6 +122,39 @@ class Outline:
         """As `node`, for a look at a definition that mostly is not needed again: its tree is not kept."""
         seen = _definition(chunk.text) if chunk.parsed is None and not chunk.broken else None
         return seen or self.node(chunk)
+
+    def take_over(self, other: Outline) -> None:
+        """Use the trees of an earlier state of the module wherever the text is the same: an edit changes one piece."""
+        if self.exact or other.exact:
+            return
+        known = {chunk.text: chunk for chunk in other.chunks if chunk.parsed is not None or chunk.broken}
+        for chunk in self.chunks:
+            # Each tree once: functions are told apart by their trees, even where their text is the same.
+            same = known.pop(chunk.text, None)
+            if same is not None:
+                chunk.parsed, chunk.broken = same.parsed, same.broken
+            elif chunk.is_class:
+                chunk.parsed = other.graft(chunk)
+        if "shell" in other.__dict__ and self._shell_text() == other._shell_text():
+            self.__dict__["shell"] = other.shell
+
+    def graft(self, edited: Chunk) -> Definition | None:
+        """The tree of a class that is one of these after an edit in one method; None where that is not to be had."""
+        for chunk in self.chunks:
+            if chunk.name == edited.name and isinstance(chunk.parsed, ast.ClassDef):
+                return grafted(chunk.parsed, chunk.text, edited.text)
+        return None
+
+    def parses(self) -> bool:
+        """Whether every piece parses; then so does the whole, which is not parsed for that."""
+        if self.exact:
+            return False
+        if "shell" not in self.__dict__:
+            try:
+                self.__dict__["shell"] = ast.parse(self._shell_text())
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return False
+        return all(chunk.node() is not None for chunk in self.chunks)
 
     def rebuild(self) -> None:
         """Cut exactly, by parsing everything; what does not parse leaves an empty module."""

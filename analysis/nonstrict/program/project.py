@@ -11,6 +11,7 @@ from nonstrict.text.source import UnreadableSource, read_source
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from nonstrict.facts.outline import Outline
     from nonstrict.text.source import Source
 
 
@@ -23,7 +24,7 @@ class Project:
 
     def __init__(self, site_packages: Iterable[str] = (), overlays: dict[str, Source] | None = None) -> None:
         self.site_packages = tuple(site_packages)
-        self.overlays = overlays or {}
+        self.overlays = overlays if overlays is not None else {}
         self.unreadable: dict[str, str] = {}
         self._modules: dict[str, Module | None] = {}
         self._paths: dict[tuple[str, str], str | None] = {}
@@ -64,6 +65,31 @@ class Project:
         self._modules[path] = module
         self._paths.setdefault((root, name), path)
         return module
+
+    def renew(self, path: str, source: Source | None, outline: Outline | None = None) -> None:
+        """A file has another text, whose outline may be known already; None if it can no longer be read."""
+        self.unreadable.pop(path, None)
+        self._known.pop(path, None)
+        was_loaded = self._modules.pop(path, None) is not None
+        if source is None:
+            return
+        _, name = self.name_of(path)
+        module = Module(path, name, os.path.basename(path).startswith("__init__."), source)
+        if outline is not None:
+            module.__dict__["outline"] = outline
+        self._known[path] = module
+        if was_loaded:
+            self._modules[path] = module
+
+    def known(self, path: str) -> Module | None:
+        """A module as it was last read, by whomever; None if nobody did."""
+        return self._known.get(path)
+
+    def inherit(self, other: Project) -> None:
+        """Take over what another project read, as far as it is called the same here."""
+        for path, module in other._known.items():
+            if self.name_of(path)[1] == module.name:
+                self._known[path] = module
 
     def loaded(self) -> list[Module]:
         """All modules read so far."""

@@ -15,6 +15,8 @@ _SAMPLE = 8192
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
+_NUL = "a NUL byte: Python refuses such a file; remove it"
+
 
 class Flaw(NamedTuple):
     """Something wrong at one place of a text: character offsets into the decoded text, the end exclusive."""
@@ -48,6 +50,13 @@ def decode(data: bytes) -> Decoded:
     return _decode_carefully(data)
 
 
+def given(text: str) -> Decoded:
+    """A text that somebody else decoded, an editor: what it says about its encoding does not matter any more."""
+    nul = text.find("\0")
+    flaws = (Flaw(nul, nul + 1, _NUL),) if nul >= 0 else ()
+    return Decoded(without_surrogates(text.removeprefix("\ufeff")), flaws)
+
+
 def normalised(text: str) -> str:
     """The text with every line end (CR LF and lone CR) written as LF, as Python's tokenizer sees it."""
     if "\r" in text:
@@ -57,7 +66,7 @@ def normalised(text: str) -> str:
 
 def without_surrogates(text: str) -> str:
     """The text with lone surrogates, which no file can hold and `ast` refuses, written as replacement characters."""
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _cookie_line(data: bytes) -> bytes | None:
@@ -85,7 +94,7 @@ def _decode_carefully(data: bytes) -> Decoded:
         flaws = [Flaw(0, len(text.split("\n", 1)[0]), complaint), *flaws]
     nul = text.find("\0")
     if nul >= 0:
-        flaws.append(Flaw(nul, nul + 1, "a NUL byte: Python refuses such a file; remove it"))
+        flaws.append(Flaw(nul, nul + 1, _NUL))
     if _looks_binary(text):
         raise NotTextError("not a text file")
     return Decoded(without_surrogates(text), tuple(flaws))

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Location, Span
-from nonstrict.text.decode import Flaw, NotTextError, decode, normalised
+from nonstrict.text.decode import Decoded, Flaw, NotTextError, decode, given, normalised
 
 if TYPE_CHECKING:
     import ast
@@ -187,13 +187,23 @@ def read_bytes(path: str) -> bytes:
 
 
 def source_from_bytes(path: str, data: bytes) -> Source:
-    """Make a source of bytes that an editor or standard input gave. Raises `UnreadableSource` as `read_source`."""
+    """Make a source of bytes as a file holds them. Raises `UnreadableSource` as `read_source`."""
     if len(data) > MAX_BYTES:
         raise UnreadableSource(path, too_large(len(data)))
     try:
-        decoded = decode(data)
+        return _source_of(path, decode(data))
     except NotTextError as error:
         raise UnreadableSource(path, str(error)) from error
+
+
+def source_from_text(path: str, text: str) -> Source:
+    """Make a source of a text that an editor holds. Raises `UnreadableSource` if it is too large."""
+    if len(text) > MAX_BYTES:
+        raise UnreadableSource(path, too_large(len(text)))
+    return _source_of(path, given(text))
+
+
+def _source_of(path: str, decoded: Decoded) -> Source:
     kind = source_kind(path)
     if kind is SourceKind.NOTEBOOK:
         from nonstrict.text.notebook import notebook_source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nonstrict.facts.walk import statements_in
 
@@ -34,12 +34,18 @@ class Use(NamedTuple):
     name: str
 
 
+#: A question: a text, or the last part of a module's name with a name. A text may stand for a replaced attribute.
+Asked: TypeAlias = "bytes | tuple[bytes, bytes]"
+REPLACED = b"replaced "
+
+
 class Bytes:
     """What searches of the bytes of all files found: the same for whoever asks."""
 
     def __init__(self, files: Sequence[str], overlays: Mapping[str, Source]) -> None:
         self.files = files
         self.own = frozenset(files)
+        self._order = {path: number for number, path in enumerate(files)}
         #: by text, the files that hold it
         self.texts: dict[bytes, list[str]] = {}
         #: by the last part of a module's name and a name, the files that import the module and hold the name
@@ -88,6 +94,39 @@ class Bytes:
                 self._kept.clear()
         return kept
 
+    def renew(self, path: str) -> set[Asked]:
+        """Read a file once more: the questions whose answers changed by that."""
+        self._kept.pop(path, None)
+        if not self._began or path not in self.own:
+            return set()
+        data = self.data(path)
+        imported = imported_words(data)
+        replaced = _replaced_names(data)
+        known = {_stem_of(other) for other in self.files}
+        for stem in known & (imported | self.importers.keys()):
+            self._renewed(self.importers.setdefault(stem, []), path, here=stem in imported)
+        changed: set[Asked] = {
+            text for text, paths in self.texts.items() if self._renewed(paths, path, here=text in data)
+        }
+        for key, paths in self.hits.items():
+            if self._renewed(paths, path, here=key[1] in data and path in self.importers.get(key[0], ())):
+                changed.add(key)
+        for name in replaced | self.replaced.keys():
+            if self._renewed(self.replaced.setdefault(name, []), path, here=name in replaced):
+                changed.add(REPLACED + name)
+        return changed
+
+    def _renewed(self, paths: list[str], path: str, *, here: bool) -> bool:
+        """Put a path into a list of answers, or take it out; whether that changed anything."""
+        if here == (path in paths):
+            return False
+        if here:
+            # In the order of all files, as if they had been read one after the other.
+            paths[:] = sorted({*paths, path}, key=self._order.__getitem__)
+        else:
+            paths.remove(path)
+        return True
+
     def _read(self, path: str) -> bytes:
         overlay = self._overlays.get(path)
         if overlay is not None:
@@ -113,6 +152,7 @@ class Elsewhere:
         self._asked: set[tuple[bytes, bytes]] = set()
         self._expected_texts: set[bytes] = set()
         self._texts: dict[bytes, list[str]] = {}
+        self._replaced: set[bytes] = set()
         self._passes = 0
         #: texts tell of modes and of the environment: one pass for them is always made
         self._searched_texts = False
@@ -125,6 +165,10 @@ class Elsewhere:
         for name in names if module.path in self.found.own else ():
             if (stem, name.encode("utf-8", "surrogateescape")) not in self._asked:
                 self._expected.setdefault(stem, set()).add(name.encode("utf-8", "surrogateescape"))
+
+    def asked(self) -> frozenset[Asked]:
+        """All questions so far, on whose answers depends what was found."""
+        return frozenset({*self._asked, *self._texts, *(REPLACED + name for name in self._replaced)})
 
     def expect_text(self, *texts: bytes) -> None:
         """Files that contain these will be asked for."""
@@ -141,7 +185,9 @@ class Elsewhere:
         """The files that may bind an attribute of this name to another function: `module.name = other`."""
         if not self._passes:
             self._search()
-        return self.found.replaced.get(name.encode("utf-8", "surrogateescape"), [])
+        key = name.encode("utf-8", "surrogateescape")
+        self._replaced.add(key)
+        return self.found.replaced.get(key, [])
 
     def mentions(self, module: Module, text: str) -> list[Module]:
         """The other files that name a module and contain a text; none if that is too many to tell anything."""

@@ -1,0 +1,140 @@
+"""What is known of the marked files of a folder, and which of it an edit makes doubtful."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.check.analysis import Share, merged
+from nonstrict.program.effects import span_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nonstrict.findings import Finding, Location, Span
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.writers.elsewhere import Asked
+
+
+class Mark(NamedTuple):
+    """A marked function or compiled region.
+
+    `function` and `kind` are as in `Diagnostic.function` and `Diagnostic.marker`, `api` is the marker as users spell
+    it. `location` is that of the marker, `definition` the line of the function's `def`, None where it has none or lies
+    in another file.
+    """
+
+    function: str
+    kind: str
+    api: str
+    location: Location
+    definition: Location | None
+
+
+class SeenMark(NamedTuple):
+    """A mark in positions of the analysed code; see `Mark`."""
+
+    function: str
+    kind: str
+    api: str
+    span: Span
+    definition: Span | None
+
+
+class Result(NamedTuple):
+    """What the marked functions of one file yield, in whatever file, and what that depends on.
+
+    `read` are the files that were read for it, `asked` the questions to the bytes of all files.
+    """
+
+    findings: tuple[Finding, ...]
+    marks: tuple[SeenMark, ...]
+    failures: tuple[str, ...]
+    read: frozenset[str]
+    asked: frozenset[Asked]
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The files that findings lie in."""
+        return frozenset(finding.span.path for finding in self.findings)
+
+
+class Results:
+    """The results of all marked files by path; those that are out of date are kept until there are new ones."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._known: dict[str, Result] = {}
+        self._stale: set[str] = set()
+
+    def get(self, path: str) -> Result | None:
+        """The result of a file, perhaps out of date."""
+        return self._known.get(path)
+
+    def is_current(self, path: str) -> bool:
+        """Whether the result of a file holds for the texts as they are."""
+        return path in self._known and path not in self._stale
+
+    def put(self, path: str, result: Result) -> frozenset[str]:
+        """Keep a result; the files whose findings it changes."""
+        before = self._known.get(path)
+        self._known[path] = result
+        self._stale.discard(path)
+        old = _by_path(before.findings if before is not None else ())
+        new = _by_path(result.findings)
+        return frozenset(one for one in old.keys() | new.keys() if old.get(one) != new.get(one))
+
+    def drop(self, path: str) -> frozenset[str]:
+        """Forget a file that holds no marks any more; the files that its findings lay in."""
+        self._stale.discard(path)
+        before = self._known.pop(path, None)
+        return before.paths if before is not None else frozenset()
+
+    def outdate(self, path: str, changed: Iterable[Asked] = ()) -> None:
+        """A file changed, and with it the answers to some questions."""
+        asked = frozenset(changed)
+        self._stale |= {
+            marked
+            for marked, result in self._known.items()
+            if path in result.read or not asked.isdisjoint(result.asked)
+        }
+
+    def outdate_all(self) -> None:
+        """Nothing is certain any more."""
+        self._stale |= self._known.keys()
+
+    def depending_on(self, path: str) -> frozenset[str]:
+        """The marked files for which a file was read."""
+        return frozenset(marked for marked, result in self._known.items() if path in result.read)
+
+    def found_in(self, path: str) -> frozenset[str]:
+        """The marked files that have findings in a file."""
+        return frozenset(marked for marked, result in self._known.items() if path in result.paths)
+
+    def findings_in(self, path: str) -> list[Finding]:
+        """The findings in a file, whichever marked files they come from; one for each rule and place."""
+        shares = [
+            Share([finding for finding in result.findings if finding.span.path == path], [], frozenset())
+            for result in self._known.values()
+        ]
+        return merged([share for share in shares if share.findings]).findings
+
+    def paths(self) -> frozenset[str]:
+        """All files with findings."""
+        return frozenset[str]().union(*(result.paths for result in self._known.values()))
+
+
+def _by_path(findings: Iterable[Finding]) -> dict[str, set[Finding]]:
+    found: dict[str, set[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.span.path, set()).add(finding)
+    return found
+
+
+def seen_mark(body: MarkedBody) -> SeenMark:
+    """The mark of a function that was looked at."""
+    function = body.mark.function
+    definition = None
+    if function is not None and function.module.path == body.mark.path and hasattr(function.node, "name"):
+        span = span_of(body.mark.path, function.offset, function.node)
+        definition = span._replace(end_line=span.line, end_column=span.column)
+    return SeenMark(body.function, body.marker, body.api, body.marked_at, definition)

@@ -1,0 +1,297 @@
+"""A folder kept analysed edit by edit says what a fresh analysis of the same texts says, after any edits."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nonstrict.check.live.folder import Folder
+from nonstrict.check.run import check
+from nonstrict.settings.load import settings_in
+from nonstrict.settings.model import default_settings
+
+if TYPE_CHECKING:
+    from nonstrict.findings import Diagnostic
+
+PROJECT = {
+    "state.py": """\
+import torch
+
+SCALE = torch.tensor(2.0)
+CONFIG = {"factor": 2.0}
+HISTORY = []
+
+
+def set_scale(value):
+    global SCALE
+    SCALE = value
+
+
+class Meter:
+    def __init__(self):
+        self.count = 0
+        self.values = []
+
+    def note(self, x):
+        self.count += 1
+        return x
+""",
+    "helpers.py": """\
+from state import CONFIG, HISTORY, Meter
+
+meter = Meter()
+
+
+def scaled(x):
+    return x * CONFIG["factor"]
+
+
+def noted(x):
+    HISTORY.append(1)
+    return x
+""",
+    "model.py": """\
+import torch
+import state
+from helpers import meter, noted, scaled
+from torch._dynamo import nonstrict_trace
+
+
+@nonstrict_trace
+def body(x):
+    print("é𝒳")
+    return scaled(noted(x)) * state.SCALE
+
+
+class Net(torch.nn.Module):
+    @torch._dynamo.nonstrict_trace
+    def forward(self, x):
+        return meter.note(x) if self.training else x
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return body(x)
+
+
+def later():
+    state.set_scale(torch.tensor(3.0))
+    state.CONFIG["factor"] = 3.0
+""",
+}
+#: What is typed; much of it means something to some rule.
+SNIPPETS = [
+    "\n", " ", "    ", "x", "#", '"""', "'", "(", ")", ":", "\\", "𝒳", "é", "\r\n", "\t", "\0",
+    "\n\n@nonstrict_trace\ndef fresh(x):\n    return x.item()\n", "\ndef scaled(x):\n    return x\n",
+    "    print(1)\n", "\nSCALE = 3\n", "import time\n", "from state import *\n", "  # nonstrict: ignore[NST201]",
+    "\nstate.SCALE = 4\n", "\nHISTORY.clear()\n", "global SCALE\n", "return x\n", "time.time()", "x.data_ptr()",
+    "\nwrap = nonstrict_trace\n", "\n@wrap\ndef other(x):\n    return x.tolist()\n", "\nnet = Net()\nnet.eval()\n",
+    "\nclass Meter:\n    pass\n", "def ", "class ", "\nfrom model import body\nbody(1)\n",
+]  # fmt: skip
+
+
+class Editing:
+    """A folder whose documents are edited, and the texts that they hold."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.texts = {os.path.join(root, name): text for name, text in PROJECT.items()}
+        self.past: list[tuple[str, str]] = []
+        for path, text in self.texts.items():
+            Path(path).write_text(text, encoding="utf-8", newline="")
+        self.folder = Folder(root)
+
+    def change(self, path: str, text: str) -> None:
+        self.past.append((path, self.texts[path]))
+        self.texts[path] = text
+        self.folder.set_text(path, text)
+
+    def found(self) -> dict[str, tuple[Diagnostic, ...]]:
+        return told(self.folder, self.texts)
+
+
+def told(folder: Folder, texts: dict[str, str]) -> dict[str, tuple[Diagnostic, ...]]:
+    folder.scan()
+    for path in folder.pending():
+        folder.examine(path)
+    return {path: folder.diagnostics(path) for path in texts}
+
+
+def fresh(root: str, texts: dict[str, str]) -> dict[str, tuple[Diagnostic, ...]]:
+    folder = Folder(root)
+    for path, text in texts.items():
+        folder.set_text(path, text)
+    return told(folder, texts)
+
+
+@st.composite
+def edits(draw: st.DrawFn) -> tuple[int, str, float, float, str]:
+    kind = draw(st.sampled_from(["insert", "insert", "delete", "line", "undo", "ends", "close"]))
+    return (
+        draw(st.integers(0, len(PROJECT) - 1)),
+        kind,
+        draw(st.floats(0, 1)),
+        draw(st.floats(0, 0.2)),
+        draw(st.sampled_from(SNIPPETS)),
+    )
+
+
+def apply(editing: Editing, edit: tuple[int, str, float, float, str]) -> None:
+    number, kind, where, size, snippet = edit
+    path = list(editing.texts)[number]
+    text = editing.texts[path]
+    at = int(where * len(text))
+    if kind == "insert":
+        editing.change(path, text[:at] + snippet + text[at:])
+    elif kind == "delete":
+        editing.change(path, text[:at] + text[at + int(size * len(text)) :])
+    elif kind == "line":
+        at = text.find("\n", at) + 1
+        editing.change(path, text[:at] + snippet + text[at:])
+    elif kind == "ends":
+        plain = text.replace("\r\n", "\n")
+        editing.change(path, plain if plain != text else plain.replace("\n", "\r\n"))
+    elif kind == "undo" and editing.past:
+        path, before = editing.past.pop()
+        editing.texts[path] = before
+        editing.folder.set_text(path, before)
+    elif kind == "close":
+        Path(path).write_text(text, encoding="utf-8", newline="")
+        editing.folder.forget_text(path)
+        editing.folder.set_text(path, text)
+
+
+@settings(
+    max_examples=int(os.environ.get("NONSTRICT_EXAMPLES", "60")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(st.lists(edits(), min_size=1, max_size=12), st.lists(st.booleans(), min_size=12, max_size=12))
+def test_edit_by_edit_as_afresh(sequence: list[tuple[int, str, float, float, str]], asked: list[bool]) -> None:
+    with tempfile.TemporaryDirectory() as root:
+        editing = Editing(root)
+        for edit, ask in zip(sequence, asked, strict=False):
+            apply(editing, edit)
+            if ask:
+                editing.found()
+        assert editing.found() == fresh(root, editing.texts)
+
+
+@pytest.fixture
+def editing(tmp_path: Path) -> Editing:
+    made = Editing(str(tmp_path))
+    made.found()
+    return made
+
+
+def codes(editing: Editing, name: str) -> list[str]:
+    path = os.path.join(editing.root, name)
+    editing.found()
+    return [diagnostic.code for diagnostic in editing.folder.diagnostics(path)]
+
+
+def test_a_folder_says_what_a_run_says(editing: Editing) -> None:
+    run = check([editing.root], default_settings(editing.root))
+    assert sorted(d for found in editing.found().values() for d in found) == sorted(run.diagnostics)
+    assert run.diagnostics
+
+
+def test_an_edit_adds_a_finding_and_takes_it_away(editing: Editing) -> None:
+    path = os.path.join(editing.root, "model.py")
+    before, text = codes(editing, "model.py"), editing.texts[path]
+    editing.change(path, text.replace('    print("é𝒳")\n', '    print("é𝒳")\n    x.data_ptr()\n'))
+    assert sorted(codes(editing, "model.py")) == sorted([*before, "NST401"])
+    editing.change(path, text)
+    assert codes(editing, "model.py") == before
+
+
+def test_an_edit_of_a_helper_reaches_who_calls_it(editing: Editing) -> None:
+    helpers = os.path.join(editing.root, "helpers.py")
+    model = os.path.join(editing.root, "model.py")
+    assert "NST203" in codes(editing, "helpers.py")
+    editing.folder.set_text(helpers, PROJECT["helpers.py"].replace("    HISTORY.append(1)\n", ""))
+    assert model in editing.folder.pending()
+    assert model in editing.folder.examine(model) | {model}
+    assert "NST203" not in [d.code for d in editing.folder.diagnostics(helpers)]
+
+
+def test_a_writer_that_appears_elsewhere_counts(tmp_path: Path) -> None:
+    texts = {
+        "limits.py": "import torch\n\nLIMIT = 2.0\n",
+        "clip.py": "import torch\nimport limits\n\n@torch._dynamo.nonstrict_trace\ndef clip(x):\n"
+        "    return x * limits.LIMIT\n",
+        "other.py": "import limits\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    folder = Folder(str(tmp_path))
+    paths = {str(tmp_path / name): text for name, text in texts.items()}
+    before = told(folder, paths)
+    other = str(tmp_path / "other.py")
+    paths[other] = "import limits\n\ndef widen():\n    limits.LIMIT = 5.0\n"
+    folder.set_text(other, paths[other])
+    assert folder.pending() == (str(tmp_path / "clip.py"),)
+    after = told(folder, paths)
+    assert before != after
+    assert after == fresh(str(tmp_path), paths)
+
+
+def test_files_come_and_go(editing: Editing) -> None:
+    state = os.path.join(editing.root, "state.py")
+    os.unlink(state)
+    del editing.texts[state]
+    editing.folder.touched([state])
+    assert editing.found() == fresh(editing.root, editing.texts)
+    assert editing.folder.diagnostics(state) == ()
+
+
+def test_an_edit_that_nothing_depends_on_makes_nothing_doubtful(editing: Editing) -> None:
+    other = os.path.join(editing.root, "other.py")
+    Path(other).write_text("def unrelated():\n    return 1\n", encoding="utf-8")
+    editing.folder.touched([other])
+    editing.found()
+    editing.folder.set_text(other, "def unrelated():\n    return 2\n")
+    assert editing.folder.pending() == ()
+
+
+def test_excluded_files_have_no_diagnostics(tmp_path: Path) -> None:
+    (tmp_path / "nonstrict.toml").write_text('exclude = ["model.py"]\n')
+    editing = Editing(str(tmp_path))
+    assert codes(editing, "model.py") == []
+
+
+def test_the_configuration_is_read_again(editing: Editing) -> None:
+    assert "NST201" in codes(editing, "model.py")
+    (Path(editing.root) / "nonstrict.toml").write_text('ignore = ["NST201"]\n')
+    editing.folder.reload()
+    assert "NST201" not in codes(editing, "model.py")
+    editing.folder.reload({"select": ["NST201"], "ignore": []})
+    assert codes(editing, "model.py") == ["NST201"]
+
+
+def test_marks(editing: Editing) -> None:
+    marks = editing.folder.marks(os.path.join(editing.root, "model.py"))
+    told = [(mark.function, mark.kind, mark.location.row, mark.definition and mark.definition.row) for mark in marks]
+    assert sorted(told) == [
+        ("Net.forward", "nonstrict", 14, 15),
+        ("body", "nonstrict", 7, 8),
+        ("step", "compiled", 19, 20),
+    ]
+
+
+def test_nested_configuration_counts(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "nonstrict.toml").write_text('ignore = ["NST201"]\n')
+    text = "import torch\n\n@torch._dynamo.nonstrict_trace\ndef f(x):\n    print(x)\n    return x\n"
+    for name in ("one.py", "inner/two.py"):
+        (tmp_path / name).write_text(text)
+    folder = Folder(str(tmp_path))
+    assert [d.code for d in folder.diagnostics(str(tmp_path / "one.py"))] == ["NST201"]
+    assert folder.diagnostics(str(tmp_path / "inner" / "two.py")) == ()
+    assert settings_in(str(tmp_path / "inner"), ["nonstrict.toml"]) is not None
