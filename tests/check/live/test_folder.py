@@ -242,6 +242,35 @@ def test_a_writer_that_appears_elsewhere_counts(tmp_path: Path) -> None:
     assert after == fresh(str(tmp_path), paths)
 
 
+def test_the_next_session_begins_with_what_this_one_found(editing: Editing) -> None:
+    model = os.path.join(editing.root, "model.py")
+    found = editing.folder.diagnostics(model)
+    later = Folder(editing.root)
+    assert later.diagnostics(model) == found
+    assert set(later.files_with_findings()) >= {model}
+    # Nothing was examined for that; as soon as a text differs, nothing is remembered.
+    later.scan()
+    assert model in later.pending()
+    later.set_text(model, editing.texts[model] + "\n\n# more\n")
+    assert model in later.pending()
+    assert later.diagnostics(model) == found
+    assert model not in later.pending()
+
+
+def test_what_changed_in_between_is_not_remembered(editing: Editing) -> None:
+    model = os.path.join(editing.root, "model.py")
+    Path(model).write_text("import torch\n\n\ndef nothing():\n    return 1\n", encoding="utf-8")
+    assert Folder(editing.root).diagnostics(model) == ()
+
+
+def test_edited_texts_are_not_kept_for_later(tmp_path: Path) -> None:
+    editing = Editing(str(tmp_path))
+    model = os.path.join(editing.root, "model.py")
+    editing.folder.set_text(model, editing.texts[model].replace("print", "str"))
+    told(editing.folder, editing.texts)
+    assert "NST201" in [diagnostic.code for diagnostic in Folder(editing.root).diagnostics(model)]
+
+
 def test_files_come_and_go(editing: Editing) -> None:
     state = os.path.join(editing.root, "state.py")
     os.unlink(state)

@@ -20,6 +20,7 @@ from nonstrict.check.examination import Task, examine, examined
 from nonstrict.check.files import discover
 from nonstrict.check.live.configuration import folder_settings
 from nonstrict.check.live.marked import MarkedFiles
+from nonstrict.check.live.remembered import Remembered
 from nonstrict.check.live.results import Mark, Result, Results, SeenMark, seen_mark
 from nonstrict.check.live.texts import Text, differing_lines, on_disk, opened
 from nonstrict.check.stack import with_deep_stack
@@ -150,17 +151,23 @@ class Folder:
     def examine(self, path: str) -> frozenset[str]:
         """Examine a marked file; the files whose diagnostics that changes."""
         self.scan()
-        if not self._marked.is_marked(path):
-            return self._results.drop(path)
-        return self._results.put(path, self._result(path))
+        changed = (
+            self._results.put(path, self._result(path)) if self._marked.is_marked(path) else self._results.drop(path)
+        )
+        if not self.pending() and self._remembered.settle():
+            self._remember()
+        return changed
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
     def diagnostics(self, path: str) -> tuple[Diagnostic, ...]:
         """The diagnostics of a file as it is now, as far as its marked functions and those known to reach it go."""
-        self.scan()
         if not self._marked.covers(path):
             return ()
+        remembered = self._remembered.of(path)
+        if remembered is not None and not self._syntax_errors(path):
+            return remembered
+        self.scan()
         if self._marked.is_marked(path) and not self._results.is_current(path):
             self.examine(path)
         doubtful = [other for other in sorted(self._results.found_in(path)) if not self._results.is_current(other)]
@@ -189,7 +196,7 @@ class Folder:
     def files_with_findings(self) -> tuple[str, ...]:
         """The files that may have diagnostics."""
         broken = {path for path, text in self._texts.items() if text.shown.problems}
-        return tuple(sorted(self._results.paths() | broken))
+        return tuple(sorted(self._results.paths() | broken | self._remembered.paths()))
 
     # -- how ----------------------------------------------------------------------------------------------------------
 
@@ -209,6 +216,7 @@ class Folder:
         self._scout = Machine(project, files, torch_of(environment.torch_version))
         self._marked = MarkedFiles(files)
         self._presenter = Presenter(self.settings, self._discovery.nested)
+        self._remembered = Remembered(self._discovery, self.settings)
         self._results.outdate_all()
         self._scanned = False
 
@@ -229,6 +237,8 @@ class Folder:
                 return
             self._start()
         before = self._code(path)
+        if text is None or before != text.analysed.code:
+            self._remembered.drop()
         if text is None:
             self._texts.pop(path, None)
         else:
@@ -246,6 +256,11 @@ class Folder:
         self._results.outdate(path, changed)
         if not self._marked.is_marked(path):
             self._results.drop(path)
+
+    def _remember(self) -> None:
+        """Keep what was found for the next session; nothing was edited since the files were read."""
+        found = [one for path in self.files_with_findings() for one in self.diagnostics(path)]
+        self._remembered.keep(found, self._results.failures(), self._results.read())
 
     def _code(self, path: str) -> str:
         """What the analysis knows as the text of a file."""

@@ -118,6 +118,14 @@ class Results:
         ]
         return merged([share for share in shares if share.findings]).findings
 
+    def failures(self) -> list[str]:
+        """What could not be examined."""
+        return sorted({failure for result in self._known.values() for failure in result.failures})
+
+    def read(self) -> frozenset[str]:
+        """All files that were read."""
+        return frozenset[str]().union(*(result.read for result in self._known.values()))
+
     def paths(self) -> frozenset[str]:
         """All files with findings."""
         return frozenset[str]().union(*(result.paths for result in self._known.values()))
