@@ -271,6 +271,22 @@ def test_edited_texts_are_not_kept_for_later(tmp_path: Path) -> None:
     assert "NST201" in [diagnostic.code for diagnostic in Folder(editing.root).diagnostics(model)]
 
 
+def test_a_document_without_a_file(editing: Editing) -> None:
+    path = os.path.join(editing.root, "untitled.py")
+    editing.folder.set_text(path, "import torch\n\n@torch._dynamo.nonstrict_trace\ndef f(x):\n    print(x)\n")
+    assert [diagnostic.code for diagnostic in editing.folder.diagnostics(path)] == ["NST201"]
+
+
+def test_whoever_examines_what_changed_is_told(editing: Editing) -> None:
+    helpers, model = (os.path.join(editing.root, name) for name in ("helpers.py", "model.py"))
+    editing.folder.changed()
+    editing.folder.set_text(helpers, PROJECT["helpers.py"].replace("return x\n", "print(x)\n    return x\n"))
+    editing.folder.diagnostics(helpers)
+    editing.folder.diagnostics(model)
+    assert helpers in editing.folder.changed()
+    assert editing.folder.changed() == frozenset()
+
+
 def test_files_come_and_go(editing: Editing) -> None:
     state = os.path.join(editing.root, "state.py")
     os.unlink(state)

@@ -66,6 +66,7 @@ class Folder:
         self._overlays: dict[str, Source] = {}
         self._results = Results()
         self._scanned = False
+        self._changed: set[str] = set()
         self._start()
 
     def reload(self, overrides: Mapping[str, object] | None = None) -> None:
@@ -131,8 +132,8 @@ class Folder:
         """Find the files of the folder, and which of them hold markers; a cancelled scan is taken up by the next."""
         if self._scanned:
             return
-        total = len(self._discovery.files)
-        for number, path in enumerate(self._discovery.files):
+        total = len(self._files)
+        for number, path in enumerate(self._files):
             if cancelled():
                 return
             if progress is not None and number % 100 == 0:
@@ -154,9 +155,15 @@ class Folder:
         changed = (
             self._results.put(path, self._result(path)) if self._marked.is_marked(path) else self._results.drop(path)
         )
+        self._changed |= changed
         if not self.pending() and self._remembered.settle():
             self._remember()
         return changed
+
+    def changed(self) -> frozenset[str]:
+        """The files whose diagnostics changed since this was last asked, by whatever was examined meanwhile."""
+        found, self._changed = frozenset(self._changed), set()
+        return found
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
@@ -205,16 +212,17 @@ class Folder:
         before: Machine | None = getattr(self, "_scout", None)
         self._discovery: Discovery = discover([self.root], self.settings, settings_in)
         environment = environment_of(self.settings)
-        files = list(self._discovery.files)
-        files += [path for path in sorted(self._open) if path not in set(files) and not os.path.exists(path)]
+        known = set(self._discovery.files)
+        unsaved = [path for path in sorted(self._open) if path not in known and not os.path.exists(path)]
+        self._files = [*self._discovery.files, *unsaved]
         self._options = AnalysisOptions(
             torch_version=environment.torch_version, site_packages=environment.site_packages, overlays=self._overlays
         )
         project = Project(environment.site_packages, self._overlays)
         if before is not None:
             project.inherit(before.project)
-        self._scout = Machine(project, files, torch_of(environment.torch_version))
-        self._marked = MarkedFiles(files)
+        self._scout = Machine(project, self._files, torch_of(environment.torch_version))
+        self._marked = MarkedFiles(self._files)
         self._presenter = Presenter(self.settings, self._discovery.nested)
         self._remembered = Remembered(self._discovery, self.settings)
         self._results.outdate_all()
@@ -255,7 +263,7 @@ class Folder:
             self._results.outdate_all()
         self._results.outdate(path, changed)
         if not self._marked.is_marked(path):
-            self._results.drop(path)
+            self._changed |= self._results.drop(path)
 
     def _remember(self) -> None:
         """Keep what was found for the next session; nothing was edited since the files were read."""
