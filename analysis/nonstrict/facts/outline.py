@@ -157,13 +157,12 @@ class Outline:
         return all(chunk.node() is not None for chunk in self.chunks)
 
     def rebuild(self) -> None:
-        """Cut exactly, by parsing everything; what does not parse leaves an empty module."""
+        """Cut exactly, by parsing everything, without what does not parse."""
+        from nonstrict.text.repair import parse, repair
+
         self.exact = True
         self._starts = None
-        try:
-            tree = ast.parse(self.code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            tree = ast.Module([], [])
+        tree = parse(self.code) or repair(self.code).tree
         self.chunks = list[Chunk]()
         rest: list[ast.stmt] = []
         for statement in tree.body:

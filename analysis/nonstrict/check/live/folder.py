@@ -102,6 +102,10 @@ class Folder:
         """Files were created, changed or deleted on the disk."""
         closed = [path for path in dict.fromkeys(paths) if path not in self._open]
         if any(not self._marked.covers(path) or not os.path.isfile(path) for path in closed):
+            for path in closed:
+                # What was read of it before may be of another file.
+                self._scout.project.renew(path, None)
+                self._texts.pop(path, None)
             self._start()
             return
         for path in closed:
