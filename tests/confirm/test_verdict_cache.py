@@ -41,6 +41,20 @@ def test_what_is_kept_comes_back_as_it_was(tmp_path: Path):
     assert cache(tmp_path).load(program(tmp_path), [ONE, TWO]) == verdicts
 
 
+def test_what_verdicts_rest_on_is_kept_with_them(tmp_path: Path):
+    """Of what another experiment kept nothing is known: an editor has to expect that it was the whole file."""
+    other = tmp_path / "other.py"
+    other.write_text("y = 1\n")
+    verdicts = {0: VERDICT, 4: Verdict(Status.INCONCLUSIVE, "insensitive")}
+    kept = {0: frozenset({2, 0}), 4: None}
+    cache(tmp_path).store(program(tmp_path), [ONE, TWO], verdicts, [str(other)], kept)
+    recalled = cache(tmp_path).recall(program(tmp_path), [ONE._replace(number=7), TWO])
+    assert recalled is not None
+    assert recalled.verdicts == {7: VERDICT, 4: verdicts[4]}
+    assert recalled.kept == {7: frozenset({0, 2})}
+    assert recalled.files == (str(other),)
+
+
 def test_numbers_are_those_of_the_run_that_asks(tmp_path: Path):
     """A finding in another file shifts the numbers, and changes nothing of this one."""
     cache(tmp_path).store(program(tmp_path), [ONE], {0: VERDICT}, ())

@@ -7,7 +7,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.confirm.client import Agent, AgentUnavailable, Options
+from nonstrict.check.experiments import agent_options
+from nonstrict.confirm.arms import Limits
+from nonstrict.confirm.client import Agent, AgentUnavailable
 from nonstrict.confirm.devices import device_for
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
 from nonstrict.confirm.programs import Program, Schedule, drivers_for, job_of, program_of, whole, widened
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
-    from nonstrict.confirm.client import State
+    from nonstrict.confirm.arms import Runner
+    from nonstrict.confirm.client import Ready, State
     from nonstrict.confirm.drivers import Driver
     from nonstrict.settings.model import Settings
+    from nonstrict.text.source import Source
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MAX_DRIVERS = 4
@@ -56,36 +60,51 @@ def show(
     Raises:
         ShowError: there is no such function, nothing calls it and no arguments are found, or it does not compile.
     """
-    program = _program(path, settings)
-    chosen = _function(program, function, path)
-    python = interpreter(settings.python, settings.root)
-    from nonstrict.check.confirmation import cache_home
-
-    cache = Path(cache_home()) / "torch"
-    cache.mkdir(parents=True, exist_ok=True)
-    agent_options = Options(cache=cache, device=options.device, isolation=options.isolation, slots=1)
-    try:
-        with Agent(python, Path(settings.root), agent_options, on_state=on_state) as agent:
-            ready = agent.wait_ready()
-            device = device_for(options.device, ready)
-            answer = _Shower(agent, program, chosen, kind, options, device).answer()
-    except AgentUnavailable as error:
-        raise ShowError(f"nothing can be compiled: {error}") from error
-    return _text(answer, chosen, kind, f"{path}::{chosen.name}", f"torch {ready.torch}, {device}")
-
-
-def _program(path: str, settings: Settings) -> Program:
     from nonstrict.text.source import UnreadableSource, read_source
 
     try:
         source = read_source(path)
     except UnreadableSource as error:
         raise ShowError(f"{path}: {error}") from error
+    # What cannot be shown at all is told before anything is started.
+    target_in(source, function, settings)
+    python = interpreter(settings.python, settings.root)
+    chosen = agent_options(options.device, options.isolation, slots=1)
+    try:
+        with Agent(python, Path(settings.root), chosen, on_state=on_state) as agent:
+            ready = agent.wait_ready()
+            limits = Limits(options.timeout, device_for(options.device, ready), full_import=options.full_import)
+            return show_with(agent, ready, limits, source, function, kind, settings)
+    except AgentUnavailable as error:
+        raise ShowError(f"nothing can be compiled: {error}") from error
+
+
+def show_with(
+    runner: Runner, ready: Ready, limits: Limits, source: Source, function: str, kind: str, settings: Settings
+) -> str:
+    """The same for a text, in an agent that is ready.
+
+    Raises:
+        ShowError: see `show`.
+    """
+    path = source.path
+    program, chosen = target_in(source, function, settings)
+    answer = _Shower(runner, program, chosen, kind, limits).answer()
+    return _text(answer, chosen, kind, f"{path}::{chosen.name}", f"torch {ready.torch}, {limits.device}")
+
+
+def target_in(source: Source, function: str, settings: Settings) -> tuple[Program, _Function]:
+    """The program of a text, and the function in it that is meant.
+
+    Raises:
+        ShowError: it does not parse, or there is no such function.
+    """
+    path = source.path
     root = os.path.abspath(settings.root)
     program = program_of(os.path.abspath(path), source.code, root, {}, in_cells=bool(source.cells))
     if program is None:
         raise ShowError(f"{path} does not parse: `nonstrict check {path}` says where")
-    return program
+    return program, _function(program, function, path)
 
 
 def _function(program: Program, wanted: str, path: str) -> _Function:
@@ -130,20 +149,18 @@ class _Shower:
 
     def __init__(
         self,
-        agent: Agent,
+        runner: Runner,
         program: Program,
         function: _Function,
         kind: str,
-        options: argparse.Namespace,
-        device: str,
+        limits: Limits,
     ) -> None:
-        self._agent = agent
+        self._runner = runner
         self._program = program
         self._function = function
         self._kind = kind
-        self._options = options
+        self._limits = limits
         self._failures: list[str] = []
-        self._device = device
         self._suspect = Suspect(
             number=0,
             code="",
@@ -186,10 +203,10 @@ class _Shower:
         program, suspect = self._program, self._suspect
         yield from given_drivers(program, suspect)
         yield from drivers_for(program, suspect)[:_MAX_DRIVERS]
-        job = search_job(program, suspect, self._device)
+        job = search_job(program, suspect, self._limits.device)
         if job is None:
             return
-        result = self._agent.submit(job, self._options.timeout).result()
+        result = self._runner.submit(job, self._limits.seconds).result()
         if result.value is None:
             return
         if result.value.get("failure"):
@@ -198,12 +215,12 @@ class _Shower:
 
     def _with(self, driver: Driver) -> dict[str, Any] | None:
         """The answer for a driver, with as much of the file as it takes; None if torch compiled nothing."""
-        widenings = (widened, whole) if self._options.full_import else (widened,)
+        widenings = (widened, whole) if self._limits.full_import else (widened,)
         tried: list[Driver] = [driver]
         tried += [one for widen in widenings if (one := widen(self._program, driver)) not in tried]
         for candidate in tried:
-            job = job_of(self._program, Schedule(candidate), "", lines=False, device=self._device)
-            result = self._agent.submit({**job, "kind": "show", "show": self._kind}, self._options.timeout).result()
+            job = job_of(self._program, Schedule(candidate), "", lines=False, device=self._limits.device)
+            result = self._runner.submit({**job, "kind": "show", "show": self._kind}, self._limits.seconds).result()
             answer: dict[str, Any] | None = result.value
             if answer is None:
                 self._failures.append(f"{result.failure}: {result.detail}" if result.detail else result.failure)

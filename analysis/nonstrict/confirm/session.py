@@ -201,6 +201,8 @@ class Session:
         for widen in (None, *widenings):
             program = schedule.program or self._program
             candidate = schedule._replace(driver=widen(program, schedule.driver)) if widen else schedule
+            for lines in (False, True):
+                self._arms.start(self._program, candidate, EAGER, lines=lines)
             eager = self._arms.trace(self._program, candidate, EAGER)
             if eager["calls"] or not eager.get("failure"):
                 return candidate

@@ -7,6 +7,7 @@ Kept are the statements that bind a needed name, those that change what it is bo
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ class Statement(NamedTuple):
     loads: frozenset[str]
 
 
+@lru_cache(maxsize=8)
 def statements_of(tree: ast.Module) -> list[Statement]:
-    """The top-level statements of a file."""
+    """The top-level statements of a file, worked out once for each tree; not to be changed."""
     return [
         Statement(node, frozenset(bound(node)), frozenset(changed(node)), frozenset(free_names(node)))
         for node in tree.body

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict import __version__
 from nonstrict.confirm.launching import AGENT
@@ -22,6 +23,18 @@ _FORMAT = 2
 _PASSING = frozenset({"timeout", "crash", "memory", "processes", "sandbox", "dead", "cancelled"})
 
 
+class Recalled(NamedTuple):
+    """The verdicts of an earlier run, the user's files that it loaded, and what each verdict rests on.
+
+    `kept` are the positions of the top-level statements of the program that an experiment kept, by number of suspect;
+    where there are none, it may have been any of them.
+    """
+
+    verdicts: dict[int, Verdict]
+    files: tuple[str, ...]
+    kept: dict[int, frozenset[int]]
+
+
 class VerdictCache:
     """The verdicts of one circumstance: interpreter, torch, device."""
 
@@ -36,6 +49,11 @@ class VerdictCache:
 
     def load(self, program: Program, suspects: Sequence[Suspect]) -> dict[int, Verdict] | None:
         """The verdicts of an earlier run on the same content; None if there is none that holds."""
+        recalled = self.recall(program, suspects)
+        return recalled.verdicts if recalled is not None else None
+
+    def recall(self, program: Program, suspects: Sequence[Suspect]) -> Recalled | None:
+        """The same, with what the verdicts rest on."""
         if not self._enabled:
             return None
         try:
@@ -47,22 +65,37 @@ class VerdictCache:
             undecided = any(entry["status"] == Status.INCONCLUSIVE for entry in document["verdicts"])
             if undecided and document["project"] != self._project_state():
                 return None
-            return {s.number: _verdict(entry) for s, entry in zip(suspects, document["verdicts"], strict=True)}
+            verdicts = {s.number: _verdict(entry) for s, entry in zip(suspects, document["verdicts"], strict=True)}
+            listed = zip(suspects, document.get("kept", [None] * len(suspects)), strict=True)
+            kept = {s.number: frozenset(map(int, positions)) for s, positions in listed if positions is not None}
+            return Recalled(verdicts, tuple(map(str, document["files"])), kept)
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def store(
-        self, program: Program, suspects: Sequence[Suspect], verdicts: Mapping[int, Verdict], files: Iterable[str]
+        self,
+        program: Program,
+        suspects: Sequence[Suspect],
+        verdicts: Mapping[int, Verdict],
+        files: Iterable[str],
+        kept: Mapping[int, frozenset[int] | None] | None = None,
     ) -> None:
-        """Keep the verdicts, unless one of them may be another next time; `files` are those that were loaded."""
+        """Keep the verdicts, unless one of them may be another next time; `files` are those that were loaded.
+
+        `kept` are the statements that the verdicts rest on (see `Recalled`).
+        """
         listed = [verdicts[s.number] for s in suspects]
         if not self._enabled or any(verdict.reason in _PASSING for verdict in listed):
             return
         others = {path: _digest(path) for path in sorted(files) if path != program.path}
-        kept = [verdict._asdict() for verdict in listed]
-        document = {"files": others, "project": self._project_state(), "verdicts": kept}
+        document = {
+            "files": others,
+            "project": self._project_state(),
+            "verdicts": [verdict._asdict() for verdict in listed],
+            "kept": [_positions((kept or {}).get(s.number)) for s in suspects],
+        }
         path = self._path(program, suspects)
-        temporary = f"{path}.{os.getpid()}"
+        temporary = f"{path}.{os.getpid()}.{threading.get_ident()}"
         try:
             os.makedirs(self._directory, exist_ok=True)
             with open(temporary, "w", encoding="utf-8") as file:
@@ -77,6 +110,10 @@ class VerdictCache:
             (self._circumstances, program.path, program.root, program.text, sorted(program.overlays.items()), asked)
         )
         return os.path.join(self._directory, f"{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}.json")
+
+
+def _positions(kept: frozenset[int] | None) -> list[int] | None:
+    return sorted(kept) if kept is not None else None
 
 
 def _verdict(entry: dict[str, Any]) -> Verdict:

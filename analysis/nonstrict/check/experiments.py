@@ -1,0 +1,216 @@
+"""What every run of experiments needs, for a command or for an editor: programs, limits, the cache, and verdicts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.confirm.arms import Limits
+from nonstrict.confirm.client import Options
+from nonstrict.confirm.devices import device_for
+from nonstrict.confirm.programs import BACKENDS, Program, program_of
+from nonstrict.confirm.suspects import Suspect, suspect_of
+from nonstrict.confirm.verdict_cache import VerdictCache
+from nonstrict.findings import Diagnostic, Severity, Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from nonstrict.confirm.client import Ready, State
+    from nonstrict.confirm.project import Project
+    from nonstrict.confirm.session import Session, Told
+    from nonstrict.settings.model import Settings
+    from nonstrict.text.source import Source
+
+#: The rule of what no finding explains; diagnostics with its code are questions until an experiment answered them.
+PROBE = "NST900"
+
+
+class ConfirmOptions(NamedTuple):
+    """What a caller decides about experiments.
+
+    `seconds` is the wall clock of one arm. `isolation` is `auto`, `copy-on-write`, `deny` or `none`, `device` is
+    `auto`, `cpu` or `cuda`. `on_state` hears what the agent does, `on_count` how many findings are done, and of how
+    many. `cache` allows answers of earlier runs. `repro` is a directory for scripts that show confirmed findings.
+    """
+
+    seconds: float = 60.0
+    isolation: str = "auto"
+    device: str = "auto"
+    jobs: int = 0
+    cache: bool = True
+    full_import: bool = False
+    repro: str = ""
+    on_state: Callable[[State], None] | None = None
+    on_count: Callable[[int, int], None] | None = None
+
+
+def suspects_of(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> list[Suspect]:
+    """The diagnostics of which a run can tell, numbered by their positions."""
+    from nonstrict.rules.registry import RULES
+
+    found = (suspect_of(number, one, RULES, sources) for number, one in enumerate(diagnostics))
+    return [suspect for suspect in found if suspect is not None]
+
+
+def by_file(suspects: Sequence[Suspect]) -> dict[str, list[Suspect]]:
+    """Suspects by the file of their marked function."""
+    found: dict[str, list[Suspect]] = {}
+    for suspect in suspects:
+        found.setdefault(suspect.file, []).append(suspect)
+    return found
+
+
+def sources_of(diagnostics: Sequence[Diagnostic], known: Mapping[str, Source]) -> dict[str, Source]:
+    """The sources of all files that the diagnostics point to."""
+    from nonstrict.text.source import UnreadableSource, read_source
+
+    read = dict(known)
+    paths = {place.path for d in diagnostics for place in (d.location, *(r.location for r in d.related))}
+    for path in sorted(paths - set(read)):
+        try:
+            read[path] = read_source(path)
+        except UnreadableSource:
+            continue
+    return read
+
+
+def program_in(
+    path: str, sources: Mapping[str, Source], settings: Settings, overlays: Mapping[str, str]
+) -> Program | None:
+    """The program of a file, given as an absolute path; None if it is not among the sources, or does not parse."""
+    source = next((s for name, s in sources.items() if os.path.abspath(name) == path), None)
+    if source is None:
+        return None
+    makers = {
+        target.partition("::")[2]: maker for target, maker in settings.inputs if target.partition("::")[0] == path
+    }
+    root = os.path.abspath(settings.root)
+    others = {name: text for name, text in overlays.items() if name != path}
+    return program_of(path, source.code, root, others, makers, in_cells=bool(source.cells))
+
+
+def verdict_cache(python: str, settings: Settings, options: ConfirmOptions, project: Project) -> VerdictCache:
+    """Where verdicts of an interpreter are kept between runs."""
+    from nonstrict.check.environment import environment_of
+
+    return VerdictCache(
+        os.path.join(cache_home(), "verdicts"),
+        (python, environment_of(settings).torch_version or "", options.device, options.full_import),
+        enabled=options.cache and not options.repro,
+        project_state=project.state,
+    )
+
+
+def agent_options(device: str, isolation: str, slots: int) -> Options:
+    """How agents are started; makes the directory of their cache."""
+    cache = Path(cache_home()) / "torch"
+    cache.mkdir(parents=True, exist_ok=True)
+    return Options(cache=cache, device=device, isolation=isolation, slots=slots)
+
+
+def limits_of(options: ConfirmOptions, ready: Ready) -> Limits:
+    """What an arm may take on the machine that an agent found.
+
+    Raises:
+        AgentUnavailable: the wanted device is not there.
+    """
+    return Limits(options.seconds, device=device_for(options.device, ready), full_import=options.full_import)
+
+
+def verdict_of(told: Told, ready: Ready) -> Verdict:
+    """A judgement as users see it."""
+    judgement = told.judgement
+    return Verdict(
+        status=judgement.status,
+        reason=judgement.reason,
+        evidence=judgement.evidence,
+        outcomes=judgement.outcomes,
+        torch=ready.torch,
+        python=ready.python,
+        device=told.device,
+        seconds=round(told.seconds, 2),
+        files=told.files,
+    )
+
+
+def script_for(
+    directory: str, session: Session, program: Program, told: Told, diagnostic: Diagnostic, verdict: Verdict
+) -> Verdict:
+    """A confirmed verdict with the path of a script that shows it, where there can be one.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    from nonstrict.confirm.repro import Proof, write_repro
+
+    if verdict.status is not Status.CONFIRMED or told.schedule is None:
+        return verdict
+    proofs = {backend: one for backend, one in told.judgement.proofs if backend in BACKENDS}
+    proof = Proof(program, told.schedule, session.eager(told.schedule), proofs)
+    return verdict._replace(repro=write_repro(directory, diagnostic, verdict, proof))
+
+
+def kept_by(told: Told) -> frozenset[int] | None:
+    """The top-level statements of the program that a judgement rests on; None where that may be any of them."""
+    schedule = told.schedule
+    return None if schedule is None or schedule.program is not None else schedule.driver.kept
+
+
+def with_verdict(diagnostic: Diagnostic, verdict: Verdict | None) -> Diagnostic:
+    """A diagnostic with its verdict; a refuted one counts one level less."""
+    if verdict is None:
+        return diagnostic
+    severity = diagnostic.severity.lowered() if verdict.status is Status.REFUTED else diagnostic.severity
+    return diagnostic._replace(verdict=verdict, severity=severity)
+
+
+def is_strange(diagnostic: Diagnostic) -> bool:
+    """Whether a question was answered: something diverges that no finding explains."""
+    verdict = diagnostic.verdict
+    return diagnostic.code == PROBE and verdict is not None and verdict.status is Status.CONFIRMED
+
+
+def one_of_each(strange: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """One diagnostic for each divergence of a file, that of the region if it is asked about."""
+    found: dict[tuple[str, str], Diagnostic] = {}
+    for diagnostic in sorted(strange, key=lambda one: one.marker != "compiled"):
+        evidence = diagnostic.verdict.evidence if diagnostic.verdict is not None else ""
+        found.setdefault((diagnostic.location.path, evidence), diagnostic)
+    return list(found.values())
+
+
+def unexplained_divergence(near: Diagnostic) -> Diagnostic:
+    """NST900 at the marker of a function, with the verdict of a diagnostic about it."""
+    whole = near.marker == "compiled"
+    who = (
+        f"compiled `{near.function}` disagrees with"
+        if whole
+        else f"code compiled with `{near.function}` disagrees with"
+    )
+    return Diagnostic(
+        code=PROBE,
+        name="unexplained-divergence",
+        severity=Severity.ERROR,
+        location=near.related[0].location if near.links else near.location,
+        message=f"{who} eager, and no finding explains it",
+        help="look for state that static analysis does not see; if there is none, report a bug of torch",
+        function=near.function,
+        marker=near.marker,
+        verdict=near.verdict,
+    )
+
+
+def cache_home() -> str:
+    """Where compiled kernels and verdicts are kept: the cache directory of the user (XDG base directories)."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "nonstrict")
+
+
+def processors() -> int:
+    """How many experiments run at once unless something else is asked for."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
