@@ -25,6 +25,7 @@ demo: $(VENV)/.torch
 	@$(BIN)/nonstrict check --confirm --isolated --no-cache --exit-zero examples
 
 test: $(VENV)/.developer node_modules/.stamp
+	@sh scripts/system_packages.sh editors
 	@npm test --silent
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Installs the Debian packages that a bare machine lacks; silent when nothing is missing.
-#   system_packages.sh python | compiler | node | make
-# Without root or apt-get it says what to install and fails.
+#   system_packages.sh python | compiler | node | editors | make
+# Without root or apt-get it says what to install and fails; editors are left out then, and so are their tests.
 set -eu
 
 interpreter=${PYTHON:-python3}
-case ${1:?python, compiler, node or make} in
+case ${1:?python, compiler, node, editors or make} in
 python)
     command -v "$interpreter" >/dev/null || missing=python3
     "$interpreter" -c 'import ensurepip, venv' 2>/dev/null || missing="${missing:-} python3-venv"
@@ -19,24 +19,40 @@ node)
     command -v node >/dev/null || missing=nodejs
     command -v npm >/dev/null || missing="${missing:-} npm"
     ;;
+editors)
+    # Neovim comes with the Python packages. Emacs has eglot, its client of the protocol, on board since version 29.
+    if ! command -v emacs >/dev/null; then
+        missing=emacs-nox
+    elif ! emacs --batch --eval "(progn (package-initialize) (require 'eglot))" >/dev/null 2>&1; then
+        missing=elpa-eglot
+    fi
+    ;;
 make)
     command -v make >/dev/null || missing=make
     ;;
 *)
-    echo "system_packages.sh: unknown group '$1'; use python, compiler, node or make" >&2
+    echo "system_packages.sh: unknown group '$1'; use python, compiler, node, editors or make" >&2
     exit 2
     ;;
 esac
 
 if [ -n "${missing:-}" ]; then
+    optional=$([ "$1" != editors ] || echo yes)
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        if [ -n "$optional" ]; then
+            echo "Tests with Emacs are skipped: there is no $missing" >&2
+            exit 0
+        fi
         echo "Please install: $missing (then run make again)" >&2
         exit 1
     fi
     echo "Installing $missing ..." >&2
     export DEBIAN_FRONTEND=noninteractive
     # shellcheck disable=SC2086
-    { apt-get -qq update && apt-get -qq install --no-install-recommends -y $missing; } >/dev/null
+    { apt-get -qq update && apt-get -qq install --no-install-recommends -y $missing; } >/dev/null || [ -n "$optional" ]
+    if [ "$missing" = emacs-nox ] && command -v emacs >/dev/null; then
+        exec sh "$0" editors
+    fi
 fi
 
 if [ "$1" = python ] && ! "$interpreter" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then

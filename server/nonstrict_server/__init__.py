@@ -1,6 +1,3 @@
-"""The language server's package: it will hold the protocol (pygls, lsprotocol) and no analysis of its own.
-
-It holds no server yet; `nonstrict check` is the way to run the analysis.
-"""
+"""The language server: the protocol (pygls, lsprotocol) on top of `nonstrict.check.live`, no analysis of its own."""
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ COMMANDS = {
     "audit": ("audit", "say whether a function may be marked, and what is in the way"),
     "confirm": ("confirm", "compile a function in a sandbox, and say which findings come true"),
     "record": ("record", "run a command and keep what its calls of marked functions are like"),
+    "server": ("server", "speak the language server protocol with an editor"),
     "rule": ("rule", "explain a rule, or list all rules"),
     "config": ("config", "list and explain the configuration keys"),
     "clean": ("clean", "remove the cache"),

@@ -273,7 +273,8 @@ def test_edited_texts_are_not_kept_for_later(tmp_path: Path) -> None:
 
 def test_a_document_without_a_file(editing: Editing) -> None:
     path = os.path.join(editing.root, "untitled.py")
-    editing.folder.set_text(path, "import torch\n\n@torch._dynamo.nonstrict_trace\ndef f(x):\n    print(x)\n    return x\n")
+    text = "import torch\n\n@torch._dynamo.nonstrict_trace\ndef f(x):\n    print(x)\n    return x\n"
+    editing.folder.set_text(path, text)
     assert [diagnostic.code for diagnostic in editing.folder.diagnostics(path)] == ["NST201"]
 
 

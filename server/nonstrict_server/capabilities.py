@@ -1,0 +1,62 @@
+"""What the client can do, asked once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pygls.capabilities import get_capability
+
+if TYPE_CHECKING:
+    from lsprotocol import types as lsp
+
+
+class Abilities(NamedTuple):
+    """What of the protocol the client speaks, as far as it matters here."""
+
+    pulls: bool
+    registers_diagnostics: bool
+    refreshes_diagnostics: bool
+    registers_watchers: bool
+    registers_configuration: bool
+    configures: bool
+    progresses: bool
+    refreshes_lenses: bool
+    refreshes_hints: bool
+    resolves_edits: bool
+    versioned_edits: bool
+    related: bool
+    markdown: bool
+    hears_status: bool
+
+
+def abilities_of(client: lsp.ClientCapabilities) -> Abilities:
+    """Read the capabilities of a client."""
+
+    def has(path: str) -> bool:
+        return bool(get_capability(client, path, False))
+
+    resolved: Any = get_capability(client, "text_document.code_action.resolve_support.properties", ())
+    formats: Any = get_capability(client, "text_document.hover.content_format", ())
+    pulls = get_capability(client, "text_document.diagnostic", None) is not None
+    return Abilities(
+        pulls=pulls,
+        registers_diagnostics=has("text_document.diagnostic.dynamic_registration"),
+        refreshes_diagnostics=has("workspace.diagnostics.refresh_support"),
+        registers_watchers=has("workspace.did_change_watched_files.dynamic_registration"),
+        registers_configuration=has("workspace.did_change_configuration.dynamic_registration"),
+        configures=has("workspace.configuration"),
+        progresses=has("window.work_done_progress"),
+        refreshes_lenses=has("workspace.code_lens.refresh_support"),
+        refreshes_hints=has("workspace.inlay_hint.refresh_support"),
+        resolves_edits="edit" in (resolved or ()) and has("text_document.code_action.data_support"),
+        versioned_edits=has("workspace.workspace_edit.document_changes"),
+        # Clients that pull say so there, those that are pushed to say so here; many that show it say it only here.
+        related=has("text_document.publish_diagnostics.related_information")
+        or has("text_document.diagnostic.related_information"),
+        markdown=not formats or "markdown" in formats,
+        hears_status=_hears_status(client.experimental),
+    )
+
+
+def _hears_status(experimental: object) -> bool:
+    return isinstance(experimental, dict) and bool(experimental.get("nonstrictStatus"))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]

@@ -1,0 +1,291 @@
+"""Experiments for the editor: one confirmer for each folder whose functions somebody confirms, and who hears of it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from nonstrict_server.protocol import RequestFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from nonstrict.check.experiments import ConfirmOptions
+    from nonstrict.check.live.confirming import Confirmer
+    from nonstrict.findings import Diagnostic
+    from nonstrict.settings.model import Settings
+    from nonstrict.text.source import Source
+    from nonstrict_server.server import Server
+
+_T = TypeVar("_T")
+UNTRUSTED = "the workspace is not trusted, so nothing in it is run"
+SWITCHED_OFF = "experiments are switched off: set `nonstrict.confirm.mode` to `onDemand`"
+
+
+class Running(NamedTuple):
+    """How far the experiments of a file are."""
+
+    done: int = 0
+    total: int = 0
+
+
+class _Task(NamedTuple):
+    """What an experiment needs to know, as of one moment."""
+
+    root: str
+    settings: Settings
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+
+
+class Confirmers:
+    """The confirmers of all folders. Used on the loop; only `verdict` is for the thread of the analysis."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._by_root: dict[str, tuple[tuple[object, ...], Confirmer]] = {}
+        self._quiet: set[str] = set()
+        self.running: dict[str, Running] = {}
+        #: What the agent is doing, in words; empty if nothing.
+        self.state = ""
+
+    def of(self, root: str) -> Confirmer | None:
+        """The confirmer of a folder, if anything of it was ever confirmed."""
+        known = self._by_root.get(root)
+        return known[1] if known is not None else None
+
+    async def confirm(self, path: str, function: str = "", *, quiet: bool = False) -> int:
+        """Start the experiments of a file, or of one of its marked functions; how many findings they are about.
+
+        What goes wrong later is told in a message, or only written to the log if `quiet`.
+
+        Raises:
+            RequestFailedError: experiments are not allowed, or there is nothing to run.
+        """
+        self._allow(path)
+        task = await self._server.scheduler.ask(lambda: self._task(path, function))
+        confirmer = self._confirmer(path, task)
+        (self._quiet.add if quiet else self._quiet.discard)(path)
+        self._tell(path, Running(0, len(task.diagnostics)))
+        confirmer.request(path, task.diagnostics, task.sources, function)
+        return len(task.diagnostics)
+
+    def cancel(self, path: str | None = None) -> None:
+        """Stop the experiments of a file, or all."""
+        for _, confirmer in self._by_root.values():
+            confirmer.cancel(path)
+        for one in list(self.running) if path is None else [path]:
+            self._tell(one, None)
+
+    async def show(self, path: str, function: str, kind: str) -> str:
+        """The graphs (`graph`) or the generated code (`code`) of a function.
+
+        Raises:
+            RequestFailedError: experiments are not allowed, or nothing can be shown.
+        """
+        from nonstrict.check.showing import ShowError
+
+        self._allow(path)
+        text = self._server.documents.text_of(path)
+        task = await self._server.scheduler.ask(lambda: self._task(path, function))
+        confirmer = self._confirmer(path, task)
+        try:
+            return await in_thread(lambda: confirmer.show(path, function, kind, text))
+        except ShowError as error:
+            raise RequestFailedError(str(error)) from error
+
+    async def write_repros(self, path: str, function: str, directory: str) -> list[str]:
+        """Confirm, and write a script for each finding that comes true; the paths of the scripts.
+
+        Raises:
+            RequestFailedError: experiments are not allowed, or could not be done.
+        """
+        from nonstrict.check.live.confirming import Confirmer
+
+        self._allow(path)
+        task = await self._server.scheduler.ask(lambda: self._task(path, function))
+        end = _End()
+        confirmer = Confirmer(task.settings, self._options(path, directory), end)
+        try:
+            confirmer.request(path, task.diagnostics, task.sources, function)
+            failures = await in_thread(end.failures)
+            verdicts = [confirmer.verdict(one, task.sources) for one in task.diagnostics]
+        finally:
+            _ = in_thread(confirmer.close)
+        written = [one.repro for one in verdicts if one is not None and one.repro]
+        if failures and not written:
+            raise RequestFailedError("; ".join(failures))
+        return list(dict.fromkeys(written))
+
+    def restart(self) -> None:
+        """Start all agents anew."""
+        self.running.clear()
+        for _, confirmer in self._by_root.values():
+            confirmer.restart()
+
+    def close(self) -> None:
+        """End all agents; no process is left."""
+        while self._by_root:
+            _, (_, confirmer) = self._by_root.popitem()
+            confirmer.close()
+
+    def _allow(self, path: str) -> None:
+        if not self._server.trusted:
+            raise RequestFailedError(UNTRUSTED)
+        if self._server.settings_of(path).confirm == "off":
+            raise RequestFailedError(SWITCHED_OFF)
+
+    def _task(self, path: str, function: str) -> _Task:
+        """Gather what is needed; in the thread of the analysis."""
+        engine = self._server.engine
+        folder = engine.roots.folder_of(path)
+        if folder is None:
+            raise RequestFailedError("the configuration of the folder is not valid")
+        found = engine.findings_of(path, function)
+        return _Task(folder.root, folder.settings, found, folder.opened())
+
+    def _confirmer(self, path: str, task: _Task) -> Confirmer:
+        """The confirmer of a folder, made anew if its interpreter or the user's settings are others."""
+        from nonstrict.check.live.confirming import Confirmer
+
+        mine = self._server.settings_of(path)
+        state = (task.settings.python, task.settings.root, task.settings.inputs, mine.device, mine.timeout)
+        known = self._by_root.get(task.root)
+        if known is not None and known[0] == state:
+            return known[1]
+        if known is not None:
+            _ = in_thread(known[1].close)
+        listener = _Listener(self, self._server.scheduler.tell)
+        confirmer = Confirmer(task.settings, self._options(path), listener)
+        self._by_root[task.root] = (state, confirmer)
+        return confirmer
+
+    def _options(self, path: str, repro: str = "") -> ConfirmOptions:
+        from nonstrict.check.experiments import ConfirmOptions
+
+        mine = self._server.settings_of(path)
+        return ConfirmOptions(seconds=mine.timeout, device=mine.device, repro=repro)
+
+    # -- heard on the loop --------------------------------------------------------------------------------------------
+
+    def heard_verdicts(self, path: str) -> None:
+        """Some verdicts of a file are new."""
+        self._server.scheduler.ask(lambda: self._reached(path)).add_done_callback(self._changed)
+
+    def heard_progress(self, path: str, done: int, total: int) -> None:
+        """Some experiments of a file are done."""
+        self._tell(path, Running(done, total))
+
+    def heard_end(self, path: str, failures: tuple[str, ...]) -> None:
+        """The experiments of a file have ended."""
+        self.state = ""
+        self._tell(path, None)
+        self._tell_status()
+        tell = self._server.note if path in self._quiet else self._server.complain
+        for failure in dict.fromkeys(failures):
+            tell(failure)
+        self.heard_verdicts(path)
+
+    def heard_state(self, text: str) -> None:
+        """The agent does something else now."""
+        self.state = text
+        self._tell_status()
+        for path in self.running:
+            self._tell(path, self.running[path])
+
+    def _reached(self, path: str) -> frozenset[str]:
+        """The files in which findings of the marked functions of a file are."""
+        return frozenset({path, *(one.location.path for one in self._server.engine.findings_of(path, ""))})
+
+    def _changed(self, reached: asyncio.Future[frozenset[str]]) -> None:
+        if not reached.cancelled() and reached.exception() is None:
+            self._server.changed(reached.result())
+
+    def _tell_status(self) -> None:
+        """Tell what the agent does to clients that show it (experimental capability `nonstrictStatus`)."""
+        if self._server.abilities.hears_status:
+            self._server.protocol.notify("nonstrict/status", {"text": self.state, "busy": bool(self.running)})
+
+    def _tell(self, path: str, running: Running | None) -> None:
+        if running is None:
+            self.running.pop(path, None)
+        else:
+            self.running[path] = running
+        for listener in self._server.on_running:
+            listener(path)
+
+
+class _Listener:
+    """Hears of a confirmer in threads of its own, and passes it on to the loop."""
+
+    def __init__(self, confirmers: Confirmers, tell: Callable[..., None]) -> None:
+        self._confirmers = confirmers
+        self._tell = tell
+
+    def on_verdicts(self, path: str) -> None:
+        self._tell(self._confirmers.heard_verdicts, path)
+
+    def on_progress(self, path: str, done: int, total: int) -> None:
+        self._tell(self._confirmers.heard_progress, path, done, total)
+
+    def on_finished(self, path: str, failures: Sequence[str]) -> None:
+        self._tell(self._confirmers.heard_end, path, tuple(failures))
+
+    def on_state(self, text: str) -> None:
+        self._tell(self._confirmers.heard_state, text)
+
+
+class _End:
+    """Waits for the end of one request."""
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+        self._failures: tuple[str, ...] = ()
+
+    def failures(self) -> tuple[str, ...]:
+        """What went wrong, when all is over."""
+        self._over.wait()
+        return self._failures
+
+    def on_verdicts(self, path: str) -> None:
+        """The verdicts are looked at when all is over."""
+
+    def on_progress(self, path: str, done: int, total: int) -> None:
+        """Nobody asked how far it is."""
+
+    def on_finished(self, path: str, failures: Sequence[str]) -> None:
+        self._failures = tuple(failures)
+        self._over.set()
+
+    def on_state(self, text: str) -> None:
+        """Nobody asked what the agent does."""
+
+
+def in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
+    """Do something slow in a thread of its own, which does not keep the process from ending."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[_T] = loop.create_future()
+
+    def settle(result: _T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]
+
+    def run() -> None:
+        result, failure = None, None
+        try:
+            result = work()
+        except Exception as error:  # noqa: BLE001 - it belongs to who waits
+            failure = error
+        try:
+            loop.call_soon_threadsafe(settle, result, failure)
+        except RuntimeError:
+            # The loop has ended, and with it everybody who waited.
+            return
+
+    threading.Thread(target=run, name="waiting", daemon=True).start()
+    return future

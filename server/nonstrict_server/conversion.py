@@ -1,0 +1,77 @@
+"""Diagnostics of the analysis as diagnostics of the protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from nonstrict.findings import Severity, Status
+from nonstrict.report.verdicts import sentence, tag
+from nonstrict.rules.registry import RULES
+from nonstrict_server.positions import Places, range_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.findings import Diagnostic, Verdict
+
+SOURCE = "nonstrict"
+_SEVERITIES = {
+    Severity.ERROR: lsp.DiagnosticSeverity.Error,
+    Severity.WARNING: lsp.DiagnosticSeverity.Warning,
+    Severity.NOTE: lsp.DiagnosticSeverity.Information,
+}
+_TAGS = {
+    "NST603": [lsp.DiagnosticTag.Unnecessary],
+    "NST604": [lsp.DiagnosticTag.Deprecated],
+    "NST902": [lsp.DiagnosticTag.Unnecessary],
+}
+
+
+def converted(
+    diagnostic: Diagnostic, places: Places, related: Sequence[tuple[str, Places]] | None = None
+) -> lsp.Diagnostic:
+    """A diagnostic of the protocol; `related` are addresses and ranges of `Diagnostic.related`, if they are shown."""
+    rule = RULES.get(diagnostic.code)
+    information = None
+    if related:
+        information = [
+            lsp.DiagnosticRelatedInformation(lsp.Location(uri, range_of(where)), one.message)
+            for one, (uri, where) in zip(diagnostic.related, related, strict=True)
+        ]
+    return lsp.Diagnostic(
+        range=range_of(places),
+        message=message_of(diagnostic),
+        severity=_SEVERITIES[diagnostic.severity],
+        code=diagnostic.code,
+        code_description=lsp.CodeDescription(rule.url) if rule is not None else None,
+        source=SOURCE,
+        tags=_TAGS.get(diagnostic.code),
+        related_information=information,
+        data={"name": diagnostic.name, "function": diagnostic.function, "marker": diagnostic.marker},
+    )
+
+
+def message_of(diagnostic: Diagnostic) -> str:
+    """The message, what to do, and what an experiment said, each on its own line."""
+    lines = [diagnostic.message]
+    if diagnostic.help:
+        lines.append(f"help: {diagnostic.help}")
+    if diagnostic.verdict is not None:
+        lines.append(verdict_line(diagnostic.verdict, diagnostic.function))
+    return "\n".join(lines)
+
+
+def verdict_line(verdict: Verdict, function: str) -> str:
+    """`[confirmed] on torch 2.13.0 / cpu / inductor in 0.9 s: ...`."""
+    said = sentence(verdict, function).removeprefix(verdict.status.value).lstrip(": ")
+    return f"[{tag(verdict)}] {said}".rstrip()
+
+
+def with_verdict(diagnostic: Diagnostic, verdict: Verdict | None) -> Diagnostic:
+    """A diagnostic with its verdict; a refuted one counts one level less."""
+    if verdict is None:
+        return diagnostic
+    severity = diagnostic.severity.lowered() if verdict.status is Status.REFUTED else diagnostic.severity
+    return diagnostic._replace(verdict=verdict, severity=severity)

@@ -1,0 +1,222 @@
+"""What the features ask of the analysis. Everything here runs in the thread of the scheduler."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict_server.conversion import with_verdict
+from nonstrict_server.reports import EMPTY, Report, Reports
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from nonstrict.check.live.confirming import Confirmer
+    from nonstrict.check.live.folder import Folder
+    from nonstrict.check.live.results import Mark
+    from nonstrict.findings import Diagnostic
+    from nonstrict.text.source import Source
+    from nonstrict_server.roots import Roots
+    from nonstrict_server.settings import ClientSettings
+
+
+class Heard(NamedTuple):
+    """Who is told what happened; called in the thread of the analysis.
+
+    `changed` gets the files whose diagnostics may be others now, `misconfigured` the files of configuration with what
+    is wrong in them, `worked` how many files are done, of how many, in the background (0 of 0: all are).
+    `settled` is called when there is nothing left to do.
+    """
+
+    changed: Callable[[frozenset[str]], None]
+    misconfigured: Callable[[dict[str, list[Diagnostic]]], None]
+    worked: Callable[[int, int], None]
+    settled: Callable[[], None]
+
+
+class Engine:
+    """The folders of a workspace, what is known of them, and what is still to be done."""
+
+    def __init__(
+        self,
+        roots: Roots,
+        reports: Reports,
+        confirmer_of: Callable[[str], Confirmer | None],
+        heard: Heard,
+        closing: Callable[[], bool],
+    ) -> None:
+        self.roots = roots
+        self._reports = reports
+        self._confirmer_of = confirmer_of
+        self._heard = heard
+        self._closing = closing
+        self._mistaken: dict[str, list[Diagnostic]] = {}
+        self._given: dict[tuple[str, int | None], str] = {}
+        self._doubtful: set[tuple[str, int | None]] = set()
+        self._gave_up: set[str] = set()
+        self._done = 0
+        self._working = False
+        self._paused = False
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def set_roots(self, roots: Sequence[str]) -> None:
+        """The workspace has these folders now."""
+        self.roots.set_roots(roots)
+        self._configured()
+
+    def configure(self, settings: dict[str, ClientSettings]) -> None:
+        """The client has these settings now, by folder."""
+        self.roots.configure(settings)
+        self._configured()
+
+    def set_text(self, path: str, text: str) -> None:
+        """A document was opened or changed."""
+        self.roots.set_text(path, text)
+        self._gave_up.clear()
+        self._doubtful.update(key for key in self._given if key[0] != path)
+        self._paused = False
+
+    def forget_text(self, path: str) -> None:
+        """A document was closed."""
+        self.roots.forget_text(path)
+        self._gave_up.clear()
+        for key in [key for key in self._given if key[0] == path]:
+            del self._given[key]
+        self._reports.forget(path)
+        self._doubtful.update(self._given)
+
+    def touched(self, paths: Sequence[str], configuration: Sequence[str]) -> None:
+        """Files, and files of configuration, were created, changed or deleted on the disk."""
+        self._gave_up.clear()
+        self._doubtful.update(self._given)
+        if configuration:
+            self.roots.reload(configuration)
+        for folder in self.roots.folders():
+            below = folder.root.rstrip(os.sep) + os.sep
+            inside = [path for path in paths if path.startswith(below)]
+            if inside:
+                folder.touched(inside)
+        if configuration:
+            self._configured()
+
+    def restart(self) -> None:
+        """Read everything again."""
+        self.roots.reload_all()
+        self._configured()
+
+    def pause(self) -> None:
+        """The user does not want the rest to be examined until something changes."""
+        self._paused = True
+
+    def _configured(self) -> None:
+        self._gave_up.clear()
+        self._paused = False
+        mistakes = self.roots.mistakes()
+        if mistakes != self._mistaken:
+            cleared: dict[str, list[Diagnostic]] = {path: [] for path in self._mistaken if path not in mistakes}
+            self._mistaken = mistakes
+            self._heard.misconfigured({**mistakes, **cleared})
+        self._heard.changed(frozenset(path for path, _ in self._given))
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def diagnostics(self, path: str) -> tuple[Diagnostic, ...]:
+        """The diagnostics of a file, with the verdicts that hold."""
+        folder = self.roots.folder_of(path)
+        if folder is None or not self.roots.settings_of(path).enable:
+            return ()
+        found = folder.diagnostics(path)
+        confirmer = self._confirmer_of(folder.root)
+        if confirmer is None:
+            return found
+        opened = folder.opened()
+        known = tuple(with_verdict(one, confirmer.verdict(one, opened)) for one in found)
+        return known + confirmer.extra(path, opened)  # noqa: S610 - no Django here
+
+    def report(self, path: str, cell: int | None) -> Report:
+        """The diagnostics of a file, or of a cell of a notebook, for the client."""
+        found: Iterable[Diagnostic] = self.diagnostics(path)
+        if cell is not None:
+            found = [one for one in found if one.location.cell == cell]
+        folder = self.roots.folder_of(path)
+        report = self._reports.of(path, cell, tuple(found), folder.source) if folder is not None else EMPTY
+        self._given[path, cell] = report.identity
+        return report
+
+    def is_stale(self, path: str, cell: int | None) -> bool:
+        """Whether the client was given other diagnostics of a document than there are now."""
+        before = self._given.get((path, cell))
+        if before is None:
+            return False
+        stale = self.report(path, cell).identity != before
+        self._given[path, cell] = before
+        return stale
+
+    def files_with_findings(self) -> list[str]:
+        """The files of the workspace that have diagnostics."""
+        return sorted({path for folder in self.roots.folders() for path in folder.files_with_findings()})
+
+    def source(self, path: str) -> Source | None:
+        """The text of a file as it was analysed."""
+        folder = self.roots.folder_of(path)
+        return folder.source(path) if folder is not None else None
+
+    def marks(self, path: str) -> tuple[Mark, ...]:
+        """The marked functions of a file."""
+        folder = self.roots.folder_of(path)
+        return folder.marks(path) if folder is not None and self.roots.settings_of(path).enable else ()
+
+    def findings_of(self, path: str, function: str) -> tuple[Diagnostic, ...]:
+        """What is found in the bodies of the marked functions of a file (of one, if it is named), wherever it is."""
+        folder = self.roots.folder_of(path)
+        if folder is None:
+            return ()
+        others = folder.related_to(path) & set(folder.files_with_findings()) - {path}
+        found = [*self.diagnostics(path), *(one for other in sorted(others) for one in self.diagnostics(other))]
+        return tuple(one for one in found if _reached_from(one, path) and (not function or one.function == function))
+
+    # -- background ---------------------------------------------------------------------------------------------------
+
+    def step(self) -> bool:
+        """Do one piece of work that nobody asked for yet; whether there may be more."""
+        if self._paused:
+            self._heard.settled()
+            return False
+        for folder in self.roots.folders():
+            folder.scan(self._work, self._closing)
+            pending = [path for path in folder.pending() if path not in self._gave_up]
+            if pending:
+                self._examine(folder, pending[0], len(pending))
+                return True
+        if self._doubtful:
+            key = self._doubtful.pop()
+            if self.is_stale(*key):
+                self._heard.changed(frozenset({key[0]}))
+            return True
+        if self._working:
+            self._working, self._done = False, 0
+            self._heard.worked(0, 0)
+        self._heard.settled()
+        return False
+
+    def _work(self, done: int, total: int) -> None:
+        self._working = True
+        self._heard.worked(done, total)
+
+    def _examine(self, folder: Folder, path: str, left: int) -> None:
+        self._work(self._done, self._done + left)
+        self._done += 1
+        try:
+            changed = folder.examine(path)
+        finally:
+            # What fails, or is never settled, is not tried again before something changes.
+            if path in folder.pending():
+                self._gave_up.add(path)
+        if changed:
+            self._heard.changed(changed)
+
+
+def _reached_from(diagnostic: Diagnostic, path: str) -> bool:
+    marker = diagnostic.related[0].location if diagnostic.links and diagnostic.related else diagnostic.location
+    return bool(diagnostic.function) and path in {marker.path, diagnostic.location.path}

@@ -1,0 +1,158 @@
+"""The commands: run experiments, cancel them, see what torch makes of a function, write scripts, ask for a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import sys
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as lsp
+
+from nonstrict import __version__
+from nonstrict_server.protocol import RequestFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from nonstrict_server.server import Server
+
+CONFIRM_FUNCTION = "nonstrict.confirmFunction"
+CONFIRM_FILE = "nonstrict.confirmFile"
+CANCEL = "nonstrict.cancel"
+SHOW_GRAPH = "nonstrict.showGraph"
+SHOW_CODE = "nonstrict.showCode"
+WRITE_REPRO = "nonstrict.writeRepro"
+RESTART = "nonstrict.restart"
+DEBUG_INFORMATION = "nonstrict.debugInformation"
+
+
+def register(server: Server) -> None:
+    """Offer the commands. All take the address of a document first, and the name of a marked function second."""
+    for name, command in _COMMANDS.items():
+        server.command(name)(command)
+    server.feature(lsp.WORKSPACE_EXECUTE_COMMAND)(execute)
+    server.on_saved.append(lambda path: _saved(server, path))
+
+
+async def execute(ls: Server, params: lsp.ExecuteCommandParams) -> Any:
+    """Run a command; of failures the user is told, as few clients show what a command is answered.
+
+    Raises:
+        RequestFailedError: there is no such command, or it cannot be run.
+    """
+    command = _COMMANDS.get(params.command)
+    if command is None:
+        raise RequestFailedError(f"there is no command `{params.command}`")
+    try:
+        return await command(ls, list(params.arguments or ()))
+    except RequestFailedError as error:
+        ls.complain(str(error))
+        raise
+
+
+async def confirm_function(ls: Server, arguments: list[Any]) -> int:
+    """Run the experiments of one marked function; how many findings they are about."""
+    return await ls.confirmers.confirm(_path(ls, arguments), _text(arguments, 1))
+
+
+async def confirm_file(ls: Server, arguments: list[Any]) -> int:
+    """Run the experiments of a file; how many findings they are about."""
+    return await ls.confirmers.confirm(_path(ls, arguments))
+
+
+async def cancel(ls: Server, arguments: list[Any]) -> None:
+    """Stop the experiments of a file, or all."""
+    ls.confirmers.cancel(_path(ls, arguments) if arguments else None)
+
+
+async def show_graph(ls: Server, arguments: list[Any]) -> str:
+    """The graphs that torch makes of a function, as text."""
+    return await ls.confirmers.show(_path(ls, arguments), _text(arguments, 1), "graph")
+
+
+async def show_code(ls: Server, arguments: list[Any]) -> str:
+    """The code that Inductor generates of a function."""
+    return await ls.confirmers.show(_path(ls, arguments), _text(arguments, 1), "code")
+
+
+async def write_repro(ls: Server, arguments: list[Any]) -> list[str]:
+    """Write a script for each finding that comes true, into a directory (third argument) or beside the file."""
+    path = _path(ls, arguments)
+    directory = _text(arguments, 2) or os.path.dirname(path)
+    return await ls.confirmers.write_repros(path, _text(arguments, 1), directory)
+
+
+async def restart(ls: Server, arguments: list[Any]) -> None:
+    """Start the agents anew, and read everything again."""
+    ls.confirmers.restart()
+    ls.change("restart", lambda engine: engine.restart())
+    ls.changed(None)
+
+
+async def debug_information(ls: Server, arguments: list[Any]) -> str:
+    """What a report of a bug should say."""
+    folders = await ls.scheduler.ask(lambda: [_folder_line(ls, folder) for folder in ls.engine.roots.folders()])
+    lines = [
+        f"nonstrict {__version__}, Python {platform.python_version()} at {sys.executable}, {platform.platform()}",
+        f"client: {ls.abilities}",
+        f"encoding: {ls.documents.encoding}; trusted: {ls.trusted}; open: {len(ls.documents.open_paths())}",
+        f"experiments: {ls.confirmers.state or 'none'}; running: {dict(ls.confirmers.running)}",
+        *(f"settings of {place or 'other files'}: {settings}" for place, settings in ls.settings.items()),
+        *folders,
+    ]
+    return "\n".join(lines)
+
+
+def _folder_line(ls: Server, folder: Any) -> str:
+    """In the thread of the analysis."""
+    source = folder.settings.source or "no configuration file"
+    left, found = len(folder.pending()), len(folder.files_with_findings())
+    return f"folder {folder.root}: {source}; {left} files to examine, {found} with findings"
+
+
+def _saved(ls: Server, path: str) -> None:
+    """Run the experiments of a file that was saved, if the user wants that."""
+    if not ls.trusted or ls.settings_of(path).confirm != "onSave":
+        return
+
+    async def confirm() -> None:
+        try:
+            if await ls.ask(lambda engine: engine.findings_of(path, "")):
+                await ls.confirmers.confirm(path, quiet=True)
+        except RequestFailedError as error:
+            ls.note(str(error))
+
+    task = asyncio.ensure_future(confirm())
+    _saving.add(task)
+    task.add_done_callback(_saving.discard)
+
+
+#: The loop itself holds its tasks by weak references only.
+_saving: set[Any] = set()
+
+
+def _path(ls: Server, arguments: list[Any]) -> str:
+    uri = _text(arguments, 0)
+    if not uri:
+        raise RequestFailedError("the command needs the address of a document")
+    return ls.documents.place_of(uri).path
+
+
+def _text(arguments: list[Any], index: int) -> str:
+    """An argument, empty if it is not there."""
+    value = arguments[index] if index < len(arguments) else ""
+    return value if isinstance(value, str) else ""
+
+
+_COMMANDS: dict[str, Callable[[Server, list[Any]], Awaitable[Any]]] = {
+    CONFIRM_FUNCTION: confirm_function,
+    CONFIRM_FILE: confirm_file,
+    CANCEL: cancel,
+    SHOW_GRAPH: show_graph,
+    SHOW_CODE: show_code,
+    WRITE_REPRO: write_repro,
+    RESTART: restart,
+    DEBUG_INFORMATION: debug_information,
+}

@@ -1,0 +1,175 @@
+"""The folders of a workspace, each with its own configuration, interpreter and analysis."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from nonstrict.check.live.folder import Folder
+from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.load import CONFIG_NAMES
+from nonstrict_server.settings import DEFAULTS, ClientSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from nonstrict.findings import Diagnostic
+
+
+class Roots:
+    """Which folder a file belongs to. Lives in the thread of the analysis, as its folders do.
+
+    `complain` hears of configurations that no file is to blame for.
+    """
+
+    def __init__(self, *, trusted: bool, complain: Callable[[str], None]) -> None:
+        self._trusted = trusted
+        self._complain = complain
+        self._roots: tuple[str, ...] = ()
+        self._settings: dict[str, ClientSettings] = {}
+        self._folders: dict[str, Folder | None] = {}
+        self._mistakes: dict[str, tuple[Diagnostic, ...]] = {}
+        self._open: dict[str, tuple[str, str]] = {}
+
+    def set_roots(self, roots: Sequence[str]) -> None:
+        """The folders of the workspace are these now; open documents move to the folder that they now belong to."""
+        self._roots = tuple(sorted(set(roots), key=len, reverse=True))
+        for root in [root for root in self._folders if root not in self._roots]:
+            del self._folders[root]
+            self._mistakes.pop(root, None)
+        for root in self._roots:
+            self._folder(root)
+        self._place_documents()
+
+    def configure(self, settings: dict[str, ClientSettings]) -> None:
+        """The settings of the client are these now; key "" is for files outside all folders."""
+        before, self._settings = self._settings, dict(settings)
+        for root in list(self._folders):
+            if self._folders[root] is None or _overrides(before, root) != _overrides(self._settings, root):
+                self._reload(root)
+        self._place_documents()
+
+    def settings_of(self, path: str) -> ClientSettings:
+        """The client's settings for a file."""
+        return _of(self._settings, self.root_of(path))
+
+    def reload(self, paths: Iterable[str]) -> None:
+        """Configuration files changed: the folders that they may concern read them again."""
+        changed = [os.path.dirname(path) for path in paths]
+        for root in list(self._folders):
+            below = root.rstrip(os.sep) + os.sep
+            if any(
+                root == one or one.startswith(below) or root.startswith(one.rstrip(os.sep) + os.sep) for one in changed
+            ):
+                self._reload(root)
+        self._place_documents()
+
+    def reload_all(self) -> None:
+        """Make all folders anew."""
+        roots = list(self._folders)
+        self._folders = dict.fromkeys(roots)
+        for root in roots:
+            self._reload(root)
+
+    def root_of(self, path: str) -> str:
+        """The folder of the workspace that holds a file; else the nearest directory with a configuration, or its."""
+        for root in self._roots:
+            if path == root or path.startswith(root.rstrip(os.sep) + os.sep):
+                return root
+        known = self._open.get(path)
+        return known[0] if known is not None else _nearest_project(os.path.dirname(path))
+
+    def folder_of(self, path: str) -> Folder | None:
+        """The folder that a file belongs to; None while its configuration has never been valid."""
+        return self._folder(self.root_of(path))
+
+    def folders(self) -> list[Folder]:
+        """All folders that can be analysed."""
+        return [folder for folder in self._folders.values() if folder is not None]
+
+    def mistakes(self) -> dict[str, list[Diagnostic]]:
+        """What is wrong with configuration files, by their paths (NST903)."""
+        found: dict[str, list[Diagnostic]] = {}
+        for diagnostics in self._mistakes.values():
+            for diagnostic in diagnostics:
+                listed = found.setdefault(diagnostic.location.path, [])
+                if diagnostic not in listed:
+                    listed.append(diagnostic)
+        return found
+
+    def set_text(self, path: str, text: str) -> Folder | None:
+        """A document was opened or changed; the folder it belongs to."""
+        root = self.root_of(path)
+        self._open[path] = (root, text)
+        folder = self._folder(root)
+        if folder is not None:
+            folder.set_text(path, text)
+        return folder
+
+    def forget_text(self, path: str) -> None:
+        """A document was closed."""
+        root, _ = self._open.pop(path, ("", ""))
+        folder = self._folders.get(root)
+        if folder is None:
+            return
+        folder.forget_text(path)
+        if root not in self._roots and not any(other == root for other, _ in self._open.values()):
+            del self._folders[root]
+            self._mistakes.pop(root, None)
+
+    def _folder(self, root: str) -> Folder | None:
+        if root not in self._folders:
+            self._folders[root] = None
+            self._reload(root)
+        return self._folders[root]
+
+    def _reload(self, root: str) -> None:
+        overrides = dict(_overrides(self._settings, root))
+        folder = self._folders.get(root)
+        try:
+            if folder is None:
+                self._folders[root] = folder = Folder(root, overrides, trusted=self._trusted)
+                for path, (owner, text) in self._open.items():
+                    if owner == root:
+                        folder.set_text(path, text)
+            else:
+                folder.reload(overrides)
+        except ConfigurationError as error:
+            self._mistakes[root] = error.diagnostics
+            if not error.diagnostics:
+                self._complain(str(error))
+        else:
+            self._mistakes.pop(root, None)
+
+    def _place_documents(self) -> None:
+        """Hand each open document to the folder that it belongs to now."""
+        for path, (owner, text) in list(self._open.items()):
+            del self._open[path]
+            root = self.root_of(path)
+            self._open[path] = (root, text)
+            if root != owner:
+                before = self._folders.get(owner)
+                if before is not None:
+                    before.forget_text(path)
+                folder = self._folder(root)
+                if folder is not None:
+                    folder.set_text(path, text)
+
+
+def _of(settings: dict[str, ClientSettings], root: str) -> ClientSettings:
+    return settings.get(root) or settings.get("") or DEFAULTS
+
+
+def _overrides(settings: dict[str, ClientSettings], root: str) -> tuple[tuple[str, object], ...]:
+    return _of(settings, root).overrides
+
+
+def _nearest_project(directory: str) -> str:
+    here = directory
+    while True:
+        if any(os.path.isfile(os.path.join(here, name)) for name in CONFIG_NAMES):
+            return here
+        parent = os.path.dirname(here)
+        if parent == here:
+            return directory
+        here = parent

@@ -1,0 +1,69 @@
+"""What is known of a marked function, in words: for hovers and lenses."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from nonstrict.report.verdicts import counts
+from nonstrict_server.conversion import verdict_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.check.live.results import Mark
+    from nonstrict.findings import Diagnostic
+    from nonstrict_server.confirming import Running
+
+_ORIGINS = {
+    "global": "global variable",
+    "cell": "variable of an enclosing function",
+    "default": "default value",
+    "receiver": "attribute",
+}
+
+
+def counted(findings: Sequence[Diagnostic]) -> str:
+    """`2 findings`, `1 finding`, `no findings`."""
+    number = len(findings)
+    return "no findings" if not number else f"{number} finding" + ("s" if number != 1 else "")
+
+
+def lens_title(findings: Sequence[Diagnostic], running: Running | None, *, confirmable: bool) -> str:
+    """`2 findings · confirm`, `2 findings · 1 confirmed, 1 refuted`, `2 findings · confirming 1/2`."""
+    title = counted(findings)
+    if running is not None:
+        return f"{title} · confirming {running.done}/{running.total}"
+    verdicts = ", ".join(f"{count} {status}" for status, count in counts(findings).items())
+    if verdicts:
+        return f"{title} · {verdicts}"
+    return f"{title} · confirm" if confirmable and findings else title
+
+
+def purity(mark: Mark, findings: Sequence[Diagnostic]) -> str:
+    """A page in Markdown: what the function captures, what is found in it, and what experiments said."""
+    what = "compiled with" if mark.kind == "compiled" else "marked with"
+    lines = [f"**`{mark.function}`**, {what} `{mark.api}`: {counted(findings)}"]
+    if not findings:
+        lines += ["", "It reads and does nothing that a compile would freeze, lose or refuse, as far as is known."]
+        return "\n".join(lines)
+    captured = dict.fromkeys(
+        f"`{one.subject.text}` ({_ORIGINS[one.subject.origin]})"
+        for one in findings
+        if one.subject is not None and one.subject.origin in _ORIGINS
+    )
+    if captured:
+        lines += ["", f"Captures: {', '.join(captured)}"]
+    lines.append("")
+    for one in findings:
+        lines.append(f"- `{one.code}` {_where(one, mark)}: {one.message}")
+        if one.verdict is not None:
+            lines.append(f"  - {verdict_line(one.verdict, one.function)}")
+    return "\n".join(lines)
+
+
+def _where(finding: Diagnostic, mark: Mark) -> str:
+    place = finding.location
+    other = f"{os.path.basename(place.path)}, " if place.path != mark.location.path else ""
+    cell = f"cell {place.cell}, " if place.cell is not None else ""
+    return f"{other}{cell}line {place.row}"

