@@ -26,6 +26,8 @@ class Abilities(NamedTuple):
     versioned_edits: bool
     related: bool
     markdown: bool
+    opens_contents: bool
+    shows_documents: bool
     hears_status: bool
 
 
@@ -54,6 +56,8 @@ def abilities_of(client: lsp.ClientCapabilities) -> Abilities:
         related=has("text_document.publish_diagnostics.related_information")
         or has("text_document.diagnostic.related_information"),
         markdown=not formats or "markdown" in formats,
+        opens_contents=has("workspace.text_document_content.dynamic_registration"),
+        shows_documents=has("window.show_document.support"),
         hears_status=_hears_status(client.experimental),
     )
 

@@ -89,10 +89,11 @@ class User:
         self._undo: dict[str, list[str]] = {}
         self._open_requests: list[int] = []
         self._experiments: list[int] = []
-        self.counts = {"experiments": 0, "edits": 0, "requests": 0, "cancelled": 0}
+        self.counts = {"steps": 0, "experiments": 0, "edits": 0, "requests": 0, "cancelled": 0}
 
     def step(self) -> None:
         """Do one thing."""
+        self.counts["steps"] += 1
         kind = self._random.random()
         name = self._random.choice(sorted(TEXTS))
         if name not in self.texts:
@@ -235,7 +236,7 @@ def client(tmp_path: Path) -> Iterator[RawClient]:
         client.close()
 
 
-def test_soak(client: RawClient, tmp_path: Path, record_property):
+def test_soak(client: RawClient, tmp_path: Path):
     user = User(client, tmp_path, SEED)
     begin = time.monotonic()
     warm = 0
@@ -249,9 +250,8 @@ def test_soak(client: RawClient, tmp_path: Path, record_property):
     should = {name: [] for name in TEXTS} | _by_name(tmp_path)
     # What depends on all files, such as a suppression that suppresses nothing, is known when all are examined again.
     wait_until(lambda: user.shown() == should, 20)
-    assert user.shown() == should
+    assert user.shown() == should, f"seed {SEED}, {user.counts}; the texts are in {tmp_path}"
     held = resident(client.process.pid)
-    record_property("soak", {**user.counts, "warm": warm, "held": held})
     assert held < warm * GROWTH, f"{warm / 1e6:.0f} MB, then {held / 1e6:.0f} MB"
     assert user.counts["edits"] + user.counts["requests"] > 50 * SECONDS
     complaints = [params for method, params in client.seen if method == "window/showMessage"]

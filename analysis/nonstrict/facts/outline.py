@@ -114,8 +114,12 @@ class Outline:
         node = chunk.node()
         if node is None and not self.exact:
             self.rebuild()
-            again = next((other for other in self.chunks if other.name == chunk.name), None)
-            return again.parsed if again else None
+            same = (other for other in self.chunks if other.name == chunk.name)
+            nearest = min(same, key=lambda other: abs(other.first - chunk.first), default=None)
+            if nearest is not None:
+                # Whoever holds the wrong piece adds its offset to the lines of the right tree.
+                chunk.parsed, chunk.offset = nearest.parsed, nearest.offset
+            return chunk.parsed
         return node
 
     def glimpse(self, chunk: Chunk) -> Definition | None:
@@ -171,7 +175,9 @@ class Outline:
                 last = statement.end_lineno or statement.lineno
                 text = "\n".join(self.code.split("\n")[first - 1 : last])
                 is_class = isinstance(statement, ast.ClassDef)
-                self.chunks.append(Chunk(statement.name, first, last, text, 0, len(text), is_class, 0, statement))
+                piece = Chunk(statement.name, first, last, text, 0, len(text), is_class, first - 1)
+                piece.parsed = ast.increment_lineno(statement, 1 - first)
+                self.chunks.append(piece)
             else:
                 rest.append(statement)
         self._exact_shell = ast.Module(rest, [])

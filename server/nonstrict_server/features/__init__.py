@@ -7,6 +7,7 @@ from nonstrict_server.features import (
     code_lens,
     commands,
     configuration,
+    contents,
     definition,
     documents,
     folders,
@@ -35,4 +36,5 @@ ALWAYS = (
     definition.register,
     references.register,
     commands.register,
+    contents.register,
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from nonstrict import __version__
+from nonstrict_server.features import contents
 from nonstrict_server.protocol import RequestFailedError
 
 if TYPE_CHECKING:
@@ -68,13 +69,20 @@ async def cancel(ls: Server, arguments: list[Any]) -> None:
 
 
 async def show_graph(ls: Server, arguments: list[Any]) -> str:
-    """The graphs that torch makes of a function, as text."""
-    return await ls.confirmers.show(_path(ls, arguments), _text(arguments, 1), "graph")
+    """The graphs that torch makes of a function, as text; clients that can open a document of it."""
+    return await _shown(ls, arguments, "graph")
 
 
 async def show_code(ls: Server, arguments: list[Any]) -> str:
-    """The code that Inductor generates of a function."""
-    return await ls.confirmers.show(_path(ls, arguments), _text(arguments, 1), "code")
+    """The code that Inductor generates of a function, likewise."""
+    return await _shown(ls, arguments, "code")
+
+
+async def _shown(ls: Server, arguments: list[Any], kind: str) -> str:
+    function = _text(arguments, 1)
+    text = await ls.confirmers.show(_path(ls, arguments), function, kind)
+    contents.open_in_client(ls, kind, _text(arguments, 0), function)
+    return text
 
 
 async def write_repro(ls: Server, arguments: list[Any]) -> list[str]:

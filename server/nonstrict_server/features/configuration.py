@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from nonstrict_server.conversion import converted
-from nonstrict_server.features import diagnostics, watched_files
+from nonstrict_server.features import contents, diagnostics, watched_files
 from nonstrict_server.positions import places_of
 from nonstrict_server.settings import SECTION, client_settings, section_of
 
@@ -32,7 +32,7 @@ def register(server: Server) -> None:
 def initialized(ls: Server, params: lsp.InitializedParams) -> None:
     """The client is ready for requests."""
     diagnostics.serve(ls)
-    registrations: list[lsp.Registration] = [*watched_files.registrations(ls)]
+    registrations: list[lsp.Registration] = [*watched_files.registrations(ls), *contents.registrations(ls)]
     if ls.abilities.registers_configuration:
         options = lsp.DidChangeConfigurationRegistrationOptions(section=SECTION)
         registrations.append(lsp.Registration("nonstrict-settings", lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, options))

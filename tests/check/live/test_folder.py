@@ -288,6 +288,22 @@ def test_whoever_examines_what_changed_is_told(editing: Editing) -> None:
     assert editing.folder.changed() == frozenset()
 
 
+def test_a_broken_file_says_the_same_open_and_closed(tmp_path: Path) -> None:
+    broken = "import random\n\ndef shifted(x):\n    print(x)\n    return x + randdef other(x):\n    return x\nom()\n"
+    marked = (
+        "import torch\nfrom helper import shifted\n\n@torch._dynamo.nonstrict_trace\ndef f(x):\n    return shifted(x)\n"
+    )
+    paths = {str(tmp_path / "helper.py"): broken, str(tmp_path / "model.py"): marked}
+    for path, text in paths.items():
+        Path(path).write_text(text, encoding="utf-8")
+    closed = told(Folder(str(tmp_path)), paths)
+    places = [
+        [(one.code, one.location.row) for found in each.values() for one in found if one.code != "NST901"]
+        for each in (closed, fresh(str(tmp_path), paths))
+    ]
+    assert places == [[("NST201", 4)]] * 2
+
+
 def test_files_come_and_go(editing: Editing) -> None:
     state = os.path.join(editing.root, "state.py")
     os.unlink(state)

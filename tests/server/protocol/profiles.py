@@ -36,6 +36,7 @@ def _code() -> types.ClientCapabilities:
         cancel=True, retry_on_content_modified=["textDocument/semanticTokens/full"]
     )
     found.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
+    found.workspace.text_document_content = types.TextDocumentContentClientCapabilities(dynamic_registration=True)
     found.workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
     found.workspace.code_lens = types.CodeLensWorkspaceClientCapabilities(refresh_support=True)
     found.text_document.inlay_hint = types.InlayHintClientCapabilities(dynamic_registration=True)

@@ -20,7 +20,7 @@ PULLS: dict[str, Any] = {
 #: A file that takes a while: many marked functions which call one another.
 MANY = BAD.replace("x * SCALE", "x * SCALE + helper_0(x)") + "".join(
     f"\n\n@torch._dynamo.nonstrict_trace\ndef helper_{number}(x):\n    print(x)\n    return x * SCALE\n"
-    for number in range(150)
+    for number in range(80)
 )
 
 

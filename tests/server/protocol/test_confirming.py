@@ -12,6 +12,7 @@ from lsprotocol import types
 from lsprotocol.types import WorkDoneProgressEnd as End
 from pygls.exceptions import JsonRpcException
 
+from nonstrict_server.features.contents import address_of
 from tests.server.processes import Process, all_gone, descendants
 from tests.server.protocol.profiles import CODE, EMACS
 from tests.server.protocol.projects import BAD, CLEAN, write
@@ -110,6 +111,10 @@ async def test_a_finding_is_confirmed_on_demand(start: Start, tmp_path: Path):
     # Warm as it is, it shows what torch makes of a function, too.
     editor.change(uri, CLEAN + "\n\n@torch.compile(fullgraph=True)\ndef region(x):\n    return scaled(x, 2.5)\n")
     assert "mul" in await execute(editor, "nonstrict.showGraph", [uri, "scaled"])
+    address = types.TextDocumentContentParams(uri=address_of("graph", uri, "scaled"))
+    assert "mul" in (await editor.client.workspace_text_document_content_async(address)).text
+    with pytest.raises(JsonRpcException, match="there is no document"):
+        await editor.client.workspace_text_document_content_async(types.TextDocumentContentParams("nonstrict:/no"))
 
 
 async def test_a_finding_is_confirmed_when_the_file_is_saved(start: Start, tmp_path: Path):
