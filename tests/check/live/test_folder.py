@@ -304,6 +304,20 @@ def test_a_broken_file_says_the_same_open_and_closed(tmp_path: Path) -> None:
     assert places == [[("NST201", 4)]] * 2
 
 
+def test_a_file_without_markers_need_not_wait_for_the_scan(editing: Editing) -> None:
+    helpers = os.path.join(editing.root, "helpers.py")
+    found = editing.folder.diagnostics(helpers)
+    folder = Folder(editing.root)
+    folder.set_text(helpers, editing.texts[helpers] + "\n")
+    assert folder.diagnostics(helpers) == ()
+    assert folder.pending() == ()
+    folder.scan()
+    for path in folder.pending():
+        folder.examine(path)
+    assert helpers in folder.changed()
+    assert folder.diagnostics(helpers) == found
+
+
 def test_files_come_and_go(editing: Editing) -> None:
     state = os.path.join(editing.root, "state.py")
     os.unlink(state)

@@ -25,6 +25,7 @@ from nonstrict.check.live.results import Mark, Result, Results, SeenMark, seen_m
 from nonstrict.check.live.texts import Text, differing_lines, on_disk, opened
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.findings import Finding, Severity
+from nonstrict.knowledge.markers import may_mark
 from nonstrict.program.machine import Machine
 from nonstrict.program.project import Project
 from nonstrict.settings.load import settings_in
@@ -178,16 +179,21 @@ class Folder:
         remembered = self._remembered.of(path)
         if remembered is not None and not self._syntax_errors(path):
             return remembered
+        if not self._scanned and not self._holds_markers(path):
+            # Who reaches it will be known after the scan, and told by `changed`.
+            return self._presented(path, self._syntax_errors(path))
         self.scan()
         if self._marked.is_marked(path) and not self._results.is_current(path):
             self.examine(path)
         doubtful = [other for other in sorted(self._results.found_in(path)) if not self._results.is_current(other)]
         for other in doubtful[:_MAX_AT_ONCE]:
             self.examine(other)
-        findings = self._results.findings_in(path) + self._syntax_errors(path)
+        return self._presented(path, self._results.findings_in(path) + self._syntax_errors(path))
+
+    def _presented(self, path: str, findings: list[Finding]) -> tuple[Diagnostic, ...]:
         places = {span.path for one in findings for span in (one.span, *(related.span for related in one.related))}
         sources = {place: source for place in {path, *places} if (source := self.source(place)) is not None}
-        return self._presenter.of_file(path, findings, sources, settled=not self.pending())
+        return self._presenter.of_file(path, findings, sources, settled=self._scanned and not self.pending())
 
     def related_to(self, path: str) -> frozenset[str]:
         """The files whose findings depend on a file."""
@@ -311,6 +317,10 @@ class Folder:
         """What a notebook or page held before a cell defined something anew."""
         marked = [Marked(state.path, len(state.code), may_wrap=False, source=state)]
         return examine([state.path], marked, [(0, marked)], self._options._replace(overlays={}))
+
+    def _holds_markers(self, path: str) -> bool:
+        source = self.source(path)
+        return source is not None and may_mark(source.code.encode("utf-8", "surrogatepass"))
 
     def _syntax_errors(self, path: str) -> list[Finding]:
         text = self._texts.get(path)
