@@ -141,9 +141,10 @@ def load(program: Program, missing: list[str] | None = None) -> Loaded:
             for part in _unguarded(statement):
                 try:
                     _execute(part, program.path, namespace, loaded.missing, flags)
-                except LoadError:
+                except LoadError as error:
                     if not program.in_cells:
                         raise
+                    loaded.missing.append(str(error))
     return loaded
 
 
