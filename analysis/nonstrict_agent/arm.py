@@ -28,9 +28,9 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
 
     The job holds `backend`, `path`, `text`, `root`, `kept`, `dropped`, `overlays`, `driver` (how the program is set
     going, see `drive`), `paths` (further directories with modules), `lines` (whether executed lines are collected),
-    `gradients`, `calls` (how many calls of regions are followed), `repeat`, `change` and `change_at` (see `Recording`),
-    `alone` (see `install_regions`), `logged` (whether every level of logging is switched on). The trace holds `calls`,
-    `lines`, `missing`, `gradients`, `files`, and `failure` with a sentence where the program did not get to its driver.
+    `gradients`, `calls` (how many calls of regions are followed), `repeat` and `changes` (see `Recording`), `alone`
+    (see `install_regions`), `logged` (whether every level of logging is switched on). The trace holds `calls`, `lines`,
+    `missing`, `gradients`, `files`, and `failure` with a sentence where the program did not get to its driver.
     """
     sys.argv = [job["path"]]
     for entry in reversed(job.get("paths", ())):
@@ -65,7 +65,6 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
         if job.get("lines"):
             lines.stop()
             trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
-    trace["changed"] = recorder.changed
     trace["files"] = sorted({str(module.__file__) for module in Modules(is_user)()})
     return trace
 
@@ -91,8 +90,7 @@ def _recording(job: dict[str, Any], is_user: Callable[[str], bool]) -> Recording
         modules=Modules(is_user),
         calls=job.get("calls", 6),
         repeat=job.get("repeat", 1),
-        change=job.get("change"),
-        change_at=job.get("change_at", 0),
+        changes=job.get("changes", ()),
     )
 
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 class CannotChangeError(Exception):
     """The state is not there, or of no kind that can be changed; the text says which."""
 
 
-def change_state(change: Mapping[str, Any], roots: Mapping[str, object]) -> str:
-    """Change the state that is named, and say how ("`SCALE` was set from 2 to 3").
+class Changed(NamedTuple):
+    """How state was changed ("`SCALE` was set from 2 to 3"), and what sets it back."""
+
+    text: str
+    undo: Callable[[], object]
+
+
+def change_state(change: Mapping[str, Any], roots: Mapping[str, object]) -> Changed:
+    """Change the state that is named.
 
     `change` holds `name` and `path` (steps such as `.scale` and `["w"]`), `module` (the name of the module that owns a
     global, or ""), and `how`: `rebind`, `in-place`, or `mode` (training or evaluation).
@@ -31,7 +38,7 @@ def change_state(change: Mapping[str, Any], roots: Mapping[str, object]) -> str:
         raise CannotChangeError(f"{type(error).__name__}: {error}") from error
 
 
-def _changed(change: Mapping[str, Any], roots: Mapping[str, object]) -> str:
+def _changed(change: Mapping[str, Any], roots: Mapping[str, object]) -> Changed:
     text = change["name"] + "".join(change["path"])
     if change["how"] == "mode":
         return _switch(text, _reach(roots, change["name"], change["path"]))
@@ -45,11 +52,16 @@ def _changed(change: Mapping[str, Any], roots: Mapping[str, object]) -> str:
 
 
 def copied(value: Any) -> Any:
-    """A deep copy in which modules, and what cannot be copied, are the same objects."""
+    """A deep copy in which modules, and what cannot be copied, are the same objects.
+
+    What is one object, or shares its memory, does so in the copy too, in the same layout: compiled code is guarded by
+    that, and would be compiled again.
+    """
     from torch.utils import _pytree
 
     leaves, structure = _pytree.tree_flatten(value)
-    return _pytree.tree_unflatten([_copied_leaf(leaf) for leaf in leaves], structure)
+    memo: dict[int, Any] = {}
+    return _pytree.tree_unflatten([_copied_leaf(leaf, memo) for leaf in leaves], structure)
 
 
 def other_value(value: Any) -> Any:
@@ -93,21 +105,27 @@ def _other_tensor(tensor: Any) -> Any:
     return ~tensor if tensor.dtype == torch.bool else tensor + 1
 
 
-def _copied_leaf(leaf: Any) -> Any:
+def _copied_leaf(leaf: Any, memo: dict[int, Any]) -> Any:
     import torch
 
-    if isinstance(leaf, torch.nn.Module):
+    if isinstance(leaf, torch.nn.Module) or (isinstance(leaf, torch.nn.Parameter) and leaf.requires_grad):
         return leaf
-    if isinstance(leaf, torch.Tensor):
-        return leaf if leaf.requires_grad and leaf.is_leaf and isinstance(leaf, torch.nn.Parameter) else _clone(leaf)
     try:
-        return copy.deepcopy(leaf)
+        return _copied_tensor(leaf, memo) if isinstance(leaf, torch.Tensor) else copy.deepcopy(leaf, memo)
     except Exception:  # noqa: BLE001 - what cannot be copied is passed again
         return leaf
 
 
-def _clone(tensor: Any) -> Any:
-    return tensor.detach().clone().requires_grad_(tensor.requires_grad)
+def _copied_tensor(tensor: Any, memo: dict[int, Any]) -> Any:
+    """A leaf like it: `deepcopy` refuses results of computations, and remembers by its memo which memory was shared."""
+    import torch
+
+    if id(tensor) not in memo:
+        own = copy.deepcopy(tensor.detach(), memo)
+        if type(tensor) is torch.Tensor:
+            vars(own).update(vars(tensor))
+        memo[id(tensor)] = own.requires_grad_(tensor.requires_grad)
+    return memo[id(tensor)]
 
 
 def _reach(roots: Mapping[str, object], name: str, path: list[str]) -> Any:
@@ -139,43 +157,66 @@ def _key_of(value: Any, step: str) -> Any:
         raise CannotChangeError(f"the key `{step}` is not a constant") from error
 
 
-def _switch(text: str, module: Any) -> str:
+def _switch(text: str, module: Any) -> Changed:
     import torch
 
     if not isinstance(module, torch.nn.Module):
         raise CannotChangeError(f"`{text}` is no module")
+    modes = {part: part.training for part in module.modules()}
+
+    def undo() -> None:
+        for part, training in modes.items():
+            part.training = training
+
     module.train(not module.training)
-    return f"`{text}` was switched to {'training' if module.training else 'evaluation'}"
+    return Changed(f"`{text}` was switched to {'training' if module.training else 'evaluation'}", undo)
 
 
-def _shift(text: str, value: Any) -> str:
+def _shift(text: str, value: Any) -> Changed:
+    return Changed(f"`{text}` was changed in place", _shifted(text, value))
+
+
+def _shifted(text: str, value: Any) -> Callable[[], object]:
+    """Change a value in place; returns what sets it back."""
     import torch
 
     if isinstance(value, torch.Tensor):
+        old = value.detach().clone()
         with torch.no_grad():
             value.copy_(_other_tensor(value))
-    elif isinstance(value, list):
-        value[:] = other_value(value)
-    elif isinstance(value, dict):
-        value.update(other_value(value))
-    elif type(value).__name__ == "ndarray":
+        return lambda: value.data.copy_(old)
+    if isinstance(value, list):
+        entries: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType]
+        value[:] = other_value(entries)
+        return lambda: value.__setitem__(slice(None), entries)
+    if isinstance(value, dict):
+        table: dict[Any, Any] = dict(value)  # pyright: ignore[reportUnknownArgumentType]
+        value.update(other_value(table))
+        return lambda: value.update(table)
+    if type(value).__name__ == "ndarray":
+        numbers = value.copy()
         value += 1
-    else:
-        raise CannotChangeError(f"`{text}` cannot be changed in place")
-    return f"`{text}` was changed in place"
+        return lambda: value.__setitem__(..., numbers)
+    raise CannotChangeError(f"`{text}` cannot be changed in place")
 
 
-def _replace(text: str, owner: Any, step: str) -> str:
+def _replace(text: str, owner: Any, step: str) -> Changed:
     old = _part(owner, step)
     new = other_value(old)
-    if step.startswith("."):
-        setattr(owner, step[1:], new)
-    else:
-        owner[_key_of(owner, step)] = new
-    return _told(text, old, new)
+    is_attribute = step.startswith(".")
+    key = step[1:] if is_attribute else _key_of(owner, step)
+
+    def put(value: Any) -> None:
+        if is_attribute:
+            setattr(owner, key, value)
+        else:
+            owner[key] = value
+
+    put(new)
+    return Changed(_told(text, old, new), lambda: put(old))
 
 
-def _rebind(text: str, name: str, module: str) -> str:
+def _rebind(text: str, name: str, module: str) -> Changed:
     import sys
 
     owner = sys.modules.get(module)
@@ -184,7 +225,7 @@ def _rebind(text: str, name: str, module: str) -> str:
     old = getattr(owner, name)
     new = other_value(old)
     setattr(owner, name, new)
-    return _told(text, old, new)
+    return Changed(_told(text, old, new), lambda: setattr(owner, name, old))
 
 
 def _told(text: str, old: Any, new: Any) -> str:

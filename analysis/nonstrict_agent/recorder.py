@@ -17,7 +17,7 @@ from nonstrict_agent.observe.streams import Streams
 from nonstrict_agent.observe.values import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import FunctionType, ModuleType
 
     from nonstrict_agent.observe.events import Events
@@ -32,16 +32,15 @@ class Recording(NamedTuple):
     """What a recorder is to do.
 
     `is_user` tells the user's files, `modules` the modules whose state counts; `calls` are followed at most. The first
-    call is made `repeat` times, with the same arguments; before the call number `change_at` the state that `change`
-    names is changed (see `nonstrict_agent.changing`).
+    call is made `repeat` times, with the same arguments. Each of the `changes` (see `nonstrict_agent.changing`) is made
+    before the call number `at`, and undone before the call number `until`, if it has one.
     """
 
     is_user: Callable[[str], bool]
     modules: Callable[[], list[ModuleType]]
     calls: int
     repeat: int = 1
-    change: Mapping[str, Any] | None = None
-    change_at: int = 0
+    changes: Sequence[Mapping[str, Any]] = ()
 
 
 class Region(NamedTuple):
@@ -64,7 +63,7 @@ class Recorder:
         self.watched: dict[str, object] = {}
         #: Functions that are compiled; what their closures hold may be rebound.
         self.functions: list[FunctionType] = []
-        self.changed = ""
+        self._undo: dict[int, Callable[[], object]] = {}
         self._last: dict[str, str] = {}
 
     def call(
@@ -90,11 +89,12 @@ class Recorder:
     ) -> Any:
         # Every arm draws the same numbers in a call, whatever tracing drew before it.
         seed(len(self.calls))
-        if self._recording.change is not None and len(self.calls) == self._recording.change_at:
-            self.changed = self._change(self._recording.change, arguments, keywords)
+        changed = self._change(arguments, keywords) if self._recording.changes else ""
         given = named(region.written, arguments, keywords)
         inputs = _prints(given).prints
         record: dict[str, Any] = {"region": region.name, "line": _first_line(region.written), "inputs": inputs}
+        if changed:
+            record["changed"] = changed
         before = self.state()
         record["between"] = _changed(self._last, before.prints) if self.calls else {}
         self.calls.append(record)
@@ -147,12 +147,18 @@ class Recorder:
         finally:
             self._inside = False
 
-    def _change(self, change: Mapping[str, Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
-        """Change what is named; nothing, and an empty text, where that is not possible."""
-        try:
-            return change_state(change, self._roots(arguments, keywords))
-        except CannotChangeError:
-            return ""
+    def _change(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
+        """Make and undo the changes that are due before this call; says which was made, if that was possible."""
+        told = ""
+        for number, change in enumerate(self._recording.changes):
+            if change.get("until") == len(self.calls) and number in self._undo:
+                self._undo.pop(number)()
+            if change["at"] == len(self.calls):
+                try:
+                    told, self._undo[number] = change_state(change, self._roots(arguments, keywords))
+                except CannotChangeError:
+                    continue
+        return told
 
     def state(self) -> Snapshot:
         """The fingerprints of all that the program keeps."""

@@ -58,8 +58,19 @@ def test_a_captured_value_goes_stale():
 
 
 def test_a_change_made_by_the_experiment_is_told():
-    judgement = only(CHANGE, arms(REACTS, STALE, changed="`SCALE` was set from 2 to 3"))
-    assert judgement.evidence == "call 2: eager 3, compiled 2, after `SCALE` was set from 2 to 3"
+    made = "`SCALE` was set from 2 to 3"
+    judgement = only(CHANGE, arms([REACTS[0], {**REACTS[1], "changed": made}], STALE))
+    assert judgement.evidence == f"call 2: eager 3, compiled 2, after {made}"
+
+
+def test_a_change_that_eager_code_does_not_mind_is_not_blamed_for_what_went_stale_before():
+    other = suspect("NST104", Experiment.CHANGE, number=2, subject=Subject("global", "SHIFT", ()))
+    later = {"SHIFT": ["int 0", "int 1"]}
+    eager = [*REACTS, call(3.0, between=later)]
+    compiled = [*STALE, call(2.0, between=later)]
+    told = judge([CHANGE, other], arms(eager, compiled))
+    assert told[CHANGE.number].status is Status.CONFIRMED
+    assert (told[2].status, told[2].reason) == (Status.INCONCLUSIVE, "insensitive")
 
 
 def test_backends_that_differ_are_told_one_by_one():

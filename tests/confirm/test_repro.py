@@ -81,8 +81,8 @@ def test_scripts_fail_as_predicted_and_pass_once_fixed(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     expected = [
-        ("NST104", "aot_eager", "call 2, result:"),
-        ("NST104", "inductor", "call 2, result:"),
+        ("NST104", "aot_eager", "call 3, result:"),
+        ("NST104", "inductor", "call 3, result:"),
         ("NST203", "aot_eager", "SEEN:"),
         ("NST101", "inductor", "Please convert all Tensors to FakeTensors"),
     ]

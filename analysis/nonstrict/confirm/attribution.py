@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.confirm.sensitivity import CROSSING, TELLING, changed, moved_before, reached, touched
+from nonstrict.confirm.sensitivity import CROSSING, TELLING, changed, moved_before, reached, touched, unmoved
 from nonstrict.confirm.traces import Arms, Channel, Divergence, all_lines, cause_of
 from nonstrict.rules.base import Experiment
 
@@ -97,6 +97,8 @@ def _strength(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]
 def _strength_of_values(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> int:
     moved = moved_before(eager["calls"], divergence.call)
     if suspect.experiment is Experiment.CHANGE:
+        if suspect.code not in CROSSING and unmoved(eager["calls"], divergence.call):
+            return 0
         within = eager["calls"][divergence.call].get("state", ()) if suspect.code in CROSSING else ()
         moved = moved.union(within)
         if suspect.subject is None or not moved:
@@ -139,6 +141,11 @@ def _lines_of_error(
         if error is not None and cause_of(error).lines == divergence.lines:
             everything |= all_lines(error)
     return inner, frozenset(everything)
+
+
+def may_be_refused(suspect: Suspect) -> bool:
+    """Whether the compiler may refuse what a finding is about."""
+    return suspect.experiment is Experiment.REFUSAL or any(suspect.code in codes for _, codes in _REFUSALS)
 
 
 def speaks_of(error: str, code: str) -> bool:

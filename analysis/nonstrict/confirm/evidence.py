@@ -43,6 +43,12 @@ def agreement(eager: Mapping[str, Any], backends: Sequence[str]) -> str:
     return f"{count} call{'s' if count != 1 else ''} on {_joined(backends)} agree with eager"
 
 
+def change_before(eager: Mapping[str, Any], index: int) -> str:
+    """The last change that was made from outside before a call ended; empty if there was none."""
+    calls = eager["calls"][: index + 1]
+    return next((str(call["changed"]) for call in reversed(calls) if call.get("changed")), "")
+
+
 def _told(divergence: Divergence) -> str:
     if divergence.channel is Channel.ERROR:
         if divergence.compiled == "no error":
@@ -68,8 +74,9 @@ def _changes(divergence: Divergence, suspect: Suspect, eager: Mapping[str, Any])
     """The change of state that makes the difference, as the end of a sentence."""
     if divergence.channel not in {Channel.VALUES, Channel.GRADIENTS} or divergence.call >= len(eager["calls"]):
         return ""
-    if eager.get("changed"):
-        return f", after {eager['changed']}"
+    made = change_before(eager, divergence.call)
+    if made:
+        return f", after {made}"
     between = eager["calls"][divergence.call].get("between", {})
     names = [path for path in between if not path.startswith("<random") and not path.startswith("<NumPy")]
     subject = suspect.subject

@@ -40,19 +40,33 @@ class Program(NamedTuple):
     in_cells: bool = False
 
 
+class Change(NamedTuple):
+    """State that is changed before the call number `at`, and back before the call number `until`, if there is one.
+
+    `module` is the name of the module that owns a global, `how` is `rebind`, `in-place` or `mode`; see
+    `nonstrict_agent.changing`.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    module: str
+    how: str
+    at: int = 1
+    until: int | None = None
+
+
 class Schedule(NamedTuple):
     """How a program is run.
 
-    The first call is made `repeat` times; before the call `change_at` the state that `change` describes is changed.
-    `alone` names the marked function that is compiled by itself, in place of the program's regions. With `logged`, no
-    level of logging is switched off. At most `calls` calls of regions are followed. `program` is the file of the driver
-    where that is another one.
+    The first call is made `repeat` times; between its repetitions the `changes` are made and undone. `alone` names the
+    marked function that is compiled by itself, in place of the program's regions. With `logged`, no level of logging is
+    switched off. At most `calls` calls of regions are followed. `program` is the file of the driver where that is
+    another one.
     """
 
     driver: Driver
     repeat: int = 1
-    change: Mapping[str, Any] | None = None
-    change_at: int = 0
+    changes: tuple[Change, ...] = ()
     alone: str = ""
     logged: bool = False
     calls: int = MAX_CALLS
@@ -132,8 +146,8 @@ def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, d
         job["alone"] = schedule.alone
     if schedule.logged:
         job["logged"] = True
-    if schedule.change is not None:
-        job |= {"change": dict(schedule.change), "change_at": schedule.change_at}
+    if schedule.changes:
+        job["changes"] = [change._asdict() for change in schedule.changes]
     return job
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm import repro_parts as parts
 from nonstrict.confirm.cutting import cut
+from nonstrict.confirm.evidence import change_before
 from nonstrict.confirm.expressions import CannotWriteError, Expressions
 from nonstrict.confirm.programs import BACKENDS, module_name, package_of
 from nonstrict.confirm.traces import Channel, Divergence
@@ -17,7 +18,7 @@ from nonstrict.confirm.traces import Channel, Divergence
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nonstrict.confirm.programs import Program, Schedule
+    from nonstrict.confirm.programs import Change, Program, Schedule
     from nonstrict.findings import Diagnostic, Verdict
 
 _MODULES = ("copy", "functools", "inspect", "os", "random", "re", "subprocess", "sys", "tempfile")
@@ -181,8 +182,9 @@ def _harness(proof: Proof) -> str:
     schedule = proof.schedule
     before, during, after = "", "        result = function(*arguments, **keywords)\n", ""
     settings: list[str] = []
-    if schedule.change is not None:
-        before += f"    if sum('traced' not in call for call in CALLS) == {schedule.change_at}:\n        change()\n"
+    change = _own_change(proof)
+    if change is not None:
+        before += f"    if sum('traced' not in call for call in CALLS) == {change.at}:\n        change()\n"
     if Channel.EVENTS in channels:
         events = sorted(
             {one.eager.split(" ")[0] for one in proof.divergences.values() if one.channel is Channel.EVENTS}
@@ -210,17 +212,19 @@ def _harness(proof: Proof) -> str:
         during += f"        for path in ({wanted}):\n"
         during += '            call[f"gradient of {path}"] = flat(gradient(result, path, given))\n'
     repeat = ""
-    if schedule.repeat > 1:
+    # After the call that its change is for, the run goes on to those of others.
+    times = schedule.repeat if change is None or change.until is None else change.at + 1
+    if times > 1:
         settings.append(parts.COPIED)
         repeat = (
             "            if not CALLS:\n"
-            f"                again = [copied((arguments, keywords)) for _ in range({schedule.repeat - 1})]\n"
+            f"                again = [copied((arguments, keywords)) for _ in range({times - 1})]\n"
             "                result = record(function, arguments, keywords)\n"
             "                for more, more_keywords in again:\n"
             "                    record(function, more, more_keywords)\n"
             "                return result\n"
         )
-    if paths or schedule.change is not None:
+    if paths or change is not None:
         settings.append(parts.LOOK)
     text = parts.RECORDER.format(
         settings="\n" + "".join(settings).rstrip() + "\n",
@@ -270,18 +274,24 @@ def _state(paths: list[str]) -> str:
     return lines
 
 
+def _own_change(proof: Proof) -> Change | None:
+    """The change that the finding is about: the last one before its divergence."""
+    last = max((one.call for one in proof.divergences.values()), default=0)
+    return max((one for one in proof.schedule.changes if one.at <= last), key=lambda one: one.at, default=None)
+
+
 def _change(proof: Proof) -> str:
     """The function that changes what the finding is about before one of the calls."""
-    change = proof.schedule.change
+    change = _own_change(proof)
     if change is None:
         return ""
-    name, path, how = str(change["name"]), [str(step) for step in change["path"]], change["how"]
+    name, path, how = change.name, change.path, change.how
     if "[]" in path:
         raise CannotWriteError("a change of some entry")
     target = name + "".join(path)
-    lines = ["def change():", f'    """Before call {proof.schedule.change_at + 1}."""']
+    lines = ["def change():", f'    """Before call {change.at + 1}."""']
     helper = ""
-    literal = _LITERAL.search(str(proof.eager.get("changed", "")))
+    literal = _LITERAL.search(change_before(proof.eager, change.at))
     if how == "mode":
         lines.append(f"    {target}.train(not {target}.training)")
     elif how == "in-place":

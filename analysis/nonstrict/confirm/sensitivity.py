@@ -56,6 +56,18 @@ def moved_before(calls: Sequence[Mapping[str, Any]], index: int) -> set[str]:
     return {path for path in (*between, *earlier) if not path.startswith("<random")}
 
 
+def unmoved(calls: Sequence[Mapping[str, Any]], index: int) -> bool:
+    """Whether a call computes what the one before it did, from the same arguments: whatever changed did not matter."""
+    pair = calls[index - 1 : index + 1] if index else ()
+    return len(pair) == 2 and _alike(*pair) and difference(pair[0]["result"], pair[1]["result"]) is None
+
+
+def _alike(before: Mapping[str, Any], call: Mapping[str, Any]) -> bool:
+    """Whether two calls, which both have a result, are of the same region with the same arguments."""
+    same = all(before.get(name) == call.get(name) for name in ("region", "line", "inputs"))
+    return same and "result" in before and "result" in call
+
+
 def changed(suspect: Suspect, moved: Iterable[str]) -> bool:
     """Whether the subject of a finding is among the paths that changed."""
     subject = suspect.subject
@@ -88,11 +100,8 @@ def _leads_through(path: str, key: str) -> bool:
 def _reacts(suspect: Suspect, calls: Sequence[Mapping[str, Any]], index: int) -> bool:
     """Whether a call computes something else after the subject changed, from the same arguments."""
     before, call = calls[index - 1], calls[index]
-    if any(before.get(name) != call.get(name) for name in ("region", "line")):
-        return False
-    if not changed(suspect, moved_before(calls, index)) or "result" not in before or "result" not in call:
-        return False
-    return before.get("inputs") == call.get("inputs") and difference(before["result"], call["result"]) is not None
+    moved = _alike(before, call) and changed(suspect, moved_before(calls, index))
+    return moved and difference(before["result"], call["result"]) is not None
 
 
 def _has_effect(suspect: Suspect, call: Mapping[str, Any]) -> bool:

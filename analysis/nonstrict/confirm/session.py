@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
+from nonstrict.confirm.attribution import may_be_refused
 from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
@@ -15,6 +16,7 @@ from nonstrict.confirm.judging import Judgement, foretold, judge, refused_by_eag
 from nonstrict.confirm.programs import (
     EAGER,
     MAX_CALLS,
+    Change,
     Program,
     Schedule,
     drivers_for,
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Calls made where the program makes fewer.
 _REPEATS = 3
+#: Changes tried in one run: each may cost a compilation, and Dynamo gives up after eight of one function.
+_MOST_CHANGES = 6
 _MAX_DRIVERS = 4
 #: Calls that are followed for each further function, and in all.
 _MORE_CALLS, _MOST_CALLS = 4, 60
@@ -189,11 +193,35 @@ class Session:
             self._judge(schedule, suspects)
         else:
             self._tell_uncalled(schedule, suspects)
+        settled = self._change_in_turn(schedule, suspects)
         for suspect in suspects:
             told = self._told[suspect.number]
-            if told.schedule == schedule and not suspect.is_probe:
+            if told.schedule == schedule and not suspect.is_probe and suspect.number not in settled:
                 self._follow_up(schedule, suspect, suspects)
         return schedule
+
+    def _change_in_turn(self, schedule: Schedule, suspects: Sequence[Suspect]) -> set[int]:
+        """Change what several findings of one function are about, each for one call of one run.
+
+        Between two changes is a call with everything as it was, so that what is seen in a call is due to its change.
+        Returns the numbers of the suspects for which this was as good as a run of their own.
+        """
+        settled: set[int] = set()
+        by_function: dict[str, dict[Change, list[Suspect]]] = {}
+        for suspect in suspects:
+            told = self._told[suspect.number]
+            if told.schedule == schedule and told.judgement.reason == "insensitive":
+                change = change_of(self._program, suspect) if suspect.experiment is Experiment.CHANGE else None
+                if change is not None:
+                    by_function.setdefault(suspect.function, {}).setdefault(change, []).append(suspect)
+        for about in by_function.values():
+            changes = list(about)
+            for first in range(0, len(changes) if len(changes) > 1 else 0, _MOST_CHANGES):
+                turns = changes[first : first + _MOST_CHANGES]
+                asked = [suspect for change in turns for suspect in about[change]]
+                told = self._judge(in_turn(schedule, turns), suspects, only=asked)
+                settled |= {number for number, one in told.items() if one.reason in {"", "insensitive"}}
+        return settled
 
     def _loadable(self, schedule: Schedule) -> Schedule:
         """The schedule with as much of the file as it takes to load it."""
@@ -220,39 +248,45 @@ class Session:
         if ((reason in {"blocked", "shared"} and others) or uncompiled) and suspect.function and not suspect.implements:
             schedule = schedule._replace(alone=suspect.function)
             suspects = [other for other in suspects if other.function == suspect.function]
-            self._judge(schedule, suspects, only=suspect)
+            self._judge(schedule, suspects, only=(suspect,))
             reason = self._told[suspect.number].judgement.reason
         if reason not in {"insensitive", "shared"}:
             return
         if suspect.code in TELLING:
-            self._judge(schedule._replace(logged=True), suspects, only=suspect)
+            self._judge(schedule._replace(logged=True), suspects, only=(suspect,))
             return
-        repeated = schedule._replace(repeat=_REPEATS)
         if suspect.experiment is Experiment.CHANGE:
             change = change_of(self._program, suspect)
             if change is not None:
-                self._judge(repeated._replace(change=change, change_at=1), suspects, only=suspect)
+                self._judge(in_turn(schedule, [change]), suspects, only=(suspect,))
         elif len(self._arms.trace(self._program, schedule, EAGER)["calls"]) < _REPEATS:
-            self._judge(repeated, suspects, only=suspect)
+            self._judge(schedule._replace(repeat=_REPEATS), suspects, only=(suspect,))
 
-    def _judge(self, schedule: Schedule, suspects: Sequence[Suspect], only: Suspect | None = None) -> None:
+    def _judge(
+        self, schedule: Schedule, suspects: Sequence[Suspect], only: Sequence[Suspect] = ()
+    ) -> Mapping[int, Judgement]:
         """Run the arms of a schedule and publish, backend by backend, every judgement that says more.
 
-        With `only`, the others are there as rivals alone.
+        With `only`, the others are there as rivals alone. Returns the last judgements, none if no region was called.
         """
         program, arms = self._program, self._arms
-        asked = suspects if only is None else (only,)
+        asked = only or suspects
         backends = arms.limits.backends
-        for backend, lines in ((EAGER, False), (EAGER, True), (FAKE, False), *((name, False) for name in backends)):
+        foretelling = (FAKE,) if any(map(may_be_refused, asked)) else ()
+        # The longest is the last one, and starts before its like: what is left to run then ends soon after it.
+        plain = ((name, False) for name in (*foretelling, *reversed(backends)))
+        for backend, lines in ((EAGER, False), (EAGER, True), *plain):
             arms.start(program, schedule, backend, lines=lines)
         eager = arms.trace(program, schedule, EAGER)
         control = arms.trace(program, schedule, EAGER, lines=True)
         if not eager["calls"] or not control["calls"]:
             self._tell_uncalled(schedule, asked)
-            return
-        early = foretold(suspects, Arms(eager, control, {FAKE: arms.trace(program, schedule, FAKE)}))
-        self._publish(schedule, {s.number: early[s.number] for s in asked if s.number in early})
+            return {}
+        if foretelling:
+            early = foretold(suspects, Arms(eager, control, {FAKE: arms.trace(program, schedule, FAKE)}))
+            self._publish(schedule, {s.number: early[s.number] for s in asked if s.number in early})
         compiled: dict[str, dict[str, Any]] = {}
+        told: dict[int, Judgement] = {}
         for backend in backends:
             compiled[backend] = arms.trace(program, schedule, backend)
             final = len(compiled) == len(backends)
@@ -260,8 +294,9 @@ class Session:
             told = {s.number: _in_region(s, schedule, judgements[s.number]) for s in asked}
             self._publish(schedule, told, final=final)
         strange = unexplained(suspects, Arms(eager, control, compiled))
-        if strange is not None and self.unexplained is None and only is None and schedule.program is None:
+        if strange is not None and self.unexplained is None and not only and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)
+        return told
 
     def _tell_uncalled(self, schedule: Schedule, asked: Sequence[Suspect]) -> None:
         """Publish why a schedule called no region."""
@@ -283,17 +318,27 @@ class Session:
                     self._on_told(number, fresh)
 
 
-def change_of(program: Program, suspect: Suspect) -> dict[str, Any] | None:
+def in_turn(schedule: Schedule, changes: Sequence[Change]) -> Schedule:
+    """The schedule with one call after each change, and one after it is undone.
+
+    The first of all repetitions goes before: should torch compile anew for what is repeated, it is not for a change.
+    """
+    made = tuple(change._replace(at=2 * n, until=2 * n + 1) for n, change in enumerate(changes, 1))
+    repeat = 2 * len(made) + 2
+    return schedule._replace(repeat=repeat, changes=made, calls=max(schedule.calls, repeat))
+
+
+def change_of(program: Program, suspect: Suspect) -> Change | None:
     """How the subject of a finding can be changed from outside; None where nothing is known of it."""
     subject = suspect.subject
     if subject is None:
         return None
-    path = [step for step in subject.path if step != "~"]
+    path = tuple(step for step in subject.path if step != "~")
     if subject.origin == "global":
         how = "mode" if suspect.code == "NST105" else "rebind"
-        return {"name": subject.name, "path": path, "module": module_name(program.path), "how": how}
+        return Change(subject.name, path, module_name(program.path), how)
     if subject.origin == "cell":
-        return {"name": subject.name, "path": path, "module": "", "how": "in-place"}
+        return Change(subject.name, path, "", "in-place")
     return None
 
 
