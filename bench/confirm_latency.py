@@ -7,7 +7,9 @@ ready     from the start of the agent until experiments can run, and until kerne
 one       verdict of one finding on a warm agent: eager, control, trace with fake tensors, aot_eager, Inductor; and
           until the first judgement is published
 kernels   the same after an edit that needs new kernels, which the C++ compiler makes
-ten       ten findings of one program; ten findings of ten programs, as many at a time as there are processors
+ten       ten findings, of one function whose state the program changes, of one whose state only the experiment
+          changes, of ten functions in ten regions of one program, and of ten programs, as many at a time as there
+          are processors
 arm       a single aot_eager arm in its sandbox, beside a bare fork of a warm process that does the same
 
 Each run changes a comment of the programs, as an edit does, so that no answer is remembered; what Inductor keeps on
@@ -68,6 +70,35 @@ DRIVE = """
     SCALE_{n} = 3.0
     step_{n}(x, x)
 """
+TERM = """\
+    hidden = hidden + torch.sin(weight) * SCALE_{n}
+"""
+#: One marked function that reads all of the state; nothing changes it while `main` runs.
+TOGETHER = """
+{values}
+
+@nonstrict_trace
+def scaled(x, weight):
+    hidden = x
+{terms}    return hidden
+
+
+@torch.compile(fullgraph=True)
+def step(x, weight):
+    return scaled(x, weight).sum(dim=0) + torch.tanh(x)
+
+
+def tune(value):
+    global {names}
+    {names_chained} = value
+
+
+# Run {run}.
+def main():
+    global {names}
+    x = torch.ones(8, 8)
+    step(x, x)
+{drive}"""
 COLD = """
 import torch, time
 torch._dynamo.config.inline_inbuilt_nn_modules
@@ -93,6 +124,19 @@ def program_text(numbers: range, run: int, constant: float = 0.5) -> str:
         HEAD
         + "".join(HAZARD.format(n=n, constant=constant + n) for n in numbers)
         + f"\n\n# Run {run}.\ndef main():\n    global {names}\n    x = torch.ones(8, 8)\n{drive}"
+    )
+
+
+def together_text(numbers: range, run: int, *, driven: bool) -> str:
+    """A program with one function that captures a global for each number, which `main` changes if it is `driven`."""
+    names = [f"SCALE_{n}" for n in numbers]
+    return HEAD + TOGETHER.format(
+        values="".join(f"{name} = {n}.5\n" for n, name in enumerate(names)),
+        terms="".join(TERM.format(n=n) for n in numbers),
+        names=", ".join(names),
+        names_chained=" = ".join(names),
+        run=run,
+        drive="".join(f"    {name} = {n}.75\n    step(x, x)\n" for n, name in enumerate(names)) if driven else "",
     )
 
 
@@ -206,7 +250,15 @@ def one(agent: Agent, folder: Path, run: int, timings: Timings) -> None:
 
 
 def ten(agent: Agent, folder: Path, run: int, timings: Timings) -> None:
-    """Ten findings of one program, and of ten."""
+    """Ten findings of one function, of one program, and of ten."""
+    for count in (1, 10):
+        for driven in (True, False):
+            path = folder / f"together_{count}.py"
+            path.write_text(together_text(range(count), run, driven=driven), encoding="utf-8")
+            found = found_in(path)
+            began = time.perf_counter()
+            verdict(agent, *found)
+            timings.add(f"{count} {'driven' if driven else 'changed'}", time.perf_counter() - began)
     found = written(folder / "ten.py", range(10), run)
     began = time.perf_counter()
     verdict(agent, *found)
@@ -225,18 +277,28 @@ ROWS = (
     ("first", "warm verdict of one finding: first publication", "cold"),
     ("one", "… final", "cold"),
     ("kernels", "… final, with new kernels", "cold"),
-    ("ten in one", "ten findings of one program", "one"),
+    ("1 driven", "one finding of one function, whose state the program changes", "one"),
+    ("10 driven", "… ten findings", "1 driven"),
+    ("1 changed", "one finding of one function, whose state the experiment changes", "one"),
+    ("10 changed", "… ten findings", "1 changed"),
+    ("ten in one", "ten findings in ten regions of one program", "one"),
     ("ten in ten", "ten findings of ten programs", "one"),
     ("fork", "bare fork of a warm process to an aot_eager answer", "fork"),
     ("arm", "one aot_eager arm, in its sandbox, observed", "fork"),
 )
 
 
+#: What the bases are called where their name does not say it.
+BASES = {"1 driven": "one such", "1 changed": "one such"}
+
+
 def table(figures: dict[str, float]) -> str:
     """The figures as a Markdown table."""
     lines = ["| what | s | ratio | to |", "|---|---|---|---|"]
     for name, text, base in ROWS:
-        lines.append(f"| {text} | {figures[name]:.2f} | {figures[name] / figures[base]:.2f}x | {base} |")
+        lines.append(
+            f"| {text} | {figures[name]:.2f} | {figures[name] / figures[base]:.2f}x | {BASES.get(base, base)} |"
+        )
     return "\n".join(lines) + "\n"
 
 

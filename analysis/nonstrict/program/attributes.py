@@ -12,6 +12,7 @@ from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
 from nonstrict.program.values import (
     BOOL,
+    CONTAINERS,
     GLOBALS,
     NO_CONSTANT,
     NUMBER,
@@ -41,6 +42,9 @@ _ATTRIBUTE_KINDS = {
     "device": SETTING,
     "layout": SETTING,
 }
+#: What a module registers as a part of itself, and what can hold state besides.
+_REGISTERED = frozenset({Kind.MODULE, Kind.PARAMETER})
+_HOLDERS = CONTAINERS | {Kind.TUPLE, Kind.OBJECT, Kind.INSTANCE}
 _POINTER_ATTRIBUTES = frozenset({"__cuda_array_interface__", "__array_interface__"})
 
 
@@ -128,14 +132,14 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         value = heap.attributes[name]
         found = relocated(value, place) if base.place.origin is not Origin.FRESH else value
         _plain_attribute(frame, node, base, found, name)
-        return found
+        return held(base, found)
     inherited = classes.class_attribute(frame.machine, base.ref, name, _class_place(base, name))
     if inherited is not None:
         if inherited.kind is Kind.FUNCTION:
             return _method(frame, node, base, inherited)
         if inherited.kind is not Kind.MARKED:
             _plain_attribute(frame, node, base, inherited, name)
-        return inherited
+        return held(base, inherited)
     declared = classes.declared(frame.machine, base.ref, name, place)
     if declared is not None and declared.kind is not Kind.UNKNOWN:
         return declared
@@ -177,6 +181,21 @@ def _plain_attribute(frame: Frame, node: ast.AST, base: Value, value: Value, nam
             frame.emit(Event.ATTRIBUTE, node, base.place.step(f".{name}"), alternative, name)
 
 
+def held(base: Value, found: Value) -> Value:
+    """What was found in a value, marked if a plain attribute of a module argument holds it.
+
+    Numbers and tensors that are such attributes themselves are told where they are loaded.
+    """
+    of_module = base.kind is Kind.MODULE and base.place.origin is Origin.ARGUMENT
+    if not of_module and not base.flags & Flag.INSIDE:
+        return found
+    if found.kind is Kind.UNION:
+        return found._replace(ref=tuple(held(base, alternative) for alternative in found.ref))
+    if found.kind in _REGISTERED or (of_module and found.kind not in _HOLDERS):
+        return found
+    return found._replace(flags=found.flags | Flag.INSIDE)
+
+
 def _mode(frame: Frame, node: ast.AST, base: Value) -> Value:
     if base.place.origin is Origin.ARGUMENT:
         frame.emit(Event.MODE, node, base.place, base, "training")
@@ -188,7 +207,9 @@ def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: 
     """An attribute of an object whose class lies outside the program, torch's own modules among them."""
     place = base.place.step(f".{name}")
     if base.heap is not None and name in base.heap.attributes:
-        return relocated(base.heap.attributes[name], place)
+        found = relocated(base.heap.attributes[name], place)
+        _plain_attribute(frame, node, base, found, name)
+        return held(base, found)
     if base.kind is Kind.MODULE:
         if name == "training":
             return _mode(frame, node, base)
@@ -309,7 +330,7 @@ def _element_at(frame: Frame, base: Value, index: Value) -> Value:
         return UNKNOWN.at(base.place.step(step))
     if base.place.origin in (Origin.FRESH, Origin.UNKNOWN):
         return found.with_pending(found.pending | base.pending)
-    return relocated(found, base.place.step(step))
+    return held(base, relocated(found, base.place.step(step)))
 
 
 def copied(base: Value) -> Value:

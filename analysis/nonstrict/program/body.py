@@ -122,9 +122,9 @@ class MarkedBody:
                 evidence.expect_mode_writers(self.machine)
                 break
         for seen in self.observed(Event.ATTRIBUTE):
-            owner = self._class_at(seen.effect.place) if not seen.effect.place.captured else None
-            if owner is not None:
-                evidence.expect_attribute_writers(self.machine, owner)
+            for owner in self._owners_at(seen.effect.place) if not seen.effect.place.captured else ():
+                if owner is not None:
+                    evidence.expect_attribute_writers(self.machine, owner)
         for seen in self.observed(Event.AMBIENT):
             if isinstance(seen.effect.value.const, str):
                 evidence.expect_environment_writers(self.machine, seen.effect.value.const)
@@ -212,7 +212,7 @@ class MarkedBody:
         if place.origin is Origin.DEFAULT:
             return self._own_writes(place)
         if not place.captured or (place.origin is Origin.RECEIVER and not place.owner):
-            return evidence.argument_writers(self.machine, place, self._class_at(place))
+            return evidence.argument_writers(self.machine, place, self._owners_at(place))
         return writes.writers(self.machine, place, abroad=place not in self._tensor_places)
 
     def _own_writes(self, place: Place) -> tuple[Related, ...]:
@@ -247,22 +247,21 @@ class MarkedBody:
         """Where the project sets an environment variable."""
         return evidence.environment_writers(self.machine, name)
 
-    def _class_at(self, place: Place) -> Class | None:
-        """The class of the program that an attribute of an argument belongs to, if that is known."""
+    def _owners_at(self, place: Place) -> list[Class | None]:
+        """The classes of the program, as far as known, whose attributes the steps of a place are."""
         holder = self._arguments.get(place.name)
+        found: list[Class | None] = []
         for step in place.path:
-            if holder is None or holder.kind not in (Kind.MODULE, Kind.OBJECT):
-                return None
-            if step.startswith(".") and step == place.path[-1]:
-                break
-            inner = holder.heap.attributes.get(step[1:]) if holder.heap is not None else None
-            if inner is None or inner.kind not in (Kind.MODULE, Kind.OBJECT):
-                break
-            holder = inner
-        return holder.ref if holder is not None and isinstance(holder.ref, Class) else None
+            if step.startswith("."):
+                known = holder is not None and holder.kind in (Kind.MODULE, Kind.OBJECT)
+                found.append(holder.ref if holder and known and isinstance(holder.ref, Class) else None)
+            holder = holder.heap.step(step) if holder is not None and holder.heap is not None else None
+        return found
 
     def guarded_by_region(self, place: Place) -> bool:
         """Whether every compiled caller reads the place itself, so that Dynamo guards it."""
+        if place.origin is Origin.ARGUMENT:
+            return crossing.guarded(self.machine, self.mark, place, self.torch)
         calls = callers.calls_of(self.machine, self.mark)
         compiled = [call for call in calls if callers.is_compiled(self.machine, call)]
         return bool(compiled) and all(callers.reads(call, place) for call in compiled)

@@ -408,8 +408,11 @@ def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
         return STRING if not keys or any(isinstance(key, str) for key in keys) else UNKNOWN
     if iterable.heap is not None and iterable.heap.element is not None:
         element = iterable.heap.element
-        outside = iterable.place.origin is not FRESH.origin
-        return element.at(iterable.place.step("[]")) if outside else element
+        if iterable.place.origin is FRESH.origin:
+            return element
+        element = element.at(iterable.place.step("[]"))
+        # Of numbers it is enough that iterating reads the container.
+        return attributes.held(iterable, element) if element.is_tensor else element
     return UNKNOWN.at(iterable.place.step("[]"))
 
 

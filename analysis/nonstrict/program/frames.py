@@ -123,6 +123,8 @@ class Frame:
                     self.summary.add(Effect(Event.HELPER, self.module.path, self.offset, node, value.place, value))
                 return value
             self.emit(Event.READ, node, value.place, value, "metadata" if metadata else "")
+        elif value.flags & Flag.INSIDE and value.place.origin is Origin.ARGUMENT and value.kind not in CALLABLES:
+            self.emit(Event.ATTRIBUTE, node, value.place, value)
         elif value.kind is Kind.UNKNOWN and value.place.origin in CAPTURED and not self.static:
             self.summary.add(Effect(Event.UNSEEN, self.module.path, self.offset, node, value.place, value, "value"))
         return value

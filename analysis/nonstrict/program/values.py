@@ -68,6 +68,7 @@ class Flag:
     FLOATING = 256  # tensor of a floating-point dtype
     SHAPE = 512  # number or truth value that follows from the shape of a traced tensor
     TRACE_GUARD = 128  # true exactly while the compiler traces
+    INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 
 class Heap:
@@ -102,6 +103,12 @@ class Heap:
         if key in self.items:
             return self.items[key] if self.loose is None else join(self.items[key], self.loose)
         return self.loose if isinstance(key, str) and self.items else self.element
+
+    def step(self, step: str) -> Value | None:
+        """What a step of a path leads to: an attribute, or the entry of a constant key, or any entry."""
+        if step.startswith("."):
+            return self.attributes.get(step[1:])
+        return next((value for key, value in self.items.items() if f"[{key!r}]" == step), self.element)
 
 
 class _NoConstant(enum.Enum):

@@ -90,7 +90,7 @@ There is no automatic fix. Passing the mode compiles the region once per mode, a
 ## What is not reported
 
 - Modules whose code shows no dependence on the mode or on plain attributes.
-- Calls where the region reads or passes the `training` flag itself.
+- Calls where the region reads or passes the `training` flag, or the plain attribute, itself: then it is guarded.
 - Plain attributes of Python values that nothing in the project assigns after construction.
 - Dependence on the mode is only a note if nothing in the project calls `eval()` or `train()`.
 - Captured modules, which have worse problems: see `module-capture` (NST103).
@@ -107,7 +107,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.program.values import Kind
+from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import TRACED, Experiment, Rule, report
 from nonstrict.rules.captures import Sort, sort_of, traced
 
@@ -147,14 +147,16 @@ def _mode(body: Body, read: Observed) -> Finding:
 
 def _attribute(body: Body, read: Observed) -> Iterator[Finding]:
     place = read.effect.place
-    writers = body.writers(place)
+    own = {seen.effect.span for seen in body.observed(Event.WRITE, Event.LEAK)}
+    writers = tuple(writer for writer in body.writers(place) if writer.span not in own)
     if sort_of(read.effect.value) is Sort.TENSOR:
         advice = "register it as a buffer: `register_buffer(name, tensor)`"
         yield report(RULE, body, read, _tensor_message(body, read), help=advice, severity=_bad(body), evidence=writers)
     elif writers and read.effect.value.kind is not Kind.MODULE and not body.written_by_region(place):
+        held = "is held by" if len(place.path) > 1 and read.effect.value.flags & Flag.INSIDE else "is"
         message = (
-            f"`{place.text}` is a plain attribute of a module argument, which is not guarded {traced(body)}: its value "
-            "at the first call is kept, also after it is assigned again"
+            f"`{place.text}` {held} a plain attribute of a module argument, which is not guarded {traced(body)}: its "
+            "value at the first call is kept, also after it is changed"
         )
         advice = "pass it as an argument of its own"
         yield report(RULE, body, read, message, help=advice, evidence=writers)

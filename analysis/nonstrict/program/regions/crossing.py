@@ -1,4 +1,4 @@
-"""State that crosses between a compiled region and the marked functions it calls (NST206).
+"""State that crosses between a compiled region and the marked functions it calls (NST206), or that both read (NST105).
 
 Dynamo keeps what a region writes to itself until the region ends, and a body runs while the region is traced: neither
 sees what the other wrote in the same call. What counts is the order of a write and of a call within the region.
@@ -50,6 +50,15 @@ def read_after(machine: Machine, mark: Mark, write: Effect, torch: tuple[int, in
             if _position(seen) > _position(call) and _same(seen.effect.place, write.place)
         )
     return tuple(dict.fromkeys(found))
+
+
+def guarded(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) -> bool:
+    """Whether each region that calls a marked function reads the same state of a module: then Dynamo guards it."""
+    calls = list(_calls(machine, mark, torch))
+    return bool(calls) and all(
+        any(seen.effect.place == _in_region(call.effect, mark, place) for seen in region.observed(Event.ATTRIBUTE))
+        for region, call in calls
+    )
 
 
 def _calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tuple[CompiledRegion, Observed]]:

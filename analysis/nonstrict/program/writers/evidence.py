@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
+from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import classes
 from nonstrict.program.effects import span_of
 from nonstrict.program.writers import foreign_writes
@@ -37,6 +38,8 @@ _MODE = re.compile(r"\.(?:eval|train)\(")
 #: Objects with a method `train` that are no modules, by the end of their names.
 _NO_MODULES = ("trainer", "runner", "engine", "algorithm", "agent")
 _ENVIRONMENT = re.compile(r"environ|putenv|unsetenv")
+_CHANGING = frozenset[str]().union(*(MUTATING_METHODS[kind] for kind in ("list", "dict", "set", "deque")))
+_CHANGES = "|".join(sorted(_CHANGING))
 _SETTERS = frozenset({"setdefault", "update", "pop", "putenv", "unsetenv", "__setitem__"})
 
 
@@ -187,13 +190,35 @@ def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write
 # -- attributes ---------------------------------------------------------------------------------------------------
 
 
-def argument_writers(machine: Machine, place: Place, owner: Class | None) -> tuple[Related, ...]:
-    """Where an attribute of an argument is assigned: in files that use its class, if known, else in those loaded."""
-    attribute = next((step[1:] for step in place.path if step.startswith(".")), "")
-    if not attribute:
-        return ()
-    if owner is not None:
-        return tuple(related_to(write) for write in attribute_writers(machine, owner, attribute))
+def argument_writers(machine: Machine, place: Place, owners: Iterable[Class | None]) -> tuple[Related, ...]:
+    """Where an attribute of an argument is changed, or one on the way to it.
+
+    `owners` are the classes of the objects along the path that have the attributes; where one is not known, only files
+    that are loaded are searched.
+    """
+    found: list[Write] = []
+    for index, owner in zip(attribute_steps(place), owners, strict=False):
+        attribute, key = place.path[index][1:], "".join(place.path[index + 1 : index + 2])
+        writes = attribute_writers(machine, owner, attribute) if owner else _loaded_writers(machine, attribute)
+        found += (write for write in writes if _may_be_at(write, key))
+    return tuple(dict.fromkeys(related_to(write) for write in found))
+
+
+def attribute_steps(place: Place) -> list[int]:
+    """The positions of attributes among the steps of a place."""
+    return [index for index, step in enumerate(place.path) if step.startswith(".")]
+
+
+def _may_be_at(write: Write, key: str) -> bool:
+    """Whether a write is of an attribute itself, or of that entry of it."""
+    if not key.startswith("[") or key == "[]":
+        return True
+    written = (target.slice for target in _targets(write.node) if isinstance(target, ast.Subscript))
+    known = [f"[{entry.value!r}]" for entry in written if isinstance(entry, ast.Constant)]
+    return not known or key in known
+
+
+def _loaded_writers(machine: Machine, attribute: str) -> list[Write]:
     if attribute not in machine.attribute_writes:
         word = attribute_pattern(attribute)
         machine.attribute_writes[attribute] = [
@@ -203,7 +228,7 @@ def argument_writers(machine: Machine, place: Place, owner: Class | None) -> tup
             for node, offset, _ in functions_with(module, word)
             for write in assigned_attribute(module.path, offset, node, attribute, None)
         ]
-    return tuple(related_to(write) for write in machine.attribute_writes[attribute])
+    return machine.attribute_writes[attribute]
 
 
 def expect_attribute_writers(machine: Machine, owner: Class) -> None:
@@ -230,9 +255,9 @@ def _attribute_writers(machine: Machine, owner: Class, attribute: str) -> Iterat
 
 
 def attribute_pattern(attribute: str) -> re.Pattern[str]:
-    """How the assignment of an attribute is spelled: `x.attribute =`, `setattr(x, "attribute", ...)`."""
+    """How changes of an attribute are spelled: `x.attribute =`, `x.attribute.append(`, `setattr(x, "attribute", 1)`."""
     name = re.escape(attribute)
-    return re.compile(rf"\.{name}\b[^=\n]*=[^=]|[\"']{name}[\"']")
+    return re.compile(rf"\.{name}\b[^=\n]*=[^=]|\.{name}\b[^=\n]*\.(?:{_CHANGES})\(|[\"']{name}[\"']")
 
 
 def related_names(owner: Class) -> frozenset[str]:
@@ -245,7 +270,7 @@ def related_names(owner: Class) -> frozenset[str]:
 def assigned_attribute(
     path: str, offset: int, node: ast.AST, attribute: str, related: frozenset[str] | None, inside: bool = True
 ) -> Iterator[Write]:
-    """Assignments of an attribute outside `__init__`.
+    """Assignments of an attribute outside `__init__` and what it calls.
 
     Where the class of the object is known by its names and those of its bases (`related`), what methods of other
     classes assign on `self` does not count.
@@ -254,18 +279,41 @@ def assigned_attribute(
         return
     if isinstance(node, ast.ClassDef) and related is not None:
         inside = node.name in related or any(last_name(base) in related for base in node.bases)
+    building = _called_by_init(node) if isinstance(node, ast.ClassDef) else frozenset[str]()
     for target in _targets(node):
         inner = target.value if isinstance(target, ast.Subscript) else target
         if isinstance(inner, ast.Attribute) and inner.attr == attribute and (inside or not _is_self(inner.value)):
             yield Write(path, offset, node, "changed here", attribute)
-    if isinstance(node, ast.Call) and _sets(node, attribute) and (inside or not _is_self(node.args[0])):
-        yield Write(path, offset, node, "changed here", attribute)
+    if isinstance(node, ast.Call):
+        changed = node.args[0] if _sets(node, attribute) else _changed_by(node, attribute)
+        if changed is not None and (inside or not _is_self(changed)):
+            yield Write(path, offset, node, "changed here", attribute)
     for child in ast.iter_child_nodes(node):
-        yield from assigned_attribute(path, offset, child, attribute, related, inside)
+        if not isinstance(child, ast.FunctionDef) or child.name not in building:
+            yield from assigned_attribute(path, offset, child, attribute, related, inside)
+
+
+def _called_by_init(node: ast.ClassDef) -> frozenset[str]:
+    """The methods that `__init__` calls on `self`: what they assign is part of the construction."""
+    methods = (child for child in node.body if isinstance(child, ast.FunctionDef) and child.name == "__init__")
+    calls = (inner for method in methods for inner in walk(method) if isinstance(inner, ast.Call))
+    functions = (call.func for call in calls)
+    return frozenset(one.attr for one in functions if isinstance(one, ast.Attribute) and _is_self(one.value))
 
 
 def _sets(node: ast.Call, attribute: str) -> bool:
     return last_name(node) == "setattr" and len(node.args) >= 2 and _is(node.args[1], attribute)
+
+
+def _changed_by(node: ast.Call, attribute: str) -> ast.expr | None:
+    """The object whose container a method changes: `x` of `x.attribute.append(1)` or `x.attribute["k"].append(1)`."""
+    function = node.func
+    if not isinstance(function, ast.Attribute) or function.attr not in _CHANGING:
+        return None
+    inner = function.value
+    while isinstance(inner, ast.Subscript):
+        inner = inner.value
+    return inner.value if isinstance(inner, ast.Attribute) and inner.attr == attribute else None
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:
