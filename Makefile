@@ -3,6 +3,8 @@
 #   make lint    ruff, basedpyright, biome, tsc       make docs   pages generated from the rules and the README's output
 #   make graph-breaks    measure again which constructs the installed torch refuses to compile
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
+#   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix
+#   make pictures   those of the extension's page, taken in a real workbench
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,17 +17,19 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format docs graph-breaks bench dist client clean
+.PHONY: help demo test lint format docs graph-breaks bench dist client package pictures clean
 
 help:
-	@sed -n '2,5s/^#   //p' Makefile
+	@sed -n '2,7s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
 	@$(BIN)/nonstrict check --confirm --isolated --no-cache --exit-zero examples
 
-test: $(VENV)/.developer node_modules/.stamp
+test: package
 	@sh scripts/system_packages.sh editors
+	@sh scripts/system_packages.sh browser
+	@sh scripts/workbench.sh .workbench
 	@npm test --silent
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
@@ -57,8 +61,19 @@ dist: $(VENV)/.developer
 client: node_modules/.stamp
 	@npm run build --silent
 
+# Downloads nothing once the npm workspace is installed and the server's libraries are in $(VENV)/wheels.
+package: $(VENV)/.developer node_modules/.stamp
+	@$(BIN)/python scripts/bundle_server.py $(VENV)/wheels
+	@npm run package --workspace client-vscode --silent
+
+# The pictures of the extension's page, as the tests of the workbench take them.
+pictures: package
+	@sh scripts/system_packages.sh browser
+	@sh scripts/workbench.sh .workbench
+	@WORKBENCH_PICTURES=client-vscode/pictures $(BIN)/python -m pytest tests/workbench -m pictures
+
 clean:
-	@rm -rf $(VENV) node_modules client-vscode/node_modules client-vscode/dist dist
+	@rm -rf $(VENV) .workbench node_modules client-vscode/node_modules client-vscode/out client-vscode/bundled/libs dist
 	@rm -rf .pytest_cache .ruff_cache .hypothesis .nonstrict_cache
 
 # The interpreter alone; then the tool with torch, which experiments need; then what tests need besides.

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Installs the Debian packages that a bare machine lacks; silent when nothing is missing.
-#   system_packages.sh python | compiler | node | editors | make
-# Without root or apt-get it says what to install and fails; editors are left out then, and so are their tests.
+#   system_packages.sh python | compiler | node | editors | browser | make
+# Without root or apt-get it says what to install and fails; editors and the browser are left out then, and so are
+# their tests.
 set -eu
 
 interpreter=${PYTHON:-python3}
-case ${1:?python, compiler, node, editors or make} in
+case ${1:?python, compiler, node, editors, browser or make} in
 python)
     command -v "$interpreter" >/dev/null || missing=python3
     "$interpreter" -c 'import ensurepip, venv' 2>/dev/null || missing="${missing:-} python3-venv"
@@ -27,20 +28,28 @@ editors)
         missing=elpa-eglot
     fi
     ;;
+browser)
+    # It shows the workbench of the VS Code extension. Without a font it would show no text.
+    command -v chromium >/dev/null || missing="chromium fonts-dejavu-core"
+    ;;
 make)
     command -v make >/dev/null || missing=make
     ;;
 *)
-    echo "system_packages.sh: unknown group '$1'; use python, compiler, node, editors or make" >&2
+    echo "system_packages.sh: unknown group '$1'; use python, compiler, node, editors, browser or make" >&2
     exit 2
     ;;
 esac
 
 if [ -n "${missing:-}" ]; then
-    optional=$([ "$1" != editors ] || echo yes)
+    case $1 in
+    editors) optional="Tests with Emacs" ;;
+    browser) optional="Tests in a workbench of VS Code" ;;
+    *) optional= ;;
+    esac
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
         if [ -n "$optional" ]; then
-            echo "Tests with Emacs are skipped: there is no $missing" >&2
+            echo "$optional are skipped: there is no $missing" >&2
             exit 0
         fi
         echo "Please install: $missing (then run make again)" >&2

@@ -1,7 +1,31 @@
-// What VS Code calls when the extension starts.
+// What VS Code calls when the extension starts and ends.
 import type { ExtensionContext } from "vscode";
-import { registerCheckCommand, registerTasks } from "./editor";
+import { registerCommands } from "./editor/commands";
+import { registerExplanations } from "./editor/explain";
+import { Messages } from "./editor/messages";
+import { Session } from "./editor/session";
+import { Shown } from "./editor/shown";
+import { Status } from "./editor/status";
+import { registerTasks } from "./editor/tasks";
 
-export function activate(context: ExtensionContext): void {
-	context.subscriptions.push(registerTasks(), registerCheckCommand());
+let session: Session | undefined;
+
+export async function activate(context: ExtensionContext): Promise<void> {
+	const home = context.extensionPath;
+	const messages = new Messages();
+	session = new Session(home, messages);
+	context.subscriptions.push(
+		messages,
+		session,
+		new Shown(session),
+		new Status(session),
+		registerCommands(session, messages),
+		registerExplanations(session, messages),
+		registerTasks(home, messages),
+	);
+	await session.begin();
+}
+
+export async function deactivate(): Promise<void> {
+	await session?.stop();
 }

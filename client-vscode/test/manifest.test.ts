@@ -1,11 +1,23 @@
-// Holds package.json against itself and against lines as `nonstrict check --output-format concise` prints them.
+// Holds package.json against itself, the code, and lines as `nonstrict check --output-format concise` prints them.
 import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import manifest from "../package.json";
+import { CHAIN_VIEW, COMMANDS, CONTEXT, STATUS_ID, TASK_TYPE } from "../src/names";
+import { RESTARTING } from "../src/settings";
 
-const matcher = manifest.contributes.problemMatchers[0];
+const { contributes, capabilities } = manifest;
+const commands = contributes.commands.map(({ command }) => command);
+const settings: Record<string, { default?: unknown; scope?: string; markdownDescription?: string }> =
+	contributes.configuration.properties;
+const matcher = contributes.problemMatchers[0];
 assert.ok(matcher);
 const pattern = matcher.pattern;
+
+/** The text of all modules that call the editor. */
+const editor = readdirSync("src/editor")
+	.map((name) => readFileSync(`src/editor/${name}`, "utf8"))
+	.join("\n");
 
 function matched(line: string): string[] | undefined {
 	return new RegExp(pattern.regexp).exec(line)?.slice(1);
@@ -35,12 +47,120 @@ test("every group of the pattern is used once", () => {
 	);
 });
 
-test("tasks and settings carry the extension's name", () => {
-	assert.deepEqual(
-		manifest.contributes.taskDefinitions.map((definition) => definition.type),
-		["nonstrict"],
-	);
-	for (const setting of Object.keys(manifest.contributes.configuration.properties)) {
-		assert.match(setting, /^nonstrict\./);
+test("the commands of the manifest are those of the code, and each is registered once", () => {
+	assert.deepEqual([...commands].sort(), Object.values(COMMANDS).sort());
+	for (const name of Object.keys(COMMANDS)) {
+		const registered = editor.match(new RegExp(`(?:registerCommand|onServer)\\(\\s*COMMANDS\\.${name}\\b`, "g"));
+		assert.equal(registered?.length, 1, name);
 	}
+});
+
+test("what needs a server is offered only while there is one, what runs code only where that is allowed", () => {
+	const always: string[] = [COMMANDS.restart, COMMANDS.showLogs, COMMANDS.debugInformation, COMMANDS.checkWorkspace];
+	const harmless: string[] = [COMMANDS.explainRule, COMMANDS.showChain, COMMANDS.showChainPicture];
+	for (const command of contributes.commands) {
+		const condition = "enablement" in command ? (command.enablement ?? "") : "";
+		assert.equal(condition.includes(CONTEXT.running), !always.includes(command.command), command.command);
+		const runs = !always.includes(command.command) && !harmless.includes(command.command);
+		assert.equal(condition.includes("isWorkspaceTrusted"), runs, command.command);
+		assert.equal(condition.includes("config.nonstrict.confirm.mode != off"), runs, command.command);
+	}
+	const palette: Record<string, string> = Object.fromEntries(
+		contributes.menus.commandPalette.map((entry) => [entry.command, entry.when]),
+	);
+	for (const command of contributes.commands) {
+		assert.equal(palette[command.command], "enablement" in command ? command.enablement : undefined);
+	}
+});
+
+test("menus and the walkthrough name commands that exist", () => {
+	const named = Object.values(contributes.menus)
+		.flat()
+		.flatMap((entry) => ("command" in entry ? [entry.command] : []));
+	const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
+	const linked = steps.flatMap((step) =>
+		[...step.description.matchAll(/command:(nonstrict\.\w+)/g)].map((one) => one[1]),
+	);
+	const awaited = steps
+		.flatMap((step) => step.completionEvents)
+		.flatMap((event) => /^onCommand:(nonstrict\..+)/.exec(event)?.[1] ?? []);
+	for (const command of [...named, ...linked, ...awaited]) {
+		assert.ok(command !== undefined && commands.includes(command), command);
+	}
+	for (const step of steps) {
+		assert.ok(existsSync(step.media.markdown), step.media.markdown);
+	}
+});
+
+test("every setting says what it is, what it defaults to, and where it may be set", () => {
+	for (const [name, setting] of Object.entries(settings)) {
+		assert.match(name, /^nonstrict\./);
+		assert.ok((setting.markdownDescription ?? "").length > 20, name);
+		assert.ok(setting.default !== undefined, name);
+		assert.ok(["resource", "window", "machine-overridable"].includes(setting.scope ?? ""), name);
+	}
+	for (const name of RESTARTING) {
+		assert.ok(`nonstrict.${name}` in settings, name);
+	}
+});
+
+test("the settings are those that the server reads, and those of the extension itself", () => {
+	const own = ["path", "importStrategy", "args", "trace.server"];
+	const server = readFileSync("../server/nonstrict_server/settings.py", "utf8");
+	for (const name of Object.keys(settings).map((key) => key.replace("nonstrict.", ""))) {
+		assert.ok(own.includes(name) || server.includes(`"${name}"`), name);
+	}
+	const read = [...server.matchAll(/given\.(?:flag|text|number|get)\("([\w.]+)"/g)].map((one) => `nonstrict.${one[1]}`);
+	assert.ok(read.length >= 10);
+	assert.deepEqual(
+		read.filter((name) => !(name in settings)),
+		[],
+	);
+});
+
+test("the README lists every setting", () => {
+	const readme = readFileSync("README.md", "utf8");
+	for (const name of Object.keys(settings)) {
+		const short = name.replace("nonstrict.", "");
+		assert.ok(readme.includes(`\`${name}\``) || readme.includes(`\`${short}\``), name);
+	}
+});
+
+test("a workspace that is not trusted cannot say what is run", () => {
+	const { supported, restrictedConfigurations } = capabilities.untrustedWorkspaces;
+	assert.equal(supported, "limited");
+	for (const name of ["interpreter", "path", "importStrategy", "args", "configuration", "confirm.mode"]) {
+		assert.ok(restrictedConfigurations.includes(`nonstrict.${name}`), name);
+	}
+	assert.ok(restrictedConfigurations.every((name) => name in settings));
+	assert.equal(capabilities.virtualWorkspaces.supported, false);
+});
+
+test("names in the manifest are those of the code", () => {
+	assert.deepEqual(
+		contributes.taskDefinitions.map((definition) => definition.type),
+		[TASK_TYPE],
+	);
+	assert.ok(CHAIN_VIEW.startsWith("nonstrict.") && STATUS_ID.startsWith("nonstrict."));
+	assert.ok(manifest.activationEvents.includes(`onTaskType:${TASK_TYPE}`));
+	assert.ok(manifest.activationEvents.includes(`onWalkthrough:${contributes.walkthroughs[0]?.id}`));
+});
+
+test("only src/editor and the entry point know the editor", () => {
+	const modules = readdirSync("src").filter((name) => name.endsWith(".ts") && name !== "extension.ts");
+	assert.ok(modules.length >= 8);
+	for (const name of modules) {
+		assert.doesNotMatch(readFileSync(`src/${name}`, "utf8"), /from "(vscode|vscode-languageclient|\.\/editor)/, name);
+	}
+});
+
+test("the package has its own licence, icon and pictures", () => {
+	assert.equal(readFileSync("LICENSE", "utf8"), readFileSync("../LICENSE", "utf8"));
+	const icon = readFileSync(manifest.icon);
+	assert.deepEqual([icon.readUInt32BE(16), icon.readUInt32BE(20)], [256, 256]);
+	const linked = [...readFileSync("README.md", "utf8").matchAll(/\]\((pictures\/[^)]+)\)/g)].map((one) => one[1]);
+	assert.deepEqual(
+		linked,
+		["problem-list", "verdict", "chain", "graph"].map((name) => `pictures/${name}.png`),
+	);
 });

@@ -1,0 +1,38 @@
+// The names by which users, the server and tests know the parts of the extension.
+
+export const ID = "nonstrict";
+export const DISPLAY_NAME = "nonstrict";
+
+/** Commands, as in the manifest. The server knows those that it runs by the same names. */
+export const COMMANDS = {
+	restart: "nonstrict.restart",
+	showLogs: "nonstrict.showLogs",
+	debugInformation: "nonstrict.debugInformation",
+	checkWorkspace: "nonstrict.checkWorkspace",
+	confirmFunction: "nonstrict.confirmFunction",
+	confirmFile: "nonstrict.confirmFile",
+	cancel: "nonstrict.cancel",
+	showGraph: "nonstrict.showGraph",
+	showCode: "nonstrict.showCode",
+	writeRepro: "nonstrict.writeRepro",
+	explainRule: "nonstrict.explainRule",
+	showChain: "nonstrict.showChain",
+	showChainPicture: "nonstrict.showChainPicture",
+} as const;
+
+/** Keys of `when` clauses. */
+export const CONTEXT = { running: "nonstrict.running", confirming: "nonstrict.confirming" } as const;
+
+/** Messages of ours, beside those of the protocol. */
+export const METHODS = {
+	status: "nonstrict/status",
+	environment: "nonstrict/environment",
+	origins: "nonstrict/origins",
+	chain: "nonstrict/chain",
+} as const;
+
+/** The scheme of documents that the server makes: graphs, generated code, pages of rules. */
+export const SCHEME = "nonstrict";
+export const TASK_TYPE = "nonstrict";
+export const CHAIN_VIEW = "nonstrict.chain";
+export const STATUS_ID = "nonstrict.status";

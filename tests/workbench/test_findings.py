@@ -1,0 +1,128 @@
+"""What the packaged extension shows of a finding: underlined, listed, explained when pointed at, and mended."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.server.oracle import checked
+from tests.workbench.code_server import write_settings
+from tests.workbench.driving import plain
+from tests.workbench.projects import HELPERS, MODEL, SCALED, write, write_notebook
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.workbench.conftest import Open
+
+ROW, COLUMN = 9, 16
+
+
+def test_squiggle_with_the_message_of_a_check(open_workbench: Open, project: Path):
+    write(project, scaled=SCALED)
+    (finding,) = checked(project)
+    workbench = open_workbench(project)
+    workbench.open_file("scaled.py")
+    expect(workbench.squiggles("warning")).to_have_count(1)
+    words = plain(workbench.hover(workbench.word("return x * SCALE", "SCALE")).inner_text())
+    assert finding.start == (ROW, COLUMN)
+    assert finding.message in words
+    assert finding.code in words
+    workbench.leave_hover()
+
+
+@pytest.mark.pictures
+def test_problems_with_related_places(open_workbench: Open, project: Path):
+    write(project, helpers=HELPERS, model=MODEL)
+    (finding,) = checked(project)
+    workbench = open_workbench(project)
+    workbench.open_file("helpers.py")
+    expect(workbench.squiggles()).to_have_count(1)
+    rows = workbench.problems()
+    expect(rows.filter(has_text=finding.code)).to_have_count(1)
+    workbench.expand(rows.filter(has_text=finding.code))
+    for place, row in finding.related:
+        expect(rows.filter(has_text=place.name).filter(has_text=f"Ln {row},")).to_have_count(1)
+    workbench.picture("problem-list")
+    rows.filter(has_text="calls `scaled` here").first.dblclick()
+    expect(workbench.tab("model.py")).to_be_visible()
+    workbench.expect_cursor(9)
+
+
+def test_hover_on_a_marker(open_workbench: Open, project: Path):
+    write(project, scaled=SCALED)
+    workbench = open_workbench(project)
+    workbench.open_file("scaled.py")
+    expect(workbench.squiggles("warning")).to_have_count(1)
+    words = plain(workbench.hover(workbench.word("@nonstrict_trace", "nonstrict_trace")).inner_text())
+    assert "scaled, marked with" in words
+    assert "1 finding" in words
+    assert "Captures: SCALE (global variable)" in words
+
+
+def test_quick_fix_and_undo(open_workbench: Open, project: Path):
+    write(project, scaled=SCALED)
+    workbench = open_workbench(project)
+    workbench.open_file("scaled.py")
+    expect(workbench.squiggles("warning")).to_have_count(1)
+    workbench.fix(ROW, COLUMN, "Disable for this line")
+    expect(workbench.line("# nonstrict: ignore[NST104]")).to_be_visible()
+    expect(workbench.squiggles("warning")).to_have_count(0)
+    workbench.save()
+    assert checked(project) == []
+    workbench.page.keyboard.press("Control+Z")
+    expect(workbench.squiggles("warning")).to_have_count(1)
+
+
+def test_typing_changes_what_is_found(open_workbench: Open, project: Path):
+    write(project, scaled=SCALED)
+    workbench = open_workbench(project)
+    workbench.open_file("scaled.py")
+    expect(workbench.squiggles("warning")).to_have_count(1)
+    workbench.type_at_end_of(ROW, " if len(x) else x  # nonstrict: ignore")
+    expect(workbench.squiggles("warning")).to_have_count(0)
+    expect(workbench.lens("1 finding")).to_have_count(0)
+    assert "nonstrict: ignore" not in (project / "scaled.py").read_text(encoding="utf-8")
+
+
+def test_notebook_cell(open_workbench: Open, project: Path):
+    head, marker, rest = SCALED.partition("@nonstrict_trace")
+    write_notebook(project / "study.ipynb", head, marker + rest)
+    (finding,) = checked(project)
+    assert finding.cell == 2
+    workbench = open_workbench(project)
+    workbench.open_file("study.ipynb")
+    underlined = workbench.cells().locator(".squiggly-warning")
+    expect(underlined).to_have_count(1)
+    rows = workbench.problems()
+    expect(rows.filter(has_text=finding.code)).to_have_count(1)
+
+
+def test_settings_take_effect_at_once(open_workbench: Open, project: Path):
+    write(project, scaled=SCALED)
+    workbench = open_workbench(project)
+    workbench.open_file("scaled.py")
+    expect(workbench.squiggles("warning")).to_have_count(1)
+    expect(workbench.lens("1 finding")).to_be_visible()
+    write_settings(project / ".vscode", {"nonstrict.ignore": ["NST104"], "nonstrict.codeLens.enable": False})
+    expect(workbench.squiggles("warning")).to_have_count(0)
+    expect(workbench.editor.locator(".codelens-decoration")).to_have_count(0)
+    write_settings(project / ".vscode", {})
+    expect(workbench.squiggles("warning")).to_have_count(1)
+    expect(workbench.lens("1 finding")).to_be_visible()
+
+
+def test_each_root_has_its_own_configuration(open_workbench: Open, project: Path):
+    left, right = (write(project / name, **{name: SCALED}) for name in ("left", "right"))
+    (right / "nonstrict.toml").write_text('ignore = ["NST104"]\n', encoding="utf-8")
+    place = project / "both.code-workspace"
+    place.write_text(json.dumps({"folders": [{"path": left.name}, {"path": right.name}]}), encoding="utf-8")
+    workbench = open_workbench(place)
+    workbench.open_file("right.py")
+    expect(workbench.lens("no findings")).to_be_visible()
+    expect(workbench.squiggles("warning")).to_have_count(0)
+    workbench.open_file("left.py")
+    expect(workbench.squiggles("warning")).to_have_count(1)
