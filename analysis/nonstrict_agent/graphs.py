@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict_agent.code_lines import Origin, kernel_places, origins_of
 from nonstrict_agent.origins import NAME, PLACE
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ class Shown(NamedTuple):
     """A graph or its code as text.
 
     `part` is `forward` or `backward` (empty for graphs of `make_fx` and `export`), `key` torch's id of the compilation
-    (frame/attempt), `region` the name of what was compiled, `places` the user's lines that it came from. `break_` says
-    why the graph ends before its function does.
+    (frame/attempt), `region` the name of what was compiled, `places` the user's lines that it came from, `origins`
+    those of single lines of the text. `break_` says why the graph ends before its function does.
     """
 
     part: str
@@ -37,6 +38,7 @@ class Shown(NamedTuple):
     text: str
     places: frozenset[tuple[str, int]]
     break_: str = ""
+    origins: tuple[Origin, ...] = ()
 
 
 class Collector:
@@ -86,9 +88,10 @@ class Collector:
 
     def add(self, graph: Any, part: str, key: str, notes: _Notes | None = None) -> None:
         """Keep the text of a graph."""
-        writer = _Writer(graph, notes or _Notes({}, {}), self._is_user, self._root)
+        writer = _Writer(graph, (notes or _Notes({}, {})).of(part), self._is_user, self._root)
         text = writer.text()
-        self.shown.append(Shown(part, key, self.region, text, frozenset(writer.places), self._break))
+        places, origins = frozenset(writer.places), tuple(writer.origins)
+        self.shown.append(Shown(part, key, self.region, text, places, self._break, origins))
 
     def add_code(self, code: str) -> None:
         """Keep the code of a graph, with a list of what it was made from; called by Inductor."""
@@ -99,14 +102,20 @@ class Collector:
         except AttributeError:
             graph, part = None, FORWARD
         places: set[tuple[str, int]] = set()
+        origins = origins_of(code, kernel_places(self._is_user))
         if graph is not None:
             if part == FORWARD:
                 self._notes = _Notes({}, {})
                 self._notes.take(graph, self._sources)
-            writer = _Writer(graph, self._notes, self._is_user, self._root)
-            code = writer.legend() + code
-            places = writer.places
-        self.shown.append(Shown(part, _key(), self.region, code, frozenset(places), self._break))
+            writer = _Writer(graph, self._notes.of(part), self._is_user, self._root)
+            legend = writer.legend()
+            code, places = legend + code, writer.places
+            shift = legend.count("\n")
+            origins = [(line + shift, path, row) for line, path, row in origins]
+            # The list above the code stands for what no kernel is known for.
+            known = {origin[1:] for origin in origins}
+            origins = [origin for origin in writer.origins if origin[1:] not in known] + origins
+        self.shown.append(Shown(part, _key(), self.region, code, frozenset(places), self._break, tuple(origins)))
 
     def _source(self, node: Any) -> str:
         """What the user calls an input of a graph of Dynamo."""
@@ -122,6 +131,10 @@ class _Notes(NamedTuple):
 
     names: dict[str, str]
     places: dict[int, Any]
+
+    def of(self, part: str) -> _Notes:
+        """What holds for a graph: only in a backward one is a sequence number that of another node."""
+        return self if part == BACKWARD else _Notes(self.names, {})
 
     def take(self, graph: Any, sources: list[str]) -> None:
         self.names.update(_input_names(graph, sources))
@@ -187,22 +200,28 @@ class _Writer:
         self._is_user = is_user
         self._root = os.path.join(root, "")
         self.places: set[tuple[str, int]] = set()
+        self.origins: list[Origin] = []
 
     def text(self) -> str:
         self._name_constants()
-        rows = [self._row(node) for node in self._graph.graph.nodes]
+        nodes = list(self._graph.graph.nodes)
+        rows = [self._row(node) for node in nodes]
+        self.origins = [(line, *place) for line, node in enumerate(nodes) if (place := self._line_of(node))]
         width = min(max((len(left) for left, right in rows if right), default=0), _MAX_WIDTH)
         return "".join(f"    {left:<{width}}  {right}".rstrip() + "\n" for left, right in rows)
 
     def legend(self) -> str:
         """What the inputs are, and which operators each line gave, as comments."""
         lines = [f"#   {inner}: input `{name}`\n" for inner, name in self._names.items()]
-        made: dict[str, list[str]] = {}
+        made: dict[str, list[Any]] = {}
         for node in self._graph.graph.nodes:
             place = self._place(node) if node.op in {"call_function", "get_attr"} else ""
             if place:
-                made.setdefault(place, []).append(node.name)
-        lines += [f"#   {', '.join(names)}: {place[2:]}\n" for place, names in made.items()]
+                made.setdefault(place, []).append(node)
+        self.origins = [
+            (line, *place) for line, nodes in enumerate(made.values(), len(lines)) if (place := self._line_of(nodes[0]))
+        ]
+        lines += [f"#   {', '.join(node.name for node in nodes)}: {place[2:]}\n" for place, nodes in made.items()]
         return "".join(lines)
 
     def _name_constants(self) -> None:
@@ -241,6 +260,11 @@ class _Writer:
             shown = text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]} ..."
             return f"# {path.removeprefix(self._root)}:{line}  {shown}"
         return ""
+
+    def _line_of(self, node: Any) -> tuple[str, int] | None:
+        """The user's line of a node; inputs and results have none."""
+        found = next(self._found(node), None) if node.op not in {"placeholder", "output"} else None
+        return found[:2] if found is not None else None
 
     def _found(self, node: Any) -> Iterator[tuple[str, int, str]]:
         """The user's line of a node: as noted for it or its forward node, or the innermost of its stack trace."""

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from nonstrict_agent.arm import Modules, drive, program_in, user_files
+from nonstrict_agent.code_lines import track_kernels
 from nonstrict_agent.graphs import Collector
 from nonstrict_agent.loading import LoadError, install_overlays, load
 from nonstrict_agent.observe.events import Events
@@ -73,6 +74,7 @@ def _settle(show: str, collector: Collector) -> None:
     inductor.fallback_random = True
     inductor.compile_threads = 1
     GraphLowering.save_output_code = staticmethod(collector.add_code)
+    track_kernels()
 
 
 def _parameters(module: Any, name: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from nonstrict.check.experiments import ConfirmOptions
     from nonstrict.check.live.confirming import Confirmer
+    from nonstrict.check.showing import Showing
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
@@ -24,10 +25,11 @@ SWITCHED_OFF = "experiments are switched off: set `nonstrict.confirm.mode` to `o
 
 
 class Running(NamedTuple):
-    """How far the experiments of a file are."""
+    """How far the experiments of a file are; of one `function`, if it is named."""
 
     done: int = 0
     total: int = 0
+    function: str = ""
 
 
 class _Task(NamedTuple):
@@ -67,7 +69,7 @@ class Confirmers:
         task = await self._server.scheduler.ask(lambda: self._task(path, function))
         confirmer = self._confirmer(path, task)
         (self._quiet.add if quiet else self._quiet.discard)(path)
-        self._tell(path, Running(0, len(task.diagnostics)))
+        self._tell(path, Running(0, len(task.diagnostics), function))
         confirmer.request(path, task.diagnostics, task.sources, function)
         return len(task.diagnostics)
 
@@ -78,7 +80,7 @@ class Confirmers:
         for one in list(self.running) if path is None else [path]:
             self._tell(one, None)
 
-    async def show(self, path: str, function: str, kind: str) -> str:
+    async def show(self, path: str, function: str, kind: str) -> Showing:
         """The graphs (`graph`) or the generated code (`code`) of a function.
 
         Raises:
@@ -91,7 +93,7 @@ class Confirmers:
         task = await self._server.scheduler.ask(lambda: self._task(path, function))
         confirmer = self._confirmer(path, task)
         try:
-            return await in_thread(lambda: confirmer.show(path, function, kind, text))
+            return await in_thread(lambda: confirmer.show(path, function, kind, text, task.sources))
         except ShowError as error:
             raise RequestFailedError(str(error)) from error
 
@@ -130,11 +132,25 @@ class Confirmers:
             _, (_, confirmer) = self._by_root.popitem()
             confirmer.close()
 
-    def _allow(self, path: str) -> None:
+    def hindrance(self, path: str) -> str:
+        """Why no experiments are run with a file, empty if they may be."""
         if not self._server.trusted:
-            raise RequestFailedError(UNTRUSTED)
-        if self._server.settings_of(path).confirm == "off":
-            raise RequestFailedError(SWITCHED_OFF)
+            return UNTRUSTED
+        return SWITCHED_OFF if self._server.settings_of(path).confirm == "off" else ""
+
+    def device_of(self, root: str, path: str) -> str:
+        """The device that experiments with a file run on, as far as it is known."""
+        wanted = self._server.settings_of(path).device
+        confirmer = self.of(root)
+        cuda = confirmer.has_cuda if confirmer is not None else None
+        if wanted != "auto" or cuda is None:
+            return wanted if wanted != "auto" else ""
+        return "cuda" if cuda else "cpu"
+
+    def _allow(self, path: str) -> None:
+        hindrance = self.hindrance(path)
+        if hindrance:
+            raise RequestFailedError(hindrance)
 
     def _task(self, path: str, function: str) -> _Task:
         """Gather what is needed; in the thread of the analysis."""
@@ -175,13 +191,13 @@ class Confirmers:
 
     def heard_progress(self, path: str, done: int, total: int) -> None:
         """Some experiments of a file are done."""
-        self._tell(path, Running(done, total))
+        before = self.running.get(path, Running())
+        self._tell(path, before._replace(done=done, total=total))
 
     def heard_end(self, path: str, failures: tuple[str, ...]) -> None:
         """The experiments of a file have ended."""
         self.state = ""
         self._tell(path, None)
-        self._tell_status()
         tell = self._server.note if path in self._quiet else self._server.complain
         for failure in dict.fromkeys(failures):
             tell(failure)
@@ -208,10 +224,13 @@ class Confirmers:
             self._server.protocol.notify("nonstrict/status", {"text": self.state, "busy": bool(self.running)})
 
     def _tell(self, path: str, running: Running | None) -> None:
+        was_busy = bool(self.running)
         if running is None:
             self.running.pop(path, None)
         else:
             self.running[path] = running
+        if bool(self.running) != was_busy:
+            self._tell_status()
         for listener in self._server.on_running:
             listener(path)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict_server.conversion import with_verdict
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from nonstrict.text.source import Source
     from nonstrict_server.roots import Roots
     from nonstrict_server.settings import ClientSettings
+
+
+_log = logging.getLogger(__name__)
 
 
 class Heard(NamedTuple):
@@ -43,13 +48,13 @@ class Engine:
         reports: Reports,
         confirmer_of: Callable[[str], Confirmer | None],
         heard: Heard,
-        closing: Callable[[], bool],
+        waited_for: Callable[[], bool],
     ) -> None:
         self.roots = roots
         self._reports = reports
         self._confirmer_of = confirmer_of
         self._heard = heard
-        self._closing = closing
+        self._waited_for = waited_for
         self._mistaken: dict[str, list[Diagnostic]] = {}
         self._given: dict[tuple[str, int | None], str] = {}
         self._doubtful: set[tuple[str, int | None]] = set()
@@ -57,12 +62,15 @@ class Engine:
         self._done = 0
         self._working = False
         self._paused = False
+        self._unsettled = True
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
     def set_roots(self, roots: Sequence[str]) -> None:
         """The workspace has these folders now."""
         self.roots.set_roots(roots)
+        for folder in self.roots.folders():
+            _log.info("%s: settings of %s", folder.root, folder.settings.source or "no file")
         self._configured()
 
     def configure(self, settings: dict[str, ClientSettings]) -> None:
@@ -110,6 +118,7 @@ class Engine:
         self._paused = True
 
     def _configured(self) -> None:
+        self._unsettled = True
         self._gave_up.clear()
         self._paused = False
         mistakes = self.roots.mistakes()
@@ -184,7 +193,9 @@ class Engine:
             self._heard.settled()
             return False
         for folder in self.roots.folders():
-            folder.scan(self._work, self._closing)
+            folder.scan(self._work, self._waited_for)
+            if not folder.is_scanned:
+                return True
             pending = [path for path in folder.pending() if path not in self._gave_up]
             if pending:
                 self._examine(folder, pending[0], len(pending))
@@ -193,6 +204,11 @@ class Engine:
             key = self._doubtful.pop()
             if self.is_stale(*key):
                 self._heard.changed(frozenset({key[0]}))
+            return True
+        if self._unsettled:
+            # Which suppressions are idle is told only when nothing is left to examine.
+            self._unsettled = False
+            self._doubtful.update(self._given)
             return True
         if self._working:
             self._working, self._done = False, 0
@@ -205,10 +221,13 @@ class Engine:
         self._heard.worked(done, total)
 
     def _examine(self, folder: Folder, path: str, left: int) -> None:
+        self._unsettled = True
         self._work(self._done, self._done + left)
         self._done += 1
+        begin = time.perf_counter()
         try:
             changed = folder.examine(path)
+            _log.debug("examined %s in %d ms", path, round((time.perf_counter() - begin) * 1000))
         finally:
             # What fails, or is never settled, is not tried again before something changes.
             if path in folder.pending():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +14,24 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Diagnostic
     from nonstrict.text.source import Source
-    from nonstrict_server.engine import Engine
 
 #: Names that are bound elsewhere than where they are read are looked up in files of at most this size.
 _MAX_CODE = 1_000_000
 
 
-def definition_of(engine: Engine, finding: Diagnostic) -> list[Location]:
-    """The places where the state that a finding is about is bound first; empty if it has no name."""
-    source = engine.source(finding.location.path)
-    if source is None or finding.subject is None or source.cells or len(source.code) > _MAX_CODE:
+#: Jedi keeps what it read for all who ask, and is not made for several threads.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def definition_of(source: Source, finding: Diagnostic) -> list[Location]:
+    """The places where the state that a finding is about is bound first; empty if it has no name.
+
+    `source` is the text of its file. May be called in any thread.
+    """
+    if finding.subject is None or source.cells or len(source.code) > _MAX_CODE:
         return []
-    return list(_looked_up(source, finding.location))
+    with _ONE_AT_A_TIME:
+        return list(_looked_up(source, finding.location))
 
 
 def _looked_up(source: Source, where: Location) -> Iterator[Location]:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
-from pygls.protocol import LanguageServerProtocol
+from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from nonstrict_server.scheduler import SupersededError
+from nonstrict_server.tracing import Tracing
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from concurrent.futures import Future
 
     from cattrs import Converter
@@ -60,6 +62,7 @@ class Protocol(LanguageServerProtocol):
         super().__init__(server, converter)
         self._retriggered: set[Any] = set()
         self._begun = False
+        self.tracing = Tracing(lambda told: self._write(_notification(lsp.LOG_TRACE, json.dumps(told))))
         builtin = cast("dict[str, Any]", self.fm.builtin_features)  # pyright: ignore[reportUnknownMemberType] - not described
         for method in _OWN:
             builtin.pop(method, None)
@@ -104,6 +107,9 @@ class Protocol(LanguageServerProtocol):
     def handle_message(self, message: Any) -> None:
         """Handle a message, unless it comes before the beginning or behind the end of a session."""
         method = getattr(message, "method", None)
+        if method is not None:
+            params = getattr(message, "params", None)
+            self.tracing.received(method, getattr(message, "id", None), lambda: self._converter.unstructure(params))
         if method is None or method == lsp.EXIT or (not self._shutdown and (self._begun or method == lsp.INITIALIZE)):
             self._begun = self._begun or method == lsp.INITIALIZE
             super().handle_message(message)
@@ -114,7 +120,8 @@ class Protocol(LanguageServerProtocol):
 
     def notify_encoded(self, method: str, params: Encoded) -> None:
         """Send a notification whose parameters are ready."""
-        self._write(f'{{"jsonrpc":"2.0","method":{json.dumps(method)},"params":{params.json}}}')
+        self._write(_notification(method, params.json))
+        self.tracing.sent(method, lambda: json.loads(params.json))
 
     def _refuse(self, identity: object, code: int, message: str) -> None:
         error = {"code": code, "message": message}
@@ -124,13 +131,25 @@ class Protocol(LanguageServerProtocol):
         if isinstance(result, Encoded) and error is None:
             self._result_types.pop(msg_id, None)
             self._write(f'{{"jsonrpc":"2.0","id":{json.dumps(msg_id)},"result":{result.json}}}')
+            self.tracing.answered(msg_id, lambda: json.loads(result.json))
         else:
             super()._send_response(msg_id, result, error)
+            self.tracing.answered(msg_id, lambda: self._converter.unstructure(result if error is None else error))
 
     def _send_data(self, data: Any) -> None:
         # As in pygls, but without rendering every message for a log that nobody reads.
-        if data:
-            self._write(json.dumps(data, default=self._serialize_message))
+        if not data:
+            return
+        self._write(json.dumps(data, default=self._serialize_message))
+        method = getattr(data, "method", None)
+        if method is not None:
+            self.tracing.sent(method, lambda: self._converter.unstructure(data.params))
+
+    @lsp_method(lsp.SET_TRACE)
+    def lsp_set_trace(self, params: lsp.SetTraceParams) -> Generator[Any, Any, None]:
+        """The client wants to hear more, or less, of what passes."""
+        self.tracing.value = params.value
+        yield from super().lsp_set_trace(params)
 
     def _write(self, text: str) -> None:
         if self.writer is None:
@@ -166,6 +185,10 @@ class Protocol(LanguageServerProtocol):
         future = self._request_futures.pop(msg_id, None)
         if future is not None:
             future.cancel()
+
+
+def _notification(method: str, params: str) -> str:
+    return f'{{"jsonrpc":"2.0","method":{json.dumps(method)},"params":{params}}}'
 
 
 def _superseded(retriggered: bool) -> lsp.ResponseError:

@@ -80,7 +80,7 @@ class Roots:
         return known[0] if known is not None else _nearest_project(os.path.dirname(path))
 
     def folder_of(self, path: str) -> Folder | None:
-        """The folder that a file belongs to; None while its configuration has never been valid."""
+        """The folder that a file belongs to; None if it could not be read at all."""
         return self._folder(self.root_of(path))
 
     def folders(self) -> list[Folder]:
@@ -124,22 +124,28 @@ class Roots:
         return self._folders[root]
 
     def _reload(self, root: str) -> None:
+        """Read the configuration of a folder; while it is not valid what was valid before counts, or the defaults."""
         overrides = dict(_overrides(self._settings, root))
         folder = self._folders.get(root)
         try:
             if folder is None:
-                self._folders[root] = folder = Folder(root, overrides, trusted=self._trusted)
-                for path, (owner, text) in self._open.items():
-                    if owner == root:
-                        folder.set_text(path, text)
+                self._make(root, overrides, lenient=False)
             else:
                 folder.reload(overrides)
         except ConfigurationError as error:
             self._mistakes[root] = error.diagnostics
             if not error.diagnostics:
                 self._complain(str(error))
+            if folder is None:
+                self._make(root, overrides, lenient=True)
         else:
             self._mistakes.pop(root, None)
+
+    def _make(self, root: str, overrides: dict[str, object], *, lenient: bool) -> None:
+        self._folders[root] = folder = Folder(root, overrides, trusted=self._trusted, lenient=lenient)
+        for path, (owner, text) in self._open.items():
+            if owner == root:
+                folder.set_text(path, text)
 
     def _place_documents(self) -> None:
         """Hand each open document to the folder that it belongs to now."""

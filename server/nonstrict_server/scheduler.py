@@ -50,9 +50,9 @@ class Scheduler:
         self._thread.start()
 
     @property
-    def closing(self) -> bool:
-        """Whether work in progress should end early."""
-        return self._closing
+    def is_waited_for(self) -> bool:
+        """Whether work in the background should make room for something else."""
+        return self._closing or bool(self._changes) or bool(self._requests)
 
     def change(self, key: Hashable, work: Callable[[], object], *, typing: bool = False) -> None:
         """Have the analysis changed before the next request runs; a later change of the same key replaces it."""

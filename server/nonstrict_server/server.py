@@ -22,13 +22,16 @@ from nonstrict_server.lifetime import watch_client
 from nonstrict_server.protocol import Protocol
 from nonstrict_server.scheduler import Scheduler
 from nonstrict_server.settings import ClientSettings, client_settings, section_of
+from nonstrict_server.tracing import set_level
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Hashable, Iterable
 
+    from nonstrict.check.showing import Showing
     from nonstrict.findings import Diagnostic
     from nonstrict_server.engine import Engine
+    from nonstrict_server.features.contents import Target
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -71,6 +74,8 @@ class Server(LanguageServer):
         self._sent: dict[str, str] = {}
         self.status: int | None = None
         self.on_stop: Callable[[], None] = _nothing
+        #: Graphs and code that were shown, with the text of the document that they are of; the newest last.
+        self.shown: dict[Target, tuple[str | None, Showing]] = {}
         #: Whether the client was asked to pull the diagnostics of closed files too; None before it was asked at all.
         self.pulled_workspace: bool | None = None
         #: Called on the loop when the user opened, changed or closed a file.
@@ -92,11 +97,13 @@ class Server(LanguageServer):
     def begin(self, params: lsp.InitializeParams, loop: asyncio.AbstractEventLoop) -> None:
         """Get to know the client."""
         self.abilities = abilities_of(params.capabilities)
+        self.protocol.tracing.value = params.trace or lsp.TraceValue.Off
         self.roots = self._roots(params)
         encoding = str(getattr(self.workspace.position_encoding, "value", self.workspace.position_encoding))
         self.documents = Documents(encoding, self.roots[0] if self.roots else os.getcwd())
         self.initial_settings = client_settings(section_of(params.initialization_options), self.documents.home)
         self.settings = dict.fromkeys(("", *self.roots), self.initial_settings)
+        set_level(self.initial_settings.log_level)
         self.first_pass = loop.create_future()
         self.confirmers = Confirmers(self)
         self.scheduler = Scheduler(loop, self._background)
@@ -135,6 +142,7 @@ class Server(LanguageServer):
     def configure(self, settings: dict[str, ClientSettings]) -> None:
         """The user has these settings now; key "" is for files outside all folders."""
         before, self.settings = self.settings, settings
+        set_level(settings[""].log_level or self.initial_settings.log_level)
         if before != settings:
             self.change("settings", lambda engine: engine.configure(settings))
 
@@ -187,7 +195,7 @@ class Server(LanguageServer):
             reports,
             self.confirmers.of,
             heard,
-            lambda: self.scheduler.closing,
+            lambda: self.scheduler.is_waited_for,
         )
         self.engine.configure(settings)
         self.engine.set_roots(tuple(self.roots))

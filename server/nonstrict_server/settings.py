@@ -13,7 +13,8 @@ _PASSED_ON = {"select": "select", "ignore": "ignore", "extendSelect": "extend-se
 class ClientSettings(NamedTuple):
     """What the user set in the editor, for one workspace folder.
 
-    `overrides` go on top of the configuration files, by their keys. `confirm` is `off`, `onDemand` or `onSave`.
+    `overrides` go on top of the configuration files, by their keys. `confirm` is `off`, `onDemand` or `onSave`,
+    `log_level` one of `nonstrict_server.tracing.LEVELS`, empty if the user says nothing.
     """
 
     enable: bool = True
@@ -25,6 +26,7 @@ class ClientSettings(NamedTuple):
     timeout: float = 60.0
     code_lens: bool = True
     inlay_hints: bool = False
+    fix_all: bool = True
     show_messages: bool = True
     log_level: str = ""
 
@@ -51,6 +53,7 @@ def client_settings(value: object, root: str = "") -> ClientSettings:
         timeout=given.number("confirm.timeout", DEFAULTS.timeout),
         code_lens=given.flag("codeLens.enable", True),
         inlay_hints=given.flag("inlayHints.enable", False),
+        fix_all=given.flag("fixAll", True),
         show_messages=notifications != "off",
         log_level=given.text("logLevel", ""),
     )

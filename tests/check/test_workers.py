@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nonstrict.check.workers import WorkerError, can_fork, in_processes
+from nonstrict.check.workers import WorkerError, can_fork, in_processes, in_slices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="processes cannot be forked here")
 
@@ -46,3 +46,18 @@ def test_a_failure_here_ends_the_others():
     with pytest.raises(ValueError, match="here"):
         in_processes(work, 3, 3)
     assert time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_slices_come_back_in_order(jobs: int):
+    items = range(5_000)
+    assert [item for slice_ in in_slices(list[int], items, jobs) for item in slice_] == list(items)
+
+
+def test_slices_are_looked_at_by_several_processes():
+    def work(items: Sequence[int]) -> int:
+        time.sleep(0.05)
+        return os.getpid()
+
+    assert len(set(in_slices(work, range(5_000), 2))) == 2
+    assert set(in_slices(work, range(10), 2)) == {os.getpid()}

@@ -298,6 +298,17 @@ def test_files_of_environments_and_builds_are_none_of_the_project(tmp_path: Path
     assert project.mentioning({"x"}, ()) == []
 
 
+def test_unsaved_texts_count_instead_of_files(tmp_path: Path):
+    write(tmp_path, {"a.py": "x = 1", "b.py": "y = 1"})
+    path = str(tmp_path / "a.py")
+    project = Project(str(tmp_path), {path: "from b import y\nunsaved(y)"})
+    assert project.mentioning({"unsaved"}) == [path]
+    file = project.file(path)
+    assert file is not None
+    assert file.text.endswith("unsaved(y)")
+    assert len(file.statements) == 2
+
+
 def test_a_new_file_changes_the_state_of_a_project(tmp_path: Path):
     write(tmp_path, {"a.py": ""})
     before = Project(str(tmp_path)).state()

@@ -63,16 +63,6 @@ def test_a_change_made_by_the_experiment_is_told():
     assert judgement.evidence == f"call 2: eager 3, compiled 2, after {made}"
 
 
-def test_a_change_that_eager_code_does_not_mind_is_not_blamed_for_what_went_stale_before():
-    other = suspect("NST104", Experiment.CHANGE, number=2, subject=Subject("global", "SHIFT", ()))
-    later = {"SHIFT": ["int 0", "int 1"]}
-    eager = [*REACTS, call(3.0, between=later)]
-    compiled = [*STALE, call(2.0, between=later)]
-    told = judge([CHANGE, other], arms(eager, compiled))
-    assert told[CHANGE.number].status is Status.CONFIRMED
-    assert (told[2].status, told[2].reason) == (Status.INCONCLUSIVE, "insensitive")
-
-
 def test_backends_that_differ_are_told_one_by_one():
     refused = [failing(error("AssertionError", "convert all Tensors to FakeTensors"))]
     judgement = only(CHANGE, arms(REACTS, STALE, inductor=refused))

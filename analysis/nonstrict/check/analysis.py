@@ -120,13 +120,10 @@ def marked_files(
     marked: list[Marked] = []
     named: list[Source] = []
     checked = 0
-    for path in files:
+    for path, hit in _looked_at(files, options):
         overlay = options.overlays.get(path)
         try:
-            data = overlay.code.encode("utf-8", "surrogatepass") if overlay is not None else _bytes(path)
-            hit = may_mark(data)
-            if not hit and path not in options.explicit:
-                continue
+            data = _bytes(path, options)
             source = overlay if overlay is not None else source_from_bytes(path, data)
         except UnreadableSource as error:
             failures.append((path, error.reason))
@@ -141,6 +138,28 @@ def marked_files(
     return marked, named
 
 
+def _looked_at(files: Sequence[str], options: AnalysisOptions) -> list[tuple[str, bool]]:
+    """The files to read as code, and whether each holds a marker: those that do, were named, or cannot be read."""
+
+    def search(paths: Sequence[str]) -> list[tuple[str, bool]]:
+        found: list[tuple[str, bool]] = []
+        for path in paths:
+            try:
+                hit = may_mark(_bytes(path, options))
+            except UnreadableSource:
+                found.append((path, False))
+            else:
+                if hit or path in options.explicit:
+                    found.append((path, hit))
+        return found
+
+    if options.jobs < 2:
+        return search(files)
+    from nonstrict.check.workers import in_slices
+
+    return [one for found in in_slices(search, files, options.jobs) for one in found]
+
+
 def _marked(source: Source, *, kept: bool) -> Marked:
     return Marked(source.path, len(source.code), may_wrap(source.code), source if kept else None)
 
@@ -150,7 +169,10 @@ def _is_special(source: Source) -> bool:
     return bool(source.problems or source.cells) or may_suppress(source.text, found=False)
 
 
-def _bytes(path: str) -> bytes:
+def _bytes(path: str, options: AnalysisOptions) -> bytes:
+    overlay = options.overlays.get(path)
+    if overlay is not None:
+        return overlay.code.encode("utf-8", "surrogatepass")
     try:
         with open(path, "rb") as handle:
             size = os.fstat(handle.fileno()).st_size
@@ -167,7 +189,7 @@ def _syntax_error(problem: Problem) -> Finding:
 
 def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
     """Examine the marked files, in several processes where there is enough to do."""
-    from nonstrict.check.examination import examine
+    from nonstrict.check.examination import examine, indexed
     from nonstrict.check.workers import can_fork, in_processes
 
     # Parts depend on the files alone, never on how many processes there are: the findings are the same for all.
@@ -176,9 +198,10 @@ def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOpti
     jobs = min(options.jobs, len(parts))
     if jobs < 2 or not can_fork():
         return examine(files, marked, enumerate(parts), options)
+    found = indexed(files, marked, options)
 
     def work(numbers: Iterator[int]) -> Share:
-        return examine(files, marked, ((number, parts[number]) for number in numbers), options)
+        return examine(files, marked, ((number, parts[number]) for number in numbers), options, found)
 
     return merged(in_processes(work, jobs, len(parts)))
 
@@ -240,7 +263,7 @@ def _shown(findings: list[Finding], known: dict[str, Source], options: AnalysisO
     for path in sorted(paths - set(shown)):
         overlay = options.overlays.get(path)
         try:
-            shown[path] = overlay if overlay is not None else source_from_bytes(path, _bytes(path))
+            shown[path] = overlay if overlay is not None else source_from_bytes(path, _bytes(path, options))
         except UnreadableSource:
             continue
     return shown

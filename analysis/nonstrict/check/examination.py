@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, torch_of
 from nonstrict.check.stack import with_deep_stack
+from nonstrict.check.workers import in_slices
 from nonstrict.facts.laziness import is_docstring
 from nonstrict.findings import Finding, Severity
 from nonstrict.program.body import MarkedBody
@@ -15,13 +16,16 @@ from nonstrict.program.machine import Machine
 from nonstrict.program.marks import callers, roots
 from nonstrict.program.project import Project
 from nonstrict.program.values import Kind
+from nonstrict.program.writers.elsewhere import Bytes
+from nonstrict.program.writers.evidence import MODE_TEXTS
 from nonstrict.rules.base import report_at
 from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nonstrict.program.definitions import Region
+    from nonstrict.text.source import Source
 
 #: Markers of functions that an experiment can compile by themselves or in a region.
 PROBED = frozenset({"nonstrict", "in-graph", "make-fx", "leaf", "custom-op", "compiled"})
@@ -29,24 +33,42 @@ PROBED = frozenset({"nonstrict", "in-graph", "make-fx", "leaf", "custom-op", "co
 _WRAPPER_LAYERS = 3
 
 
-def examine(files: Sequence[str], marked: list[Marked], parts: Iterable[Part], options: AnalysisOptions) -> Share:
+def indexed(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Bytes:
+    """What the first pass through the bytes of all files finds, made in several processes before they part."""
+    found = Bytes(files, _overlays(marked, options))
+    found.take_over(in_slices(lambda paths: found.indexed(paths, MODE_TEXTS), files, options.jobs))
+    return found
+
+
+def examine(
+    files: Sequence[str],
+    marked: list[Marked],
+    parts: Iterable[Part],
+    options: AnalysisOptions,
+    found: Bytes | None = None,
+) -> Share:
     """The findings in the marked functions of some parts of the marked files; wrappers in all of them count.
 
     Each part gets a machine of its own: what one finds does not depend on which others a process was handed before.
-    Part 0 also has the files which only use wrappers.
+    Part 0 also has the files which only use wrappers. `found` is what is known of the bytes of all files.
     """
-    return with_deep_stack(lambda: _examine(files, marked, parts, options))
+    return with_deep_stack(lambda: _examine(files, marked, parts, options, found))
 
 
-def _examine(files: Sequence[str], marked: list[Marked], parts: Iterable[Part], options: AnalysisOptions) -> Share:
-    sources = {file.path: file.source for file in marked if file.source is not None}
+def _overlays(marked: list[Marked], options: AnalysisOptions) -> dict[str, Source]:
+    return {**options.overlays, **{file.path: file.source for file in marked if file.source is not None}}
+
+
+def _examine(
+    files: Sequence[str], marked: list[Marked], parts: Iterable[Part], options: AnalysisOptions, found: Bytes | None
+) -> Share:
     torch = torch_of(options.torch_version)
     scout: Machine | None = None
     wrappers = Wrappers(set(), set())
     shares: list[Share] = []
     for number, part in parts:
         if scout is None:
-            scout = Machine(Project(options.site_packages, {**options.overlays, **sources}), files, torch)
+            scout = Machine(Project(options.site_packages, _overlays(marked, options)), files, torch, found)
             wrappers = wrappers_of(files, marked, scout)
             if options.kept is not None:
                 options.kept.append(scout)
@@ -73,22 +95,39 @@ class Task(NamedTuple):
     names: set[str]
 
 
+class Told(NamedTuple):
+    """A marked function or region that was looked at, and what is told of it."""
+
+    body: MarkedBody
+    findings: tuple[Finding, ...]
+
+
 class Examined(NamedTuple):
     """What is found in one part, and the marked functions and regions that were looked at."""
 
     share: Share
-    bodies: tuple[MarkedBody, ...]
+    told: tuple[Told, ...]
 
 
-def examined(machine: Machine, task: Task, options: AnalysisOptions) -> Examined:
-    """What is found in one part by a machine of its own."""
+def examined(
+    machine: Machine, task: Task, options: AnalysisOptions, wanted: Callable[[MarkedBody], bool] | None = None
+) -> Examined:
+    """What is found in one part by a machine of its own; only in the bodies that are `wanted`, if that is given."""
     failures: list[tuple[str, str]] = []
     for path in sorted(task.own):
         failures += _discovered(machine, path, task.names)
-    bodies: list[MarkedBody] = []
-    findings, untold = _told(machine, task, options, bodies)
+    told: list[Told] = []
+    failures += _examine_bodies(machine, task, options, wanted or _any, told)
+    found: dict[tuple[object, ...], Finding] = {}
+    for one in told:
+        for finding in one.findings:
+            keep_nearest(found, finding)
     read = frozenset(module.path for module in machine.project.loaded())
-    return Examined(Share(findings, failures + untold, read), tuple(bodies))
+    return Examined(Share(list(found.values()), failures, read), tuple(told))
+
+
+def _any(body: MarkedBody) -> bool:
+    return True
 
 
 def _discovered(machine: Machine, path: str, names: set[str]) -> list[tuple[str, str]]:
@@ -139,30 +178,36 @@ def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) ->
     return Wrappers(names, users)
 
 
-def _told(
-    machine: Machine, task: Task, options: AnalysisOptions, looked_at: list[MarkedBody]
-) -> tuple[list[Finding], list[tuple[str, str]]]:
-    """The findings of all rules in all marked functions; one that several reach is told for the nearest."""
-    found: dict[tuple[object, ...], Finding] = {}
+def _examine_bodies(
+    machine: Machine, task: Task, options: AnalysisOptions, wanted: Callable[[MarkedBody], bool], told: list[Told]
+) -> list[tuple[str, str]]:
+    """Have all rules look at all marked functions; the failures."""
     failures: list[tuple[str, str]] = []
-    bodies = _announced(machine, task, options, failures)
+    bodies = _announced(machine, task, options, wanted, failures)
     seen: set[Region] = set()
     bodies += _regions(machine, task, seen)
     while bodies:
-        looked_at += bodies
         for body in bodies:
+            if not wanted(body):
+                continue
+            findings: list[Finding] = []
             try:
-                for finding in (*_of_body(body), *(_probes(body) if options.probes else ())):
-                    keep_nearest(found, finding)
+                findings.extend(_of_body(body))
+                findings.extend(_probes(body) if options.probes else ())
             except RecursionError:
                 failures.append(_too_deep(body))
+            told.append(Told(body, tuple(findings)))
         # Looking at bodies evaluates more of the program, which may compile more functions.
         bodies = _regions(machine, task, seen)
-    return list(found.values()), failures
+    return failures
 
 
 def _announced(
-    machine: Machine, task: Task, options: AnalysisOptions, failures: list[tuple[str, str]]
+    machine: Machine,
+    task: Task,
+    options: AnalysisOptions,
+    wanted: Callable[[MarkedBody], bool],
+    failures: list[tuple[str, str]],
 ) -> list[MarkedBody]:
     """The marked functions of a part, their calls looked for."""
     own_marks = [mark for mark in roots.settled_marks(machine) if mark.path in task.own]
@@ -176,6 +221,8 @@ def _announced(
         if options.progress is not None:
             options.progress(index, len(marks))
         body = MarkedBody(machine, mark, machine.torch)
+        if not wanted(body):
+            continue
         try:
             if mark.operator is None:
                 body.announce()

@@ -21,7 +21,7 @@ from nonstrict.rules.base import Experiment
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from nonstrict.confirm.arms import Runner
     from nonstrict.confirm.client import Ready, State
@@ -36,6 +36,16 @@ _MAX_LISTED = 8
 
 class ShowError(Exception):
     """Nothing can be shown; the text says why, and what to do."""
+
+
+class Showing(NamedTuple):
+    """What torch makes of a function, as text, and where it came from.
+
+    `origins` are lines of the text from 0, each with a file and a line in its code from 1.
+    """
+
+    text: str
+    origins: tuple[tuple[int, str, int], ...]
 
 
 class _Function(NamedTuple):
@@ -54,7 +64,7 @@ def show(
     settings: Settings,
     options: argparse.Namespace,
     on_state: Callable[[State], None] | None,
-) -> str:
+) -> Showing:
     """The graphs (`kind` is "graph") or the code ("code") that torch makes of a function, as text.
 
     Raises:
@@ -80,20 +90,32 @@ def show(
 
 
 def show_with(
-    runner: Runner, ready: Ready, limits: Limits, source: Source, function: str, kind: str, settings: Settings
-) -> str:
-    """The same for a text, in an agent that is ready.
+    runner: Runner,
+    ready: Ready,
+    limits: Limits,
+    source: Source,
+    function: str,
+    kind: str,
+    settings: Settings,
+    overlays: Mapping[str, str] | None = None,
+) -> Showing:
+    """The same for a text, in an agent that is ready; `overlays` are the unsaved texts of other files.
 
     Raises:
         ShowError: see `show`.
     """
     path = source.path
-    program, chosen = target_in(source, function, settings)
+    program, chosen = target_in(source, function, settings, overlays)
     answer = _Shower(runner, program, chosen, kind, limits).answer()
-    return _text(answer, chosen, kind, f"{path}::{chosen.name}", f"torch {ready.torch}, {limits.device}")
+    # Editors name files by their whole path, people by that from the project's root.
+    below = os.path.join(os.path.abspath(settings.root), "")
+    target = f"{path.removeprefix(below)}::{chosen.name}"
+    return _showing(answer, chosen, kind, target, f"torch {ready.torch}, {limits.device}")
 
 
-def target_in(source: Source, function: str, settings: Settings) -> tuple[Program, _Function]:
+def target_in(
+    source: Source, function: str, settings: Settings, overlays: Mapping[str, str] | None = None
+) -> tuple[Program, _Function]:
     """The program of a text, and the function in it that is meant.
 
     Raises:
@@ -101,7 +123,8 @@ def target_in(source: Source, function: str, settings: Settings) -> tuple[Progra
     """
     path = source.path
     root = os.path.abspath(settings.root)
-    program = program_of(os.path.abspath(path), source.code, root, {}, in_cells=bool(source.cells))
+    others = {name: text for name, text in (overlays or {}).items() if name != os.path.abspath(path)}
+    program = program_of(os.path.abspath(path), source.code, root, others, in_cells=bool(source.cells))
     if program is None:
         raise ShowError(f"{path} does not parse: `nonstrict check {path}` says where")
     return program, _function(program, function, path)
@@ -261,7 +284,7 @@ def _reason(error: dict[str, Any]) -> str:
     return f"{cause.type}: {cause.message}{line}"
 
 
-def _text(answer: dict[str, Any], function: _Function, kind: str, target: str, where: str) -> str:
+def _showing(answer: dict[str, Any], function: _Function, kind: str, target: str, where: str) -> Showing:
     """The whole text: a heading, then each graph under a heading of its own."""
     own = [one for one in answer["shown"] if any(function.first <= line <= function.last for _, line in one["places"])]
     shown: list[dict[str, Any]] = own or answer["shown"]
@@ -269,15 +292,19 @@ def _text(answer: dict[str, Any], function: _Function, kind: str, target: str, w
     what = "graph" if kind == "graph" else "code of graph"
     calls = answer["calls"]
     made = f"{len(keys)} graph{'s' if len(keys) != 1 else ''} in {calls} call{'s' if calls != 1 else ''}"
-    lines = [f"# {target}: {made} ({where})\n"]
+    text = f"# {target}: {made} ({where})\n"
     if not own:
-        lines.append(f"# No operator comes from `{function.name}` itself: this is what was compiled around it.\n")
+        text += f"# No operator comes from `{function.name}` itself: this is what was compiled around it.\n"
+    origins: list[tuple[int, str, int]] = []
     for one in shown:
         number = keys.index(one["key"]) + 1
         part = f", {one['part']}" if one["part"] else ""
         again = " (recompiled)" if not one["key"].endswith("/0") and "/" in one["key"] else ""
         ending = f"\n# It ends at a graph break: {one['break_']}" if one.get("break_") else ""
-        lines.append(f"\n# {what} {number}{part}: `{one['region']}`{again}{ending}\n{one['text'].rstrip()}\n")
+        text += f"\n# {what} {number}{part}: `{one['region']}`{again}{ending}\n"
+        above = text.count("\n")
+        origins += [(above + line, path, row) for line, path, row in one.get("origins", ())]
+        text += f"{one['text'].rstrip()}\n"
     if answer.get("error"):
-        lines.append(f"\n# A call then failed: {_reason(answer['error'])}\n")
-    return "".join(lines)
+        text += f"\n# A call then failed: {_reason(answer['error'])}\n"
+    return Showing(text, tuple(origins))

@@ -129,11 +129,11 @@ def _show(path: str, function: str, settings: Settings, options: argparse.Namesp
 
     progress = None if options.quiet else Progress()
     try:
-        text = show(path, function, options.show, settings, options, progress.state if progress else None)
+        shown = show(path, function, options.show, settings, options, progress.state if progress else None)
     except ShowError as error:
         return report_failure(str(error))
     finally:
         if progress is not None:
             progress.close()
-    sys.stdout.write(text)
+    sys.stdout.write(shown.text)
     return ExitStatus.CLEAN

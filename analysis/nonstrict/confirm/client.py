@@ -143,6 +143,11 @@ class Agent:
         self._reader.start()
         self.send({"op": "hello", "root": str(self._root), **self._options.for_agent()})
 
+    @property
+    def ready(self) -> Ready | None:
+        """What the agent said when it became ready; None before."""
+        return self._ready
+
     def wait_ready(self, timeout: float | None = None) -> Ready:
         """Wait until jobs can run; handing them in before is fine.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.confirm.slices import statements_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.confirm.slices import Statement
 
@@ -53,9 +53,10 @@ class _Words:
 class Project:
     """The files below one directory; may be used from several threads."""
 
-    def __init__(self, root: str) -> None:
-        """Nothing is read yet."""
+    def __init__(self, root: str, overlays: Mapping[str, str] | None = None) -> None:
+        """Nothing is read yet. `overlays` are unsaved texts, which count instead of files, by absolute path."""
         self.root = os.path.abspath(root)
+        self._overlays = dict(overlays or {})
         self._lock = threading.Lock()
         self._paths: list[str] | None = None
         self._texts: dict[str, bytes] = {}
@@ -86,13 +87,15 @@ class Project:
         """A file, parsed; None if that fails."""
         with self._lock:
             if path not in self._parsed:
-                self._parsed[path] = _parsed(path)
+                self._parsed[path] = _parsed(path, self._overlays.get(path))
             return self._parsed[path]
 
     def _bytes(self, path: str) -> bytes:
         known = self._texts.get(path)
         if known is None:
-            known = self._texts[path] = _read(path)
+            overlay = self._overlays.get(path)
+            known = _read(path) if overlay is None else overlay.encode("utf-8", "surrogatepass")
+            self._texts[path] = known
         return known
 
 
@@ -105,11 +108,11 @@ def _read(path: str) -> bytes:
     return text if len(text) <= _MAX_BYTES else b""
 
 
-def _parsed(path: str) -> File | None:
+def _parsed(path: str, overlay: str | None) -> File | None:
     from nonstrict.text.source import UnreadableSource, read_source
 
     try:
-        text = read_source(path).code
+        text = read_source(path).code if overlay is None else overlay
         tree = ast.parse(text, path)
     except (UnreadableSource, SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nonstrict_server.features import (
+    chain,
     code_actions,
     code_lens,
     commands,
@@ -10,6 +11,7 @@ from nonstrict_server.features import (
     contents,
     definition,
     documents,
+    environment,
     folders,
     hover,
     inlay_hints,
@@ -37,4 +39,6 @@ ALWAYS = (
     references.register,
     commands.register,
     contents.register,
+    chain.register,
+    environment.register,
 )

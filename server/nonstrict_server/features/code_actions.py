@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nonstrict_server.server import Server
 
 _UNUSED = "NST902"
+#: What is asked for by "fix all" and by `editor.codeActionsOnSave`.
+FIX_ALL = "source.fixAll.nonstrict"
 _TITLES = {
     "remove": "Remove unused suppression",
     "line": "Disable for this line",
@@ -42,18 +44,21 @@ def register(server: Server) -> None:
 
 def announce(server: Server) -> None:
     """Say, while the client initialises, which actions there are."""
-    options = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix], resolve_provider=server.abilities.resolves_edits)
+    kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL]
+    options = lsp.CodeActionOptions(kinds, resolve_provider=server.abilities.resolves_edits)
     server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)(code_actions)
 
 
 async def code_actions(ls: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
     """The actions on the findings of a range."""
-    only = params.context.only
-    if only and not any(str(getattr(kind, "value", kind)) in {"", "quickfix"} for kind in only):
-        return []
+    only = {str(getattr(kind, "value", kind)) for kind in params.context.only or ()}
     uri = params.text_document.uri
     place, version = ls.documents.place_of(uri), ls.documents.version_of(uri)
     if not ls.is_analysed(place.path):
+        return []
+    if any(f"{FIX_ALL}.".startswith(f"{kind}.") for kind in only):
+        return await _fix_all(ls, uri, place)
+    if only and not only & {"", "quickfix"}:
         return []
     rows = (params.range.start.line + 1, params.range.end.line + 1)
     offers, source = await ls.scheduler.ask(
@@ -62,6 +67,27 @@ async def code_actions(ls: Server, params: lsp.CodeActionParams) -> list[lsp.Cod
     if source is None:
         return []
     return [_action(ls, offer, source, uri, params.context.diagnostics) for offer in offers]
+
+
+async def _fix_all(ls: Server, uri: str, place: Place) -> list[lsp.CodeAction]:
+    """What can be fixed without looking: suppressions that suppress nothing are removed."""
+    if not ls.settings_of(place.path).fix_all:
+        return []
+    edits, source = await ls.scheduler.ask(lambda: _removals(ls, place))
+    if not edits or source is None:
+        return []
+    return [lsp.CodeAction("nonstrict: Fix all", FIX_ALL, edit=_workspace_edit(ls, edits, source, uri))]
+
+
+def _removals(ls: Server, place: Place) -> tuple[list[Edit], Source | None]:
+    """The edits that remove the unused suppressions of a document; in the thread of the analysis."""
+    source = ls.engine.source(place.path)
+    if source is None:
+        return [], None
+    unused = [one for one in ls.engine.diagnostics(place.path) if one.code == _UNUSED]
+    here = [one for one in unused if one.location.cell == place.cell]
+    edits = sorted({remove_suppression(source, one.location, one.message) for one in here}, key=lambda one: one[:4])
+    return [edit for number, edit in enumerate(edits) if not number or edits[number - 1][2:4] <= edit[:2]], source
 
 
 async def resolve(ls: Server, action: lsp.CodeAction) -> lsp.CodeAction:
@@ -73,7 +99,7 @@ async def resolve(ls: Server, action: lsp.CodeAction) -> lsp.CodeAction:
     edit, place = Edit(*data["edit"]), ls.documents.place_of(uri)
     source = await ls.ask(lambda engine: engine.source(place.path))
     if source is not None:
-        action.edit = _workspace_edit(ls, edit, source, uri)
+        action.edit = _workspace_edit(ls, [edit], source, uri)
     return action
 
 
@@ -116,7 +142,7 @@ def _action(ls: Server, offer: _Offer, source: Source, uri: str, shown: Sequence
     if ls.abilities.resolves_edits:
         action.data = {"uri": target, "version": ls.documents.version_of(target), "edit": list(offer.edit)}
     else:
-        action.edit = _workspace_edit(ls, offer.edit, source, target)
+        action.edit = _workspace_edit(ls, [offer.edit], source, target)
     return action
 
 
@@ -128,14 +154,17 @@ def _as_shown(ls: Server, diagnostic: Diagnostic, source: Source, shown: Sequenc
     return next(same, None) or converted(diagnostic, places)
 
 
-def _workspace_edit(ls: Server, edit: Edit, source: Source, uri: str) -> lsp.WorkspaceEdit:
+def _workspace_edit(ls: Server, edits: Sequence[Edit], source: Source, uri: str) -> lsp.WorkspaceEdit:
+    changes = [_text_edit(ls, edit, source) for edit in edits]
+    if not ls.abilities.versioned_edits:
+        return lsp.WorkspaceEdit(changes={uri: changes})
+    document = lsp.OptionalVersionedTextDocumentIdentifier(uri, ls.documents.version_of(uri))
+    return lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, list(changes))])
+
+
+def _text_edit(ls: Server, edit: Edit, source: Source) -> lsp.TextEdit:
     encoding = ls.documents.encoding
     start = units_of(source.line_text(edit.row, edit.cell), edit.column - 1, encoding)
     end = units_of(source.line_text(edit.end_row, edit.cell), edit.end_column - 1, encoding)
     where = lsp.Range(lsp.Position(edit.row - 1, start), lsp.Position(edit.end_row - 1, end))
-    text = edit.text.replace("\n", "\r\n") if "\r\n" in source.text else edit.text
-    change = lsp.TextEdit(where, text)
-    if not ls.abilities.versioned_edits:
-        return lsp.WorkspaceEdit(changes={uri: [change]})
-    document = lsp.OptionalVersionedTextDocumentIdentifier(uri, ls.documents.version_of(uri))
-    return lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, [change])])
+    return lsp.TextEdit(where, edit.text.replace("\n", "\r\n") if "\r\n" in source.text else edit.text)

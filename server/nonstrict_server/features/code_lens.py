@@ -65,6 +65,8 @@ def _above(mark: Mark, source: Source | None) -> Location:
 
 def _command(ls: Server, uri: str, place: Place, mark: Mark, findings: list[Diagnostic]) -> lsp.Command:
     running = ls.confirmers.running.get(place.path)
+    if not findings or (running is not None and running.function not in {"", mark.function}):
+        running = None
     confirmable = ls.trusted and ls.settings_of(place.path).confirm != "off"
     title = lens_title(findings, running, confirmable=confirmable)
     if running is not None:

@@ -6,12 +6,13 @@ import asyncio
 import os
 import platform
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types as lsp
 
 from nonstrict import __version__
 from nonstrict_server.features import contents
+from nonstrict_server.functions import function_at
 from nonstrict_server.protocol import RequestFailedError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ DEBUG_INFORMATION = "nonstrict.debugInformation"
 
 
 def register(server: Server) -> None:
-    """Offer the commands. All take the address of a document first, and the name of a marked function second."""
+    """Offer the commands. They take the address of a document, and a marked function: its name or a position in it."""
     for name, command in _COMMANDS.items():
         server.command(name)(command)
     server.feature(lsp.WORKSPACE_EXECUTE_COMMAND)(execute)
@@ -55,7 +56,7 @@ async def execute(ls: Server, params: lsp.ExecuteCommandParams) -> Any:
 
 async def confirm_function(ls: Server, arguments: list[Any]) -> int:
     """Run the experiments of one marked function; how many findings they are about."""
-    return await ls.confirmers.confirm(_path(ls, arguments), _text(arguments, 1))
+    return await ls.confirmers.confirm(_path(ls, arguments), await _function(ls, arguments))
 
 
 async def confirm_file(ls: Server, arguments: list[Any]) -> int:
@@ -79,17 +80,17 @@ async def show_code(ls: Server, arguments: list[Any]) -> str:
 
 
 async def _shown(ls: Server, arguments: list[Any], kind: str) -> str:
-    function = _text(arguments, 1)
-    text = await ls.confirmers.show(_path(ls, arguments), function, kind)
+    function = await _function(ls, arguments)
+    showing = await contents.made(ls, kind, _path(ls, arguments), function)
     contents.open_in_client(ls, kind, _text(arguments, 0), function)
-    return text
+    return showing.text
 
 
 async def write_repro(ls: Server, arguments: list[Any]) -> list[str]:
     """Write a script for each finding that comes true, into a directory (third argument) or beside the file."""
     path = _path(ls, arguments)
     directory = _text(arguments, 2) or os.path.dirname(path)
-    return await ls.confirmers.write_repros(path, _text(arguments, 1), directory)
+    return await ls.confirmers.write_repros(path, await _function(ls, arguments), directory)
 
 
 async def restart(ls: Server, arguments: list[Any]) -> None:
@@ -146,6 +147,24 @@ def _path(ls: Server, arguments: list[Any]) -> str:
     if not uri:
         raise RequestFailedError("the command needs the address of a document")
     return ls.documents.place_of(uri).path
+
+
+async def _function(ls: Server, arguments: list[Any]) -> str:
+    """The function that is named, or the one around a position.
+
+    Raises:
+        RequestFailedError: there is no marked function at that position.
+    """
+    given = arguments[1] if len(arguments) > 1 else ""
+    if not isinstance(given, dict):
+        return _text(arguments, 1)
+    at = cast("dict[str, Any]", given)
+    place = ls.documents.place_of(_text(arguments, 0))
+    position = lsp.Position(int(at.get("line", 0)), int(at.get("character", 0)))
+    name = await ls.scheduler.ask(lambda: function_at(ls, place, position))
+    if not name:
+        raise RequestFailedError("there is no marked function here: put the cursor into one, or use the line above it")
+    return name
 
 
 def _text(arguments: list[Any], index: int) -> str:

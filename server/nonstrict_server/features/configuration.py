@@ -103,4 +103,6 @@ def _show_mistakes(ls: Server, found: dict[str, list[Diagnostic]]) -> None:
         shown = [converted(one, places_of(one.location, None, ls.documents.encoding)) for one in mistakes]
         ls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(ls.documents.uri_of(path), shown))
         if shown:
-            ls.complain(f"{path}: {mistakes[0].message}. What was valid before counts until it is corrected.")
+            ls.complain(
+                f"{path}: {mistakes[0].message}. What was valid before, or the default, counts until it is corrected."
+            )

@@ -216,7 +216,8 @@ LAYOUTS: list[Any] = [
 
 @pytest.mark.parametrize(("calls", "expression"), LAYOUTS)
 def test_repeated_calls_get_arguments_of_the_same_layout(project: Project, calls: str, expression: str) -> None:
-    text = f"import torch\n@torch.compile\ndef step(a, b):\n    return torch.ones(1) * ({expression})\n\ndef main():\n    {calls}\n"
+    text = f"import torch\n@torch.compile\ndef step(a, b):\n    return torch.ones(1) * ({expression})\n\n"
+    text += f"def main():\n    {calls}\n"
     trace = project.arm(text, repeat=3)
     assert [result(call) for call in trace["calls"]] == [[1]] * 3
 

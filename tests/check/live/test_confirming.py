@@ -195,7 +195,10 @@ def test_verdicts_of_earlier_runs_are_used(kept_warm: Editor, tmp_path: Path, mo
 @pytest.mark.torch
 def test_showing_what_torch_makes_of_an_unsaved_text(warm: Editor) -> None:
     shown = warm.confirmer.show(warm.path, "scaled", "graph", PROGRAM.replace("SCALE = 2.0", "SCALE = 7.0"))
-    assert "aten.mul.Tensor(x, 7.0)" in shown
+    lines = shown.text.splitlines()
+    (row,) = [row for row, line in enumerate(lines) if "aten.mul.Tensor(x, 7.0)" in line]
+    source = next(row for row, line in enumerate(PROGRAM.splitlines(), 1) if "return x * SCALE" in line)
+    assert (row, warm.path, source) in shown.origins
     with pytest.raises(ShowError, match="has no function `scale`"):
         warm.confirmer.show(warm.path, "scale", "graph", None)
 

@@ -99,9 +99,9 @@ SNIPPETS = [
 class Editing:
     """A folder whose documents are edited, and the texts that they hold."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, project: dict[str, str] = PROJECT) -> None:
         self.root = root
-        self.texts = {os.path.join(root, name): text for name, text in PROJECT.items()}
+        self.texts = {os.path.join(root, name): text for name, text in project.items()}
         self.past: list[tuple[str, str]] = []
         for path, text in self.texts.items():
             Path(path).write_text(text, encoding="utf-8", newline="")
@@ -111,6 +111,22 @@ class Editing:
         self.past.append((path, self.texts[path]))
         self.texts[path] = text
         self.folder.set_text(path, text)
+
+    def write(self, path: str, text: str) -> None:
+        """A file is written by someone else."""
+        Path(path).write_text(text, encoding="utf-8", newline="")
+        if path not in self.texts:
+            self.texts[path] = text
+        self.folder.touched([path])
+        self.folder.set_text(path, self.texts[path])
+
+    def remove(self, path: str) -> None:
+        """A file is closed and deleted."""
+        os.unlink(path)
+        del self.texts[path]
+        self.past = [one for one in self.past if one[0] != path]
+        self.folder.forget_text(path)
+        self.folder.touched([path])
 
     def found(self) -> dict[str, tuple[Diagnostic, ...]]:
         return told(self.folder, self.texts)
@@ -132,7 +148,7 @@ def fresh(root: str, texts: dict[str, str]) -> dict[str, tuple[Diagnostic, ...]]
 
 @st.composite
 def edits(draw: st.DrawFn) -> tuple[int, str, float, float, str]:
-    kind = draw(st.sampled_from(["insert", "insert", "delete", "line", "undo", "ends", "close"]))
+    kind = draw(st.sampled_from(["insert", "insert", "delete", "line", "undo", "ends", "close", "goes", "comes"]))
     return (
         draw(st.integers(0, len(PROJECT) - 1)),
         kind,
@@ -144,10 +160,18 @@ def edits(draw: st.DrawFn) -> tuple[int, str, float, float, str]:
 
 def apply(editing: Editing, edit: tuple[int, str, float, float, str]) -> None:
     number, kind, where, size, snippet = edit
-    path = list(editing.texts)[number]
-    text = editing.texts[path]
+    if kind == "comes":
+        name = [*PROJECT, "extra.py"][int(where * 3.99)]
+        editing.write(os.path.join(editing.root, name), PROJECT.get(name, "from model import wrap\n") + snippet)
+        return
+    path = [os.path.join(editing.root, name) for name in PROJECT][number]
+    text = editing.texts.get(path)
+    if text is None:
+        return
     at = int(where * len(text))
-    if kind == "insert":
+    if kind == "goes":
+        editing.remove(path)
+    elif kind == "insert":
         editing.change(path, text[:at] + snippet + text[at:])
     elif kind == "delete":
         editing.change(path, text[:at] + text[at + int(size * len(text)) :])
@@ -316,6 +340,38 @@ def test_a_file_without_markers_need_not_wait_for_the_scan(editing: Editing) -> 
         folder.examine(path)
     assert helpers in folder.changed()
     assert folder.diagnostics(helpers) == found
+
+
+def test_an_open_file_is_answered_before_the_scan(editing: Editing) -> None:
+    model = os.path.join(editing.root, "model.py")
+    text = editing.texts[model].replace("print", "str")  # nothing that is remembered
+    editing.folder.set_text(model, text)
+    found = told(editing.folder, editing.texts)[model]
+    folder = Folder(editing.root)
+    folder.set_text(model, text)
+    early = [diagnostic.code for diagnostic in folder.diagnostics(model)]
+    assert not folder.is_scanned
+    assert "NST101" in early
+    folder.scan()
+    for path in folder.pending():
+        folder.examine(path)
+    assert model in folder.changed()
+    assert folder.diagnostics(model) == found
+
+
+def test_a_scan_makes_room_and_goes_on(editing: Editing) -> None:
+    folder = Folder(editing.root)
+    asked = 0
+
+    def is_waited_for() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked % 2 == 0
+
+    while not folder.is_scanned:
+        folder.scan(cancelled=is_waited_for)
+    assert asked < 4 * len(editing.texts)
+    assert os.path.join(editing.root, "model.py") in folder.pending()
 
 
 def test_files_come_and_go(editing: Editing) -> None:

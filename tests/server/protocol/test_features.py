@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -66,6 +67,34 @@ async def test_two_findings_of_a_line_are_disabled_one_after_the_other(start: St
         await editor.apply(action)
         assert codes(await editor.diagnostics(uri)) == left
     assert editor.documents[uri].text.count("nonstrict: ignore[") == 1
+
+
+IDLE = "x = 1  # nonstrict: ignore[NST101]\ny = 2  # kept  # nonstrict: ignore[NST201]  reason\nz = 3\n"
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=str)
+async def test_fix_all_removes_what_suppresses_nothing(start: Start, tmp_path: Path, profile: Profile):
+    root = write(tmp_path / "project", idle=IDLE)
+    editor = await start(profile, root)
+    uri = editor.open(root / "idle.py")
+    found = await editor.until(uri, lambda found: codes(found) == ["NST902", "NST902"])
+    for asked in ("source.fixAll", "source.fixAll.nonstrict"):
+        (action,) = await editor.actions(uri, found, [asked])
+        assert action.kind == "source.fixAll.nonstrict"
+    assert not await editor.actions(uri, found, ["source.organizeImports"])
+    await editor.apply(action)
+    assert editor.documents[uri].text == "x = 1\ny = 2  # kept\nz = 3\n"
+    await editor.configure({"fixAll": False})
+    editor.change(uri, IDLE)
+    found = await editor.until(uri, lambda found: len(found) == 2)
+    offered = await editor.actions(uri, found, ["source.fixAll"])
+    # Asked for its settings, the editor answers a little later.
+    for _ in range(100):
+        if not offered:
+            break
+        await asyncio.sleep(0.05)
+        offered = await editor.actions(uri, found, ["source.fixAll"])
+    assert not offered
 
 
 async def test_only_what_was_asked_for_is_offered(start: Start, tmp_path: Path):

@@ -5,22 +5,58 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from nonstrict.settings.load import nearest_settings, settings_from_assignment
+from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.load import nearest_settings, settings_from_assignment, settings_in
 from nonstrict.settings.model import default_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from nonstrict.settings.model import Settings
 
 
-def folder_settings(root: str, overrides: Mapping[str, object], *, trusted: bool) -> Settings:
+def folder_settings(root: str, overrides: Mapping[str, object], *, trusted: bool, lenient: bool = False) -> Settings:
     """The settings that hold for a folder; those of a folder that is not trusted name no interpreter.
+
+    With `lenient` whatever is not valid is left out.
 
     Raises:
         ConfigurationError: the configuration file or an override is not valid.
     """
-    settings = nearest_settings(root) or default_settings(root)
+    try:
+        settings = nearest_settings(root) or default_settings(root)
+    except ConfigurationError:
+        if not lenient:
+            raise
+        settings = default_settings(root)
     for key, value in overrides.items():
-        settings = settings_from_assignment(settings, f"{key} = {json.dumps(value)}")
+        try:
+            settings = settings_from_assignment(settings, f"{key} = {json.dumps(value)}")
+        except ConfigurationError:
+            if not lenient:
+                raise
     return settings if trusted else settings._replace(python=None)
+
+
+class Nested:
+    """The settings of directories below a folder, each from its own configuration file."""
+
+    def __init__(self) -> None:
+        """Nothing was read yet."""
+        self._valid: dict[str, Settings | None] = {}
+
+    def strict(self, directory: str, names: Collection[str]) -> Settings | None:
+        """What one of the named files of a directory says.
+
+        Raises:
+            ConfigurationError: it is not valid.
+        """
+        found = self._valid[directory] = settings_in(directory, names)
+        return found
+
+    def lenient(self, directory: str, names: Collection[str]) -> Settings | None:
+        """The same; of a file that is not valid, what it said when it was."""
+        try:
+            return self.strict(directory, names)
+        except ConfigurationError:
+            return self._valid.get(directory)

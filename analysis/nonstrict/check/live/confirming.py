@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from nonstrict.check.experiments import ConfirmOptions
+    from nonstrict.check.showing import Showing
     from nonstrict.confirm.client import State
     from nonstrict.findings import Diagnostic, Verdict
     from nonstrict.settings.model import Settings
@@ -76,6 +77,11 @@ class Confirmer:
         self._workers = self._idle = 0
         self._closed = threading.Event()
 
+    @property
+    def has_cuda(self) -> bool | None:
+        """Whether the agent has a GPU that torch can use; None while that is not known."""
+        return self._agent.has_cuda
+
     def request(
         self, path: str, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], function: str = ""
     ) -> None:
@@ -127,10 +133,12 @@ class Confirmer:
         """
         return self._verdicts.strange(path, self._opened if opened is None else opened)
 
-    def show(self, path: str, function: str, kind: str, text: str | None) -> str:
+    def show(
+        self, path: str, function: str, kind: str, text: str | None, opened: Mapping[str, Source] | None = None
+    ) -> Showing:
         """The graphs (`kind` is "graph") or the code ("code") that torch makes of a function; takes its time.
 
-        `text` is that of an open document.
+        `text` is that of an open document, `opened` are the other open documents.
 
         Raises:
             ShowError: see `nonstrict.check.showing.show`; or there is no agent.
@@ -138,7 +146,7 @@ class Confirmer:
         source = _source(path, text)
         target_in(source, function, self._settings)
         try:
-            return self._shown(source, function, kind)
+            return self._shown(source, function, kind, self._verdicts.differing(in_absolute_paths(opened or {})))
         except AgentUnavailable as error:
             raise ShowError(f"nothing can be compiled: {error}") from error
         except Over as error:
@@ -224,7 +232,7 @@ class Confirmer:
         except AgentUnavailable as error:
             self._teller.tell(partial(self._listener.on_state, str(error)))
 
-    def _shown(self, source: Source, function: str, kind: str) -> str:
+    def _shown(self, source: Source, function: str, kind: str, overlays: Mapping[str, str]) -> Showing:
         """What is shown by the warm agent, or by another one if it dies."""
         is_over = self._closed.is_set
         died: AgentDied | None = None
@@ -234,7 +242,7 @@ class Confirmer:
                 jobs = Jobs(agent, is_over)
                 try:
                     limits = limits_of(self._options, ready)
-                    return show_with(jobs, ready, limits, source, function, kind, self._settings)
+                    return show_with(jobs, ready, limits, source, function, kind, self._settings, overlays)
                 finally:
                     jobs.cancel()
             except AgentDied as error:

@@ -18,17 +18,19 @@ from nonstrict.check.diagnostics import Presenter
 from nonstrict.check.environment import environment_of
 from nonstrict.check.examination import Task, examine, examined
 from nonstrict.check.files import discover
-from nonstrict.check.live.configuration import folder_settings
+from nonstrict.check.live.calling import Caller, callers_of
+from nonstrict.check.live.configuration import Nested, folder_settings
 from nonstrict.check.live.marked import MarkedFiles
 from nonstrict.check.live.remembered import Remembered
 from nonstrict.check.live.results import Mark, Result, Results, SeenMark, seen_mark
 from nonstrict.check.live.texts import Text, differing_lines, on_disk, opened
+from nonstrict.check.live.units import again, seen
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.findings import Finding, Severity
 from nonstrict.knowledge.markers import may_mark
 from nonstrict.program.machine import Machine
 from nonstrict.program.project import Project
-from nonstrict.settings.load import settings_in
+from nonstrict.program.writers.elsewhere import stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -47,13 +49,21 @@ _MAX_AT_ONCE = 8
 class Folder:
     """One workspace folder. Not thread-safe: one thread uses it."""
 
-    def __init__(self, root: str, overrides: Mapping[str, object] | None = None, *, trusted: bool = True) -> None:
+    def __init__(
+        self,
+        root: str,
+        overrides: Mapping[str, object] | None = None,
+        *,
+        trusted: bool = True,
+        lenient: bool = False,
+    ) -> None:
         """Read the configuration; no other file is read before `scan`.
 
         Args:
             root: absolute path of the folder.
             overrides: settings of the client by key, on top of those of configuration files.
             trusted: whether an interpreter that the configuration names may be looked at.
+            lenient: have the defaults count where the configuration is not valid.
 
         Raises:
             ConfigurationError: the configuration is not valid.
@@ -61,12 +71,17 @@ class Folder:
         self.root = root
         self._overrides = dict(overrides or {})
         self._trusted = trusted
-        self.settings: Settings = folder_settings(root, self._overrides, trusted=trusted)
+        self._nested = Nested()
+        self.settings: Settings = folder_settings(root, self._overrides, trusted=trusted, lenient=lenient)
+        nested = self._nested.lenient if lenient else self._nested.strict
+        self._discovery: Discovery = discover([root], self.settings, nested)
         self._texts: dict[str, Text] = {}
         self._open: set[str] = set()
         self._overlays: dict[str, Source] = {}
         self._results = Results()
         self._scanned = False
+        self._looked_at = 0
+        self._answered_early: set[str] = set()
         self._changed: set[str] = set()
         self._start()
 
@@ -77,8 +92,9 @@ class Folder:
             ConfigurationError: it is not valid; all stays as it was.
         """
         changed = dict(overrides) if overrides is not None else self._overrides
-        self.settings = folder_settings(self.root, changed, trusted=self._trusted)
-        self._overrides = changed
+        settings = folder_settings(self.root, changed, trusted=self._trusted)
+        self._discovery = discover([self.root], settings, self._nested.strict)
+        self.settings, self._overrides = settings, changed
         self._start()
 
     # -- texts --------------------------------------------------------------------------------------------------------
@@ -102,15 +118,17 @@ class Folder:
     def touched(self, paths: Iterable[str]) -> None:
         """Files were created, changed or deleted on the disk."""
         closed = [path for path in dict.fromkeys(paths) if path not in self._open]
-        if any(not self._marked.covers(path) or not os.path.isfile(path) for path in closed):
-            for path in closed:
-                # What was read of it before may be of another file.
-                self._scout.project.renew(path, None)
-                self._texts.pop(path, None)
-            self._start()
-            return
+        others = [path for path in closed if not self._marked.covers(path) or not os.path.isfile(path)]
+        registering = any(self._may_register(path) for path in others)
+        for path in others:
+            # What was read of it before may be of another file.
+            self._scout.project.renew(path, None)
+            self._texts.pop(path, None)
+        if others:
+            self._list_again(registering=registering)
         for path in closed:
-            self._reread(path)
+            if path not in others:
+                self._reread(path)
 
     def source(self, path: str) -> Source | None:
         """The text of a file that findings count in; None if it cannot be read."""
@@ -127,6 +145,11 @@ class Folder:
         """The open documents by path."""
         return {path: self._texts[path].shown for path in sorted(self._open) if path in self._texts}
 
+    @property
+    def is_scanned(self) -> bool:
+        """Whether it is known which files hold markers."""
+        return self._scanned
+
     # -- what is to be done -------------------------------------------------------------------------------------------
 
     def scan(
@@ -138,12 +161,14 @@ class Folder:
         if self._scanned:
             return
         total = len(self._files)
-        for number, path in enumerate(self._files):
+        while self._looked_at < total:
             if cancelled():
                 return
-            if progress is not None and number % 100 == 0:
-                progress(number, total)
+            path = self._files[self._looked_at]
+            if progress is not None and self._looked_at % 100 == 0:
+                progress(self._looked_at, total)
             self._marked.look_at(path, self._overlays.get(path))
+            self._looked_at += 1
         self._marked.find_wrappers(self._scout)
         self._scanned = True
         if progress is not None:
@@ -160,6 +185,9 @@ class Folder:
         changed = (
             self._results.put(path, self._result(path)) if self._marked.is_marked(path) else self._results.drop(path)
         )
+        if path in self._answered_early:
+            self._answered_early.discard(path)
+            changed |= {path}
         self._changed |= changed
         if not self.pending() and self._remembered.settle():
             self._remember()
@@ -179,9 +207,10 @@ class Folder:
         remembered = self._remembered.of(path)
         if remembered is not None and not self._syntax_errors(path):
             return remembered
-        if not self._scanned and not self._holds_markers(path):
-            # Who reaches it will be known after the scan, and told by `changed`.
-            return self._presented(path, self._syntax_errors(path))
+        if not self._scanned and path in self._open:
+            # What other files have to do with it will be known after the scan, and told by `changed`.
+            self._answered_early.add(path)
+            return self._presented(path, self._by_itself(path) + self._syntax_errors(path))
         self.scan()
         if self._marked.is_marked(path) and not self._results.is_current(path):
             self.examine(path)
@@ -197,6 +226,7 @@ class Folder:
 
     def related_to(self, path: str) -> frozenset[str]:
         """The files whose findings depend on a file."""
+        self.scan()
         known = (self._results.get(marked) for marked in self._results.depending_on(path))
         return frozenset[str]().union(*(result.paths for result in known if result is not None))
 
@@ -210,6 +240,15 @@ class Folder:
             return ()
         return tuple(_located(mark, source) for mark in result.marks)
 
+    def callers_of(self, path: str, function: str) -> tuple[Caller, ...]:
+        """The calls of a marked function of a file, looked for anew with every question."""
+        self.scan()
+        found = callers_of(self._scout.anew(), path, function, self._marked.names)
+        placed = ((one, self.source(one.span.path)) for one in found)
+        return tuple(
+            Caller(one.caller, one.compiled, source.locate(one.span)) for one, source in placed if source is not None
+        )
+
     def files_with_findings(self) -> tuple[str, ...]:
         """The files that may have diagnostics."""
         broken = {path for path, text in self._texts.items() if text.shown.problems}
@@ -220,11 +259,8 @@ class Folder:
     def _start(self) -> None:
         """Begin anew with the files that there are; what their texts tell is kept where they are the same."""
         before: Machine | None = getattr(self, "_scout", None)
-        self._discovery: Discovery = discover([self.root], self.settings, settings_in)
         environment = environment_of(self.settings)
-        known = set(self._discovery.files)
-        unsaved = [path for path in sorted(self._open) if path not in known and not os.path.exists(path)]
-        self._files = [*self._discovery.files, *unsaved]
+        self._files = self._listed()
         self._options = AnalysisOptions(
             torch_version=environment.torch_version, site_packages=environment.site_packages, overlays=self._overlays
         )
@@ -237,6 +273,52 @@ class Folder:
         self._remembered = Remembered(self._discovery, self.settings)
         self._results.outdate_all()
         self._scanned = False
+        self._looked_at = 0
+
+    def _listed(self) -> list[str]:
+        """The files that were found, and open documents that no file holds yet."""
+        known = set(self._discovery.files)
+        unsaved = [path for path in sorted(self._open) if path not in known and not os.path.exists(path)]
+        return [*self._discovery.files, *unsaved]
+
+    def _may_register(self, path: str) -> bool:
+        """Whether a file that comes or goes registers something, as far as its text is known."""
+        code = self._code(path)
+        return not code or _REGISTERING.search(code) is not None
+
+    def _list_again(self, *, registering: bool) -> None:
+        """Files came or went: look which there are now, and only at those that are new."""
+        self._discovery = discover([self.root], self.settings, self._nested.lenient)
+        files = self._listed()
+        came, went = set(files) - set(self._files), set(self._files) - set(files)
+        if not self._scanned or any(os.path.basename(path) == "__init__.py" for path in came | went):
+            # Which modules there are, and what they are called, may be another matter now.
+            self._start()
+            return
+        if not came and not went:
+            return
+        self._files = files
+        self._remembered.drop()
+        self._presenter = Presenter(self.settings, self._discovery.nested)
+        questions = self._scout.replace_files(files, came | went)
+        self._marked.replace_files(files)
+        for path in sorted(came):
+            self._marked.look_at(path, self._overlays.get(path))
+        for path in sorted(went):
+            self._changed |= self._results.drop(path)
+        known = self._marked.names
+        self._marked.find_wrappers(self._scout)
+        if registering or known != self._marked.names:
+            self._scout.elsewhere.found.fakes = None
+            self._results.outdate_all()
+        for path in came | went:
+            self._results.outdate(path, questions)
+        # An import that led nowhere may lead to a file that came, and the other way round.
+        names = {stem_of(path) for path in came | went}
+        data = self._scout.elsewhere.found.data
+        for path in self._results.read():
+            if any(name in data(path) for name in names):
+                self._results.outdate_readers(path)
 
     def _reread(self, path: str) -> None:
         """The file on the disk counts, or what became of it."""
@@ -253,7 +335,7 @@ class Folder:
         if not self._marked.covers(path):
             if path not in self._open or os.path.exists(path):
                 return
-            self._start()
+            self._list_again(registering=True)
         before = self._code(path)
         if text is None or before != text.analysed.code:
             self._remembered.drop()
@@ -291,23 +373,70 @@ class Folder:
 
     def _result(self, path: str) -> Result:
         """What a file yields now."""
-        task = Task({path}, self._marked.paths(), self._marked.names)
         collecting = gc.isenabled()
         gc.disable()
         try:
-            machine = self._scout.anew()
-            told = with_deep_stack(lambda: examined(machine, task, self._options))
-            share = merged([told.share, *(self._earlier(state) for state in self._states(path))])
+            return with_deep_stack(lambda: self._edited(path) or self._whole(path))
         finally:
             if collecting:
                 gc.enable()
+
+    def _whole(self, path: str) -> Result:
+        machine = self._scout.anew()
+        told = examined(machine, self._task(path), self._options)
+        share = merged([told.share, *(self._earlier(state) for state in self._states(path))])
+        module = self._scout.project.known(path)
+        # What nobody is about to edit need not be known mark by mark.
+        alone = path in self._open and module is not None and not module.source.cells and not told.share.failures
         return Result(
             findings=tuple(share.findings),
-            marks=tuple(dict.fromkeys(seen_mark(body) for body in told.bodies if body.mark.path == path)),
+            marks=tuple(dict.fromkeys(seen_mark(one.body) for one in told.told if one.body.mark.path == path)),
             failures=tuple(f"{where}: {reason}" for where, reason in share.failures),
             read=share.read | {path},
             asked=machine.elsewhere.asked(),
+            seen=seen(path, module.outline, told.told, machine) if module is not None and alone else None,
         )
+
+    def _edited(self, path: str) -> Result | None:
+        """What a file yields after an edit that concerns few of its marks; None if all are to be looked at."""
+        known, module = self._results.get(path), self._scout.project.known(path)
+        if known is None or known.seen is None or module is None or not self._results.is_only_edited(path):
+            return None
+        others = (self._scout.project.known(one) for one in known.read if self._marked.covers(one))
+        edit = again(known.seen, module.outline, [other for other in others if other is not None])
+        if edit is None:
+            return None
+        machine = self._scout.anew()
+        machine.concerns = edit.concerns
+        told = examined(machine, self._task(path), self._options, edit.wanted)
+        now = edit.result(told.told, machine) if not told.share.failures else None
+        if now is None:
+            return None
+        return Result(
+            findings=tuple(now.findings()),
+            marks=now.marks(),
+            failures=(),
+            read=known.read | told.share.read,
+            asked=known.asked | machine.elsewhere.asked(),
+            seen=now,
+        )
+
+    def _by_itself(self, path: str) -> list[Finding]:
+        """What the marked functions of a file yield as far as the files that it imports tell."""
+        if not self._holds_markers(path):
+            return []
+        machine = Machine(self._scout.project.anew(), [path], self._scout.torch)
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            told = with_deep_stack(lambda: examined(machine, Task({path}, {path}, set()), self._options))
+        finally:
+            if collecting:
+                gc.enable()
+        return [finding for finding in told.share.findings if finding.span.path == path]
+
+    def _task(self, path: str) -> Task:
+        return Task({path}, self._marked.paths(), self._marked.names)
 
     def _states(self, path: str) -> tuple[Source, ...]:
         text = self._texts.get(path)

@@ -46,6 +46,12 @@ class MarkedFiles:
         """All files that are to be examined."""
         return self._wrappers.users.union(self._holding)
 
+    def replace_files(self, files: Sequence[str]) -> None:
+        """There are these files now; what is known of those that stay is kept."""
+        self._files = list(files)
+        self._covered = frozenset(files)
+        self._holding = {path: known for path, known in self._holding.items() if path in self._covered}
+
     def look_at(self, path: str, overlay: Source | None) -> None:
         """Search a file, or the text that stands for it, for markers."""
         if overlay is not None:

@@ -10,6 +10,7 @@ from nonstrict.program.effects import span_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from nonstrict.check.live.units import Seen
     from nonstrict.findings import Finding, Location, Span
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.writers.elsewhere import Asked
@@ -43,7 +44,8 @@ class SeenMark(NamedTuple):
 class Result(NamedTuple):
     """What the marked functions of one file yield, in whatever file, and what that depends on.
 
-    `read` are the files that were read for it, `asked` the questions to the bytes of all files.
+    `read` are the files that were read for it, `asked` the questions to the bytes of all files. `seen` is the same mark
+    by mark, where that is known.
     """
 
     findings: tuple[Finding, ...]
@@ -51,6 +53,7 @@ class Result(NamedTuple):
     failures: tuple[str, ...]
     read: frozenset[str]
     asked: frozenset[Asked]
+    seen: Seen | None = None
 
     @property
     def paths(self) -> frozenset[str]:
@@ -65,6 +68,7 @@ class Results:
         """Begin with nothing."""
         self._known: dict[str, Result] = {}
         self._stale: set[str] = set()
+        self._edited: set[str] = set()
 
     def get(self, path: str) -> Result | None:
         """The result of a file, perhaps out of date."""
@@ -74,11 +78,16 @@ class Results:
         """Whether the result of a file holds for the texts as they are."""
         return path in self._known and path not in self._stale
 
+    def is_only_edited(self, path: str) -> bool:
+        """Whether nothing but the text of the file itself makes its result doubtful."""
+        return path in self._edited
+
     def put(self, path: str, result: Result) -> frozenset[str]:
         """Keep a result; the files whose findings it changes."""
         before = self._known.get(path)
         self._known[path] = result
         self._stale.discard(path)
+        self._edited.discard(path)
         old = _by_path(before.findings if before is not None else ())
         new = _by_path(result.findings)
         return frozenset(one for one in old.keys() | new.keys() if old.get(one) != new.get(one))
@@ -86,21 +95,33 @@ class Results:
     def drop(self, path: str) -> frozenset[str]:
         """Forget a file that holds no marks any more; the files that its findings lay in."""
         self._stale.discard(path)
+        self._edited.discard(path)
         before = self._known.pop(path, None)
         return before.paths if before is not None else frozenset()
 
     def outdate(self, path: str, changed: Iterable[Asked] = ()) -> None:
         """A file changed, and with it the answers to some questions."""
         asked = frozenset(changed)
-        self._stale |= {
-            marked
-            for marked, result in self._known.items()
-            if path in result.read or not asked.isdisjoint(result.asked)
-        }
+        for marked, result in self._known.items():
+            answered = not asked.isdisjoint(result.asked)
+            if not answered and path not in result.read:
+                continue
+            if answered or marked != path:
+                self._edited.discard(marked)
+            elif marked not in self._stale:
+                self._edited.add(marked)
+            self._stale.add(marked)
+
+    def outdate_readers(self, path: str) -> None:
+        """What the imports of a file mean is doubtful."""
+        readers = self.depending_on(path)
+        self._stale |= readers
+        self._edited -= readers
 
     def outdate_all(self) -> None:
         """Nothing is certain any more."""
         self._stale |= self._known.keys()
+        self._edited.clear()
 
     def depending_on(self, path: str) -> frozenset[str]:
         """The marked files for which a file was read."""

@@ -98,7 +98,8 @@ class _Work:
         function = request.function
         self._diagnostics = [one for one in request.diagnostics if not function or _is_of(one, function)]
         self._sources = sources_of(self._diagnostics, request.opened)
-        self._project = Project(of.settings.root)
+        self._overlays = of.verdicts.differing(request.opened)
+        self._project = Project(of.settings.root, self._overlays)
         self._cache = verdict_cache(of.python, of.settings, of.options, self._project)
         self._done: set[int] = set()
         self._total = 0
@@ -114,9 +115,8 @@ class _Work:
         # Whatever is remembered, it will be wanted; why it cannot be started is told where it is needed.
         with contextlib.suppress(AgentUnavailable):
             self._of.agent.running()
-        overlays = self._of.verdicts.differing(self._request.opened)
         for path, asked in by_file(suspects).items():
-            program = program_in(path, self._sources, self._of.settings, overlays)
+            program = program_in(path, self._sources, self._of.settings, self._overlays)
             opened = self._request.opened
             round_ = self._of.verdicts.begin(path, program.text, opened) if program is not None else None
             if program is not None and round_ is not None:

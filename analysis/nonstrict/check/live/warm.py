@@ -53,6 +53,13 @@ class WarmAgent:
         self._refused = False
         self.hearers: tuple[Callable[[State], None], ...] = ()
 
+    @property
+    def has_cuda(self) -> bool | None:
+        """Whether torch can use a GPU there; None while no agent is ready."""
+        agent = self._agent
+        ready = agent.ready if agent is not None else None
+        return ready.cuda if ready is not None else None
+
     def running(self, died: Agent | None = None) -> Agent:
         """The agent, started if there is none, or if it is the one that `died`.
 

@@ -1,0 +1,46 @@
+"""What a document is checked and confirmed with, for clients that show it: request `nonstrict/environment`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.check.environment import environment_of
+from nonstrict_server.protocol import RequestFailedError
+
+if TYPE_CHECKING:
+    from nonstrict_server.server import Server
+
+METHOD = "nonstrict/environment"
+
+
+def register(server: Server) -> None:
+    """Answer the request."""
+    server.feature(METHOD)(environment)
+
+
+async def environment(ls: Server, params: Any) -> dict[str, Any]:
+    """The `torch` of a document's folder, the `device` of experiments, and a `hindrance` to running any.
+
+    Null is no torch, an empty device is not known yet, an empty hindrance is none. The parameters hold the `uri` of the
+    document; without one it is any folder.
+
+    Raises:
+        RequestFailedError: the configuration of the folder is not valid.
+    """
+    uri = str(getattr(params, "uri", "") or "")
+    path = ls.documents.place_of(uri).path if uri else ls.documents.home
+    return await ls.scheduler.ask(lambda: _environment(ls, path))
+
+
+def _environment(ls: Server, path: str) -> dict[str, Any]:
+    """In the thread of the analysis."""
+    folder = ls.engine.roots.folder_of(path)
+    if folder is None:
+        raise RequestFailedError("the configuration of the folder is not valid")
+    torch = environment_of(folder.settings).torch_version
+    return {
+        "root": folder.root,
+        "torch": torch,
+        "device": ls.confirmers.device_of(folder.root, path) or ("cpu" if (torch or "").endswith("+cpu") else ""),
+        "hindrance": ls.confirmers.hindrance(path),
+    }
