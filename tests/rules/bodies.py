@@ -47,6 +47,7 @@ class FakeBody:
     switches: tuple[Related, ...] = ()
     settings: tuple[Related, ...] = ()
     guarded: bool = False
+    mode_guarded: bool = False
     sites: tuple[CallSite, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     private: bool = False
@@ -62,6 +63,9 @@ class FakeBody:
 
     def writers(self, place: Place) -> tuple[Related, ...]:
         return self.changes
+
+    def holds_apart(self, read: Effect) -> bool:
+        return False
 
     def guarded_by_region(self, place: Place) -> bool:
         return self.guarded

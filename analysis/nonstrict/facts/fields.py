@@ -9,7 +9,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nonstrict.facts.scopes import FunctionNode
 
@@ -91,10 +91,20 @@ def set_by_init(cls: ast.ClassDef) -> dict[str, ast.expr]:
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         )
         value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
-        for target in targets:
-            if _of_self(target) and isinstance(target, ast.Attribute) and value is not None:
-                found[target.attr] = value
+        for target, given in _pairs(targets, value) if value is not None else ():
+            if _of_self(target) and isinstance(target, ast.Attribute):
+                found[target.attr] = given
     return found
+
+
+def _pairs(targets: Sequence[ast.expr], value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Each target with what it is set to: `self.a, self.b = a, b` part by part."""
+    for target in targets:
+        if isinstance(target, ast.Tuple):
+            parts = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else None
+            yield from zip(target.elts, parts or [value] * len(target.elts), strict=True)
+        else:
+            yield target, value
 
 
 def option(node: ast.expr | None, name: str) -> object:

@@ -13,19 +13,17 @@ import re
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from nonstrict.facts.grafting import grafted
+from nonstrict.facts.strings import LongString, in_comment, in_text, long_strings
+from nonstrict.facts.words import places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
-_STRING_OR_COMMENT = re.compile(
-    r"""\#[^\n]*"""
-    r'''|"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'''
-    r"""|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''"""
-    r'''|"[^"\\\n]*(?:\\.[^"\\\n]*)*"'''
-    r"""|'[^'\\\n]*(?:\\.[^'\\\n]*)*'""",
-    re.DOTALL,
-)
 _START = re.compile(
     r"^(?:(?P<at>@)|(?P<def>(?:async[ \t]+)?def[ \t]+(?P<function>\w+))|class[ \t]+(?P<class>\w+)"
     r"|(?!(?:else|elif|except|finally)\b)[^\s#)\]}])",
@@ -85,6 +83,9 @@ class Outline:
         self.code = code
         self.exact = False
         self._starts: list[int] | None = None
+        self._long, self._closed = long_strings(code)
+        #: by word, where it stands
+        self._places: dict[str, tuple[tuple[int, int], ...]] = {}
         self.chunks = self._cut()
 
     @cached_property
@@ -100,14 +101,27 @@ class Outline:
     def starts(self) -> list[int]:
         """Offsets of the top-level definitions into the text, in order."""
         if self._starts is None:
-            if self.exact:
-                lines = [0]
-                for line in self.code.split("\n"):
-                    lines.append(lines[-1] + len(line) + 1)
-                self._starts = [lines[chunk.first - 1] for chunk in self.chunks]
-            else:
-                self._starts = [chunk.start for chunk in self.chunks]
+            self._starts = [chunk.start for chunk in self.chunks]
         return self._starts
+
+    @property
+    def strings(self) -> list[LongString]:
+        """The strings of several lines; none where the text is broken, so that where they end is not sure."""
+        return self._long if self._closed and not self.exact else []
+
+    def places(self, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+        """The ranges in which one of the words stands as a whole identifier, but not in comments and long strings."""
+        for word in words:
+            found = self._places.get(word)
+            if found is None:
+                found = self._places[word] = tuple(self._found(word)) if word in self.code else ()
+            yield from found
+
+    def _found(self, word: str) -> Iterator[tuple[int, int]]:
+        strings = self.strings
+        for start, end in places(self.code, (word,)):
+            if not in_text(strings, start) and not in_comment(self.code, start):
+                yield start, end
 
     def node(self, chunk: Chunk) -> Definition | None:
         """The definition of a chunk; rebuilds the outline if the cut was wrong."""
@@ -166,16 +180,18 @@ class Outline:
 
         self.exact = True
         self._starts = None
+        self._places.clear()
         tree = parse(self.code) or repair(self.code).tree
         self.chunks = list[Chunk]()
         rest: list[ast.stmt] = []
+        lines = [0, *(match.end() for match in re.finditer("\n", self.code)), len(self.code) + 1]
         for statement in tree.body:
             if isinstance(statement, Definition):
                 first = min([statement.lineno, *(d.lineno for d in statement.decorator_list)])
                 last = statement.end_lineno or statement.lineno
-                text = "\n".join(self.code.split("\n")[first - 1 : last])
+                start, end = lines[first - 1], lines[last] - 1
                 is_class = isinstance(statement, ast.ClassDef)
-                piece = Chunk(statement.name, first, last, text, 0, len(text), is_class, first - 1)
+                piece = Chunk(statement.name, first, last, self.code, start, end, is_class, first - 1)
                 piece.parsed = ast.increment_lineno(statement, 1 - first)
                 self.chunks.append(piece)
             else:
@@ -185,7 +201,8 @@ class Outline:
 
     def _cut(self) -> list[Chunk]:
         code = self.code
-        hidden = _hidden_lines(code)
+        # Strings in which a line starts like a statement.
+        hidden = [(start, end) for start, end, _ in self._long if _SUSPECT.search(code, start, end)]
         starts: list[tuple[int, str, bool]] = []  # offset, name ("" for other statements), is class
         decorated = -1
         inside = iter(hidden)
@@ -237,15 +254,3 @@ def _definition(text: str) -> Definition | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return body[0] if len(body) == 1 and isinstance(body[0], Definition) else None
-
-
-def _hidden_lines(code: str) -> list[tuple[int, int]]:
-    """Ranges of triple-quoted strings in which a line starts like a statement."""
-    if '"""' not in code and "'''" not in code:
-        return []
-    hidden: list[tuple[int, int]] = []
-    for match in _STRING_OR_COMMENT.finditer(code):
-        start, end = match.span()
-        if end - start > 6 and code[start] != "#" and _SUSPECT.search(code, start, end):
-            hidden.append((start, end))
-    return hidden

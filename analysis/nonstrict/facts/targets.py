@@ -31,22 +31,30 @@ def promising(definition: ast.AST, names: AbstractSet[str], handed: AbstractSet[
     A function that traces what it is given (`make_fx(fn)(*args)` with `fn` a parameter, or made elsewhere) marks
     nothing by itself; infrastructure is full of these.
     """
-    inside = {inner.name for inner in walk(definition) if isinstance(inner, (*_Function, ast.ClassDef))}
-    unknown = _unknown_names(definition) - inside
+    calls: list[ast.Call] = []
     for inner in walk(definition):
         if isinstance(inner, (*_Function, ast.ClassDef)):
             if any(last_name(decorator) in names for decorator in inner.decorator_list):
                 return True
         elif isinstance(inner, ast.Call):
-            given = [*inner.args, *(keyword.value for keyword in inner.keywords)]
             if last_name(inner.func) in names:
-                if any(not _is_unknown(value, unknown) for value in given[:1]) or not given:
-                    return True
-                if any(not _is_unknown(keyword.value, unknown) for keyword in inner.keywords if _is_target(keyword)):
-                    return True
+                calls.append(inner)
             elif any(last_name(value) in handed for value in inner.args):
                 return True
-    return False
+    if not calls:
+        return False
+    inside = {inner.name for inner in walk(definition) if isinstance(inner, (*_Function, ast.ClassDef))}
+    unknown = _unknown_names(definition) - inside
+    return any(_marks_known(call, unknown) for call in calls)
+
+
+def _marks_known(call: ast.Call, unknown: AbstractSet[str]) -> bool:
+    """Whether a call of a marker is given something that the program may define, or nothing yet."""
+    if not call.args and not call.keywords:
+        return True
+    first = call.args[0] if call.args else call.keywords[0].value
+    targets = [first, *(keyword.value for keyword in call.keywords if _is_target(keyword))]
+    return any(not _is_unknown(value, unknown) for value in targets)
 
 
 def _is_target(keyword: ast.keyword) -> bool:

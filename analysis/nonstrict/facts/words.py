@@ -26,12 +26,13 @@ def places(code: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
             start = code.find(word, end)
 
 
-def applied(code: str, called: Iterable[str], handed: Iterable[str]) -> Iterator[int]:
-    """Where a word may be applied: before a parenthesis or in a decorator, `handed` ones also as values."""
-    for words, follows in ((called, CALLED), (handed, HANDED_ON)):
-        for start, end in places(code, words):
-            if follows.match(code, end) or _decorates(code, start):
-                yield start
+def is_applied(code: str, start: int, end: int, follows: re.Pattern[str]) -> bool:
+    """Whether a word may be applied: something that `follows` matches stands behind it, or it decorates."""
+    return (follows.match(code, end) is not None and not _defines(code, start)) or _decorates(code, start)
+
+
+def _defines(code: str, start: int) -> bool:
+    return code.endswith(("def ", "class "), 0, start)
 
 
 def _decorates(code: str, start: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from nonstrict.knowledge.stdlib_effects import MUTATING, Entries
+from nonstrict.knowledge.stdlib_effects import CHANGING_FIRST, MUTATING, Entries
 
 
 class CallEffect(NamedTuple):
@@ -29,6 +29,10 @@ class CallEffect(NamedTuple):
 
 # Methods that change a container, by the container's kind as `call_result` names it.
 MUTATING_METHODS: dict[str, frozenset[str]] = {kind: frozenset(names.split()) for kind, names in MUTATING.items()}
+
+
+#: Functions that change the container that is their first argument, by their dotted names.
+CHANGING_FUNCTIONS = frozenset(CHANGING_FIRST.split())
 
 
 def call_effect(qualname: str) -> CallEffect | None:

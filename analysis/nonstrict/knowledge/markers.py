@@ -141,8 +141,9 @@ _NEEDLES: dict[bytes, tuple[bytes, ...]] = {
     # Regions that must not break.
     b"optimize_assert": (b"",),
 }
-#: `fullgraph` as an argument or a key; `_can_compile_fullgraph` is the name of something else.
-_STRICT = re.compile(rb"(?<![\w.])fullgraph\b(?:\s*=(?!=)|[\"'])")
+#: `fullgraph` as an argument or a key; `_can_compile_fullgraph` is the name of something else. What stands before it
+#: is looked at last: a pattern that begins with a literal is found many times faster.
+_STRICT = re.compile(rb"fullgraph(?<![\w.]fullgraph)\b(?:\s*=(?!=)|[\"'])")
 
 
 #: What projects make wrappers of: markers that do not trace at once what they are given, and strict regions.

@@ -386,6 +386,13 @@ SAME_METHODS: dict[str, tuple[str, ...]] = {
     "context-variable": ("contextvars.ContextVar",),
 }
 
+#: Functions that change the container that is their first argument.
+CHANGING_FIRST = (
+    "heapq.heappush heapq.heappop heapq.heapify heapq.heapreplace heapq.heappushpop "
+    "bisect.insort bisect.insort_left bisect.insort_right "
+    "operator.setitem operator.delitem operator.iadd operator.iconcat operator.ior"
+)
+
 MUTATING: dict[str, str] = {
     "list": "append clear extend insert pop remove reverse sort __setitem__ __delitem__ __iadd__ __imul__",
     "dict": "clear pop popitem setdefault update __setitem__ __delitem__ __ior__",

@@ -1,29 +1,29 @@
-"""Loading attributes and subscripts, and the questions about an argument that no guard watches."""
+"""Loading attributes, and the questions about an argument that no guard watches."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import classes
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
+from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     BOOL,
     CONTAINERS,
-    GLOBALS,
-    NO_CONSTANT,
     NUMBER,
     PRIMITIVES,
     SETTING,
     SIZE,
     STRING,
     TENSORS,
+    TYPE,
     UNKNOWN,
     Flag,
-    Heap,
     Kind,
     Value,
     join,
@@ -32,7 +32,8 @@ from nonstrict.program.values import (
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
-_QUERIES = frozenset({"is_leaf", "grad_fn", "grad"})
+_QUERIES = frozenset({"is_leaf", "grad_fn", "grad", "_version"})
+_CLASS_NAMES = frozenset({"__name__", "__qualname__"})
 _MODULE_PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias"})
 _ATTRIBUTE_KINDS = {
     "size": SIZE,
@@ -44,6 +45,8 @@ _ATTRIBUTE_KINDS = {
 }
 #: What a module registers as a part of itself, and what can hold state besides.
 _REGISTERED = frozenset({Kind.MODULE, Kind.PARAMETER})
+#: What a plain attribute may hold that decides a result without being read: it is called.
+_CHOSEN = frozenset({Kind.EXTERNAL, Kind.FUNCTION, Kind.PARTIAL})
 _HOLDERS = CONTAINERS | {Kind.TUPLE, Kind.OBJECT, Kind.INSTANCE}
 _POINTER_ATTRIBUTES = frozenset({"__cuda_array_interface__", "__array_interface__"})
 
@@ -90,7 +93,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     simple = _ATTRIBUTE_KINDS.get(kind or "")
     if simple is not None:
         frame.consume(node, base, metadata=True)
-        pending = base.pending if kind in ("size", "number") else frozenset[object]()
+        pending = base.pending if kind == "size" else frozenset[object]()
         if kind == "size" and follows_shape(base):
             return Value(Kind.SIZE, flags=Flag.SHAPE, pending=pending)
         return simple.with_pending(pending)
@@ -100,6 +103,8 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
             return Value(Kind.TENSOR, FRESH)
         flags = base.flags & Flag.BOOLEAN if name == "data" else base.flags
         return Value(Kind.TENSOR, base.place.step(VIEW), flags=flags, pending=base.pending)
+    if name == "__class__" and base.place.origin is Origin.ARGUMENT:
+        return Value(Kind.INSTANCE, base.place, TYPE)
     if name.startswith("__"):
         return UNKNOWN
     return Value(Kind.EXTERNAL_METHOD, base.place, (base, name)) if kind is None else UNKNOWN
@@ -131,11 +136,15 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     if heap is not None and name in heap.attributes:
         value = heap.attributes[name]
         found = relocated(value, place) if base.place.origin is not Origin.FRESH else value
+        found = _with_replacements(frame, base, name, found)
         _plain_attribute(frame, node, base, found, name)
         return held(base, found)
-    inherited = classes.class_attribute(frame.machine, base.ref, name, _class_place(base, name))
+    # An instance that is captured may get an attribute of its own in place of the class's.
+    at = place if base.place.origin is Origin.GLOBAL else _class_place(base, name)
+    inherited = classes.class_attribute(frame.machine, base.ref, name, at)
     if inherited is not None:
         if inherited.kind is Kind.FUNCTION:
+            frame.identified(node, base)
             return _method(frame, node, base, inherited)
         if inherited.kind is not Kind.MARKED:
             _plain_attribute(frame, node, base, inherited, name)
@@ -145,10 +154,21 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         return declared
     if base.kind is Kind.MODULE:
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
+    computed = classes.special(frame, node, base, "__getattr__", [STRING._replace(const=name)])
+    if computed is not None:
+        return computed
     stored = frame.machine.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
     if stored is not None:
         return relocated(stored, place)
     return Value(Kind.EXTERNAL_METHOD, place, (base, name)) if heap is None or heap.open else UNKNOWN.at(place)
+
+
+def _with_replacements(frame: Frame, base: Value, name: str, found: Value) -> Value:
+    """A marked function in an attribute of a global object, and those that the module puts there later."""
+    if found.kind is not Kind.MARKED or base.place.origin is not Origin.GLOBAL or base.place.path:
+        return found
+    stored = frame.machine.stored_in(base.place, name)
+    return found if stored is None else join(found, stored)
 
 
 def _class_place(base: Value, name: str) -> Place:
@@ -165,6 +185,8 @@ def _method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
         return Value(Kind.BOUND, FRESH, (Value(Kind.CLASS, FRESH, base.ref), function))
     bound = Value(Kind.BOUND, base.place, (base, function))
     if function.binding == "property":
+        if frame.region and function.cached_at is not None and last_name(function.cached_at) == "cached_property":
+            breaks.statement(frame, node, "object-cached-property")
         return frame.machine.call(frame, node, bound, [], {})
     return bound
 
@@ -174,11 +196,17 @@ def _plain_attribute(frame: Frame, node: ast.AST, base: Value, value: Value, nam
     if base.kind is not Kind.MODULE or base.place.origin is not Origin.ARGUMENT:
         return
     for alternative in value.alternatives():
-        plain_tensor = alternative.kind is Kind.TENSOR and not alternative.flags & Flag.REGISTERED
+        if alternative.flags & Flag.REGISTERED:
+            continue
+        plain_tensor = alternative.kind is Kind.TENSOR
         if plain_tensor and alternative.flags & Flag.CLASS_ATTRIBUTE:
             frame.emit(Event.READ, node, alternative.place, alternative)
-        elif plain_tensor or alternative.kind in PRIMITIVES:
+        elif plain_tensor or alternative.kind in PRIMITIVES or alternative.kind is Kind.NUMPY or _chosen(alternative):
             frame.emit(Event.ATTRIBUTE, node, base.place.step(f".{name}"), alternative, name)
+
+
+def _chosen(value: Value) -> bool:
+    return value.kind in _CHOSEN and not value.flags & Flag.CLASS_ATTRIBUTE
 
 
 def held(base: Value, found: Value) -> Value:
@@ -191,9 +219,31 @@ def held(base: Value, found: Value) -> Value:
         return found
     if found.kind is Kind.UNION:
         return found._replace(ref=tuple(held(base, alternative) for alternative in found.ref))
-    if found.kind in _REGISTERED or (of_module and found.kind not in _HOLDERS):
+    inside = base.flags & Flag.INSIDE
+    if found.kind is Kind.PARAMETER or (found.kind is Kind.MODULE and not inside):
+        return found
+    if of_module and found.kind not in _HOLDERS and not inside:
         return found
     return found._replace(flags=found.flags | Flag.INSIDE)
+
+
+def asked_for(frame: Frame, node: ast.AST, base: Value, name: str, answer: Value) -> None:
+    """Whether an object or module has an attribute decides, and nothing is known that gives it one."""
+    place = base.place.step(f".{name}")
+    if frame.static or answer.kind not in PRIMITIVES or frame.initialises(answer.at(place)):
+        return
+    if base.kind is Kind.MODULE and base.place.origin is Origin.ARGUMENT:
+        if _gives_itself(base, name):
+            return
+        frame.emit(Event.ATTRIBUTE, node, place, answer, name)
+    elif base.kind in (Kind.OBJECT, Kind.INSTANCE) and base.place.captured:
+        frame.emit(Event.READ, node, place, answer)
+
+
+def _gives_itself(module: Value, name: str) -> bool:
+    """Whether a parameter, buffer or submodule has that name: Dynamo guards those."""
+    known = module.heap.attributes.get(name) if module.heap is not None else None
+    return known is not None and (known.kind in _REGISTERED or bool(known.flags & Flag.REGISTERED))
 
 
 def _mode(frame: Frame, node: ast.AST, base: Value) -> Value:
@@ -205,9 +255,12 @@ def _mode(frame: Frame, node: ast.AST, base: Value) -> Value:
 
 def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """An attribute of an object whose class lies outside the program, torch's own modules among them."""
+    if name in _CLASS_NAMES and asks_for_type(base):
+        frame.emit(Event.QUERY, node, base.place, base, ast.unparse(node))
+        return STRING
     place = base.place.step(f".{name}")
     if base.heap is not None and name in base.heap.attributes:
-        found = relocated(base.heap.attributes[name], place)
+        found = _with_replacements(frame, base, name, relocated(base.heap.attributes[name], place))
         _plain_attribute(frame, node, base, found, name)
         return held(base, found)
     if base.kind is Kind.MODULE:
@@ -223,6 +276,8 @@ def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: 
 
 def _of_class(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     cls = base.ref
+    if base.place.captured:
+        frame.consume(node, base)
     found = classes.member(frame.machine, cls, name)
     if found is None:
         if name == "apply" and classes.is_autograd_function(cls):
@@ -236,6 +291,17 @@ def _of_class(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Valu
     if classes.is_enum(cls):
         return Value(Kind.SETTING, FRESH, cls)
     return relocated(value, _class_place(base, name))
+
+
+def _of_function(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    """What a module stores under an attribute of one of its functions."""
+    function = base.ref
+    place = Place(Origin.GLOBAL, function.module.path, function.name)
+    plain = function.closure is None and function.owner is None and not name.startswith("__")
+    stored = frame.machine.stored_in(place, name) if plain else None
+    if stored is None:
+        return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
+    return relocated(stored, place.step(f".{name}"))
 
 
 def _of_super(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
@@ -259,6 +325,13 @@ def _of_tuple(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Valu
     return relocated(found, base.place.step(f".{name}")) if outside else found
 
 
+def _of_setting(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    """The type of a device is a string; what members of enumerations hold is not known."""
+    if name == "type" and base.ref is None:
+        return STRING
+    return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
+
+
 def _of_marked(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """Methods of operators register what belongs to them; nothing else is known of a marked function."""
     method = base.ref.operator is not None and name.startswith("register_")
@@ -274,102 +347,29 @@ _LOADERS = {
     Kind.MODULE: _of_object,
     Kind.INSTANCE: _of_external_instance,
     Kind.CLASS: _of_class,
+    Kind.FUNCTION: _of_function,
     Kind.SUPER: _of_super,
     Kind.UNKNOWN: _of_unknown,
     Kind.MARKED: _of_marked,
     Kind.TUPLE: _of_tuple,
+    Kind.SETTING: _of_setting,
 }
 
 
-# -- subscripts ---------------------------------------------------------------------------------------------------
-
-
-def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
-    """The value of `base[index]`."""
-    if base.kind is Kind.UNION:
-        found: Value | None = None
-        for alternative in base.ref:
-            if alternative.kind is not Kind.NONE:
-                found = join(found, subscript(frame, node, alternative, index))
-        return found or UNKNOWN
-    if base.kind in TENSORS:
-        return _indexed_tensor(frame, node, base, index)
-    special = classes.special(frame, node, base, "__getitem__", [index])
-    if special is not None:
-        return special
-    if base.kind is Kind.SIZE:
-        kind = Kind.SIZE if isinstance(node.slice, ast.Slice) else Kind.NUMBER
-        return Value(kind, flags=base.flags & Flag.SHAPE, pending=base.pending)
-    if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
-        frame.emit(Event.AMBIENT, node, value=index, what="reads the environment")
-        return STRING
-    if base.kind in (Kind.CLASS, Kind.EXTERNAL):
-        member = base.kind is Kind.CLASS and classes.is_enum(base.ref)
-        return Value(Kind.SETTING, FRESH, base.ref) if member else base
-    if base.kind is Kind.FUNCTION and "triton" in base.ref.traits:
-        return base._replace(flags=base.flags | Flag.NATIVE)
-    if base.ref == GLOBALS and isinstance(index.const, str):
-        return frame.machine.global_value(frame.module, index.const)
-    if base.heap is not None:
-        return _element_at(frame, base, index)
-    return UNKNOWN.at(base.place.step("[]")).with_pending(base.pending | index.pending)
-
-
-def _element_at(frame: Frame, base: Value, index: Value) -> Value:
-    heap = base.heap
-    if heap is None:
-        return UNKNOWN
-    if index.kind is Kind.SETTING and base.kind in (Kind.LIST, Kind.TUPLE):
-        return copied(base)
-    found = heap.load(index.const)
-    if base.place.origin is Origin.GLOBAL and not base.place.path and (found is None or found.kind is Kind.MARKED):
-        stored = frame.machine.stored_in(base.place, "")
-        found = found if stored is None else join(found, stored)
-    step = f"[{index.const!r}]" if index.const is not NO_CONSTANT else "[]"
-    if found is None:
-        return UNKNOWN.at(base.place.step(step))
-    if base.place.origin in (Origin.FRESH, Origin.UNKNOWN):
-        return found.with_pending(found.pending | base.pending)
-    return held(base, relocated(found, base.place.step(step)))
-
-
-def copied(base: Value) -> Value:
-    """A new container with the elements of another."""
-    made = Heap()
-    if base.heap is not None:
-        made.items, made.loose = dict(base.heap.items), base.heap.loose
-        made.element = base.heap.element
-        if made.element is not None and base.place.origin is not Origin.FRESH:
-            made.element = relocated(made.element, base.place.step("[]"))
-            made.items = {key: relocated(item, base.place.step(f"[{key!r}]")) for key, item in made.items.items()}
-    return Value(base.kind, FRESH, heap=made, pending=base.pending)
-
-
-def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
-    frame.settle(index)
-    pending = base.pending
-    parts = [index]
-    if index.kind is Kind.TUPLE and index.heap is not None:
-        parts = list(index.heap.items.values())
-    advanced = False
-    for part in parts:
-        if part.kind in TENSORS:
-            advanced = True
-            frame.settle(part)
-            if part.flags & Flag.BOOLEAN:
-                pending |= frame.unbacked(node, base, "boolean-mask indexing").pending
-            pending |= part.pending
-        elif part.kind in (Kind.LIST, Kind.NUMPY, Kind.UNKNOWN, Kind.UNION):
-            advanced = True
-            frame.settle(part)
-    place = FRESH if advanced else base.place.step(VIEW)
-    if advanced:
-        frame.consume(node.value, base)
-    flags = base.flags & (Flag.BOOLEAN | Flag.ATTACHED)
-    return Value(Kind.TENSOR, place, flags=flags, pending=pending)
-
-
 # -- questions that are not guarded -------------------------------------------------------------------------------
+
+
+def _asked_for_type(operand: ast.expr) -> ast.expr | None:
+    """The expression whose type is asked for by `type(x)` or `x.__class__`."""
+    if isinstance(operand, ast.Call) and getattr(operand.func, "id", "") == "type" and len(operand.args) == 1:
+        return operand.args[0]
+    return operand.value if isinstance(operand, ast.Attribute) and operand.attr == "__class__" else None
+
+
+def _names(frame: Frame, node: ast.Compare, dotted: str) -> bool:
+    """Whether one side of a comparison is what a dotted name means."""
+    others = (frame.machine.evaluate(frame, operand) for operand in (node.left, *node.comparators))
+    return any(other.kind is Kind.EXTERNAL and other.ref == dotted for other in others)
 
 
 def _names_tensor(frame: Frame, node: ast.Compare, asked: Value) -> bool:
@@ -380,11 +380,19 @@ def _names_tensor(frame: Frame, node: ast.Compare, asked: Value) -> bool:
     return any(other.kind is Kind.EXTERNAL and torch_kind(other.ref) == "tensor-class" for other in others)
 
 
+def asks_for_type(value: Value) -> bool:
+    """Whether a value is the type of a tensor argument: a stand-in's, while tracing."""
+    return value.kind is Kind.INSTANCE and value.ref == TYPE and value.place.origin is Origin.ARGUMENT
+
+
 def compared_types(frame: Frame, node: ast.Compare) -> None:
     """`type(x) is torch.Tensor` and the like, for an argument of the marked function."""
     for operand in (node.left, *node.comparators):
-        if isinstance(operand, ast.Call) and getattr(operand.func, "id", "") == "type" and len(operand.args) == 1:
-            asked = frame.machine.evaluate(frame, operand.args[0])
-            if asked.place.origin is Origin.ARGUMENT and (asked.kind in TENSORS or _names_tensor(frame, node, asked)):
+        inner = _asked_for_type(operand)
+        if inner is not None:
+            asked = frame.machine.evaluate(frame, inner)
+            tensor = asked.kind in TENSORS or _names_tensor(frame, node, asked)
+            symbolic = asked.kind is Kind.NUMBER and not asked.place.path and _names(frame, node, "builtins.int")
+            if asked.place.origin is Origin.ARGUMENT and (tensor or symbolic):
                 frame.emit(Event.QUERY, node, asked.place, asked, ast.unparse(node))
                 return

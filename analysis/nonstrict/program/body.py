@@ -10,7 +10,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Related, Span
 from nonstrict.program import invoke, parameters
 from nonstrict.program.annotations import canonical
-from nonstrict.program.boundary import dynamic_sizes, exchange, hashed, soundness, structures, varying
+from nonstrict.program.boundary import dynamic_sizes, exchange, hashed, parts, soundness, structures, traced, varying
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Effect, Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
@@ -108,7 +108,11 @@ class MarkedBody:
             return {}  # torch asks for annotations, and lets no other types in
         if not parameters.needs_callers(self.machine, function):
             return {}
-        return callers.joined_arguments(self.machine, self.mark)
+        seen = callers.joined_arguments(self.machine, self.mark)
+        for name, value in traced.joined(self).items():
+            if name not in seen or seen[name].kind is Kind.UNKNOWN or traced.holds_unknown(seen[name]):
+                seen[name] = value
+        return seen
 
     def seek_calls(self) -> None:
         """Look for the calls of an operator that has an effect: where they drop its result, the effect is lost."""
@@ -210,10 +214,33 @@ class MarkedBody:
     def writers(self, place: Place) -> tuple[Related, ...]:
         """Where what lives at a place is changed; other files are searched only for what changes the verdict."""
         if place.origin is Origin.DEFAULT:
-            return self._own_writes(place)
+            return (*self._own_writes(place), *self._writes_through(place))
+        if place.origin is Origin.CELL and not place.path:
+            return writes.writers(self.machine, place)
+        if place.origin is Origin.CELL:
+            return writes.writers(self.machine, place) or self._writes_through(place)
         if not place.captured or (place.origin is Origin.RECEIVER and not place.owner):
             return evidence.argument_writers(self.machine, place, self._owners_at(place))
         return writes.writers(self.machine, place, abroad=place not in self._tensor_places)
+
+    def _writes_through(self, place: Place) -> tuple[Related, ...]:
+        """Where a global object that a cell, or a parameter bound by `partial`, holds as well is changed."""
+        held = next((value for name, value in self._held_elsewhere() if name == place.name), UNKNOWN)
+        if held.place.origin is not Origin.GLOBAL or held.kind in _NO_STATE:
+            return ()
+        shared = held.place._replace(path=(*held.place.path, *place.path))
+        return tuple(writer for writer in writes.writers(self.machine, shared) if writer.message != "rebound here")
+
+    def _held_elsewhere(self) -> Iterator[tuple[str, Value]]:
+        function, target = self.mark.function, self.mark.target
+        if function is not None and target.kind is Kind.PARTIAL:
+            arguments = function.node.args
+            yield from zip((one.arg for one in (*arguments.posonlyargs, *arguments.args)), target.ref[1], strict=False)
+            yield from target.ref[2]
+        frame = function.closure if function is not None else None
+        while frame is not None:
+            yield from frame.env.items()
+            frame = frame.function.closure if frame.function is not None else None
 
     def _own_writes(self, place: Place) -> tuple[Related, ...]:
         """Where the body itself changes a default argument, which all its calls share."""
@@ -243,6 +270,11 @@ class MarkedBody:
         paths = {self.mark.path, *(call.path for call in callers.calls_of(self.machine, self.mark))}
         return evidence.mode_writers(self.machine, sorted(paths))
 
+    @property
+    def mode_guarded(self) -> bool:
+        """Whether every region that calls the function reads a mode too, so that Dynamo compiles once per mode."""
+        return crossing.reads_mode(self.machine, self.mark, self.torch)
+
     def environment_writers(self, name: str) -> tuple[Related, ...]:
         """Where the project sets an environment variable."""
         return evidence.environment_writers(self.machine, name)
@@ -258,13 +290,20 @@ class MarkedBody:
             holder = holder.heap.step(step) if holder is not None and holder.heap is not None else None
         return found
 
+    def holds_apart(self, read: Effect) -> bool:
+        """Whether a plain container of a module argument holds the module that is read, and nothing registers it."""
+        root = self._arguments.get(read.place.name)
+        return root is not None and parts.held_apart(root, read.value)
+
     def guarded_by_region(self, place: Place) -> bool:
         """Whether every compiled caller reads the place itself, so that Dynamo guards it."""
         if place.origin is Origin.ARGUMENT:
             return crossing.guarded(self.machine, self.mark, place, self.torch)
         calls = callers.calls_of(self.machine, self.mark)
         compiled = [call for call in calls if callers.is_compiled(self.machine, call)]
-        return bool(compiled) and all(callers.reads(call, place) for call in compiled)
+        if compiled and all(callers.reads(call, place) for call in compiled):
+            return True
+        return crossing.reads_state(self.machine, self.mark, place, self.torch)
 
     @property
     def sites(self) -> tuple[CallSite, ...]:
@@ -310,7 +349,8 @@ class MarkedBody:
     @cached_property
     def taken(self) -> list[exchange.Taken]:
         """The arguments of the function in regions, judged; of its annotations if no call was seen."""
-        return exchange.taken(self)
+        known = exchange.taken(self)
+        return [*known, *traced.taken(self, known)]
 
     @cached_property
     def unsound(self) -> list[tuple[Registration, soundness.Fault]]:

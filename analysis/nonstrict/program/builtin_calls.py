@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method
-from nonstrict.program import attributes, classes, conditions, expressions, stores
+from nonstrict.program import attributes, classes, conditions, expressions, stores, subscripts
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
+from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
     BOOL,
@@ -23,6 +24,7 @@ from nonstrict.program.values import (
     REVERSED,
     STRING,
     TENSORS,
+    TYPE,
     UNKNOWN,
     Flag,
     Heap,
@@ -104,7 +106,14 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     classes.special(frame, node, value, "__len__", [])
     frame.consume(node, value, metadata=value.is_tensor)
     shape = Flag.SHAPE if attributes.follows_shape(value) else Flag.NONE
-    return Value(Kind.NUMBER, flags=shape, pending=value.pending)
+    counted = value.is_tensor or value.kind is Kind.SIZE
+    pending = value.pending if counted else _drawn(value.pending)
+    return Value(Kind.NUMBER, flags=shape, pending=pending)
+
+
+def _drawn(pending: frozenset[Any]) -> frozenset[Any]:
+    """Without what follows from data: how long a list is does not, whatever it holds."""
+    return frozenset(effect for effect in pending if effect.event is not Event.ESCAPE)
 
 
 def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -147,7 +156,8 @@ def _sorted(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
 def _sum(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if not positional:
         return NUMBER
-    element = expressions.elements_of(frame, node, frame.consume(node, positional[0]))
+    element = expressions.elements_of(frame, node, positional[0])
+    frame.consume(node, element if element.is_tensor else positional[0])
     if element.is_tensor or any(value.is_tensor for value in positional[1:]):
         return Value(Kind.TENSOR, pending=element.pending)
     return (NUMBER if element.kind is Kind.NUMBER else UNKNOWN).with_pending(_pending(positional) | element.pending)
@@ -258,9 +268,10 @@ def _isinstance(frame: Frame, node: ast.AST, positional: list[Value], keywords: 
     if len(positional) < 2:
         return BOOL
     value, asked = positional[0], positional[1]
+    frame.identified(node, value)
     names = _class_names(asked)
     known = value.is_tensor or value.kind is Kind.UNKNOWN
-    if value.place.origin is Origin.ARGUMENT and not value.place.path and known:
+    if value.place.origin is Origin.ARGUMENT and all(step.startswith("[") for step in value.place.path) and known:
         special = {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
         if names & special:
             frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))
@@ -282,7 +293,7 @@ def _type(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
         return UNKNOWN
     value = positional[0]
     if value.is_tensor and value.place.origin is Origin.ARGUMENT:
-        return Value(Kind.INSTANCE, value.place, "builtins.type")
+        return Value(Kind.INSTANCE, value.place, TYPE)
     if value.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(value.ref, "bases"):
         return Value(Kind.CLASS, FRESH, value.ref)
     return UNKNOWN
@@ -295,14 +306,19 @@ def _identity(frame: Frame, node: ast.AST, positional: list[Value], keywords: di
 
 
 def _getattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if len(positional) > 1:
+        frame.consume(node, positional[1])
     if len(positional) < 2 or not isinstance(positional[1].const, str):
         return UNKNOWN
     made = ast.Attribute(value=ast.Name(id="_", ctx=ast.Load()), attr=positional[1].const, ctx=ast.Load())
     ast.copy_location(made, node)
     made.value = node.args[0] if isinstance(node, ast.Call) else made.value
     found = attributes.load(frame, made, positional[0], positional[1].const)
-    if len(positional) > 2 and positional[2].kind is not Kind.NONE:
-        return join(found, positional[2])
+    if len(positional) > 2:
+        if found.kind is Kind.EXTERNAL_METHOD:
+            attributes.asked_for(frame, node, positional[0], positional[1].const, positional[2])
+        if positional[2].kind is not Kind.NONE:
+            return join(found, positional[2])
     return found
 
 
@@ -312,7 +328,24 @@ def _hasattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
         known = tensor_attribute(name) is not None or tensor_method(name) is not None
         if value.is_tensor and value.place.origin is Origin.ARGUMENT and not known:
             frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))
+        if not value.is_tensor:
+            attributes.asked_for(frame, node, value, name, BOOL)
     return BOOL
+
+
+def _changed_copy(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """`dataclasses.replace(instance, field=value)`: a new object."""
+    for value in keywords.values():
+        frame.consume(node, value)
+    given = positional[0] if positional else UNKNOWN
+    frame.consume(node, given)
+    if given.kind is not Kind.OBJECT:
+        return UNKNOWN
+    made = Heap()
+    for name, value in (given.heap.attributes if given.heap is not None else {}).items():
+        made.attributes[name] = value if given.place == FRESH else relocated(value, given.place.step(f".{name}"))
+    made.attributes.update(keywords)
+    return Value(Kind.OBJECT, FRESH, given.ref, heap=made)
 
 
 def _setattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -348,7 +381,7 @@ def _same(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
 
 def _copy(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if positional and positional[0].kind in CONTAINERS:
-        return attributes.copied(positional[0])
+        return subscripts.copied(positional[0])
     return positional[0] if positional else UNKNOWN
 
 
@@ -417,6 +450,7 @@ SPECIAL: dict[str, Handler] = {
     "nonstrict.identity": _same,
     "functools.reduce": _reduce,
     "copy.copy": _copy,
+    "dataclasses.replace": _changed_copy,
     "typing.cast": lambda frame, node, positional, keywords: positional[-1] if positional else UNKNOWN,
     **dict.fromkeys(
         (

@@ -12,7 +12,7 @@ from nonstrict.program.annotations import promised_value
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, NOWHERE, Place
-from nonstrict.program.values import Flag, Heap, Kind, Value, join
+from nonstrict.program.values import NONE, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -149,10 +149,12 @@ def _frame(machine: Machine, cls: Class) -> Frame:
         frame.function = cls.closure.function
         frame.scope = cls.closure.scope
         frame.env = dict(cls.closure.env)
-    for statement in cls.node.body:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and frame.scope is None:
-            function = definition_values.function_of(frame, statement, cls.offset, cls)
-            frame.env[statement.name] = Value(Kind.FUNCTION, FRESH, function)
+    if frame.scope is None:
+        if cls.functions is None:
+            nodes = [node for node in cls.node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            functions = (definition_values.function_of(frame, node, cls.offset, cls) for node in nodes)
+            cls.functions = {function.name: Value(Kind.FUNCTION, FRESH, function) for function in functions}
+        frame.env.update(cls.functions)
     return frame
 
 
@@ -229,7 +231,7 @@ def construct(
         for (name, declared), given in zip(names, positional, strict=False):
             heap.attributes[name] = given if given.kind is not Kind.UNKNOWN else declared
         for name, declared in names[len(positional) :]:
-            heap.attributes[name] = keywords.get(name, declared)
+            heap.attributes[name] = keywords[name] if name in keywords else _default(machine, cls, name, declared)
         post = member(machine, cls, "__post_init__")
         if post is not None and post[0].kind is Kind.FUNCTION:
             machine.call(frame, node, Value(Kind.BOUND, FRESH, (instance, post[0].ref)), [], {})
@@ -238,6 +240,12 @@ def construct(
     for value in (*positional, *keywords.values()):
         heap.element = join(heap.element, value)
     return instance
+
+
+def _default(machine: Machine, cls: Class, name: str, declared: Value) -> Value:
+    """The field of a dataclass that a call leaves out: None if that is its default, else what is declared."""
+    found = member(machine, cls, name)
+    return NONE if found is not None and found[0].kind is Kind.NONE else declared
 
 
 def call_target(machine: Machine, value: Value) -> Value | None:

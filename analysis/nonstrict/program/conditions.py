@@ -6,9 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.program import expressions
+from nonstrict.program.classes import special
 from nonstrict.program.effects import Event
 from nonstrict.program.regions import breaks, folding
-from nonstrict.program.values import CALLABLES, TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 
+_SHOWN = frozenset({Event.READ, Event.QUERY})
 _TENSOR_OR_NONE = TENSORS | {Kind.NONE}
 
 
@@ -41,7 +43,8 @@ def decide(frame: Frame, node: ast.expr, *, checks: bool = False) -> None:
 def decide_value(frame: Frame, node: ast.AST, value: Value) -> None:
     """The truth of a value is asked for: a tensor's data is not there while tracing."""
     frame.settle(value)
-    if frame.region and breaks.from_item(value):
+    special(frame, node, value, "__bool__", [])
+    if frame.region and (breaks.from_item(value) or breaks.depends_on_data(frame, value)):
         breaks.statement(frame, node, "if-tensor-item")
     for alternative in value.alternatives():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
@@ -64,7 +67,7 @@ def trace_verdict(frame: Frame, statement: ast.If) -> bool | None:
     for part in parts:
         part_negated = isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not)
         asked = part.operand if isinstance(part, ast.UnaryOp) and part_negated else part
-        if not isinstance(asked, ast.Call):
+        if not isinstance(asked, (ast.Call, ast.Name)):
             continue
         value = expressions.evaluate(frame, asked)
         if value.flags & Flag.TRACE_GUARD:
@@ -72,9 +75,14 @@ def trace_verdict(frame: Frame, statement: ast.If) -> bool | None:
             if len(parts) > 1 and (truth == conjunction or negated):
                 return None
             if computes(statement):
-                frame.emit(Event.QUERY, asked, what=ast.unparse(asked))
+                frame.emit(Event.QUERY, asked, what=trace_question(asked))
             return truth != negated
     return None
+
+
+def trace_question(asked: ast.expr) -> str:
+    """How a question whether the compiler traces is asked, also where a variable holds the answer."""
+    return ast.unparse(asked) if isinstance(asked, ast.Call) else "torch.compiler.is_compiling()"
 
 
 def forget_output(frame: Frame, known: set[tuple[object, ...]]) -> None:
@@ -82,6 +90,14 @@ def forget_output(frame: Frame, known: set[tuple[object, ...]]) -> None:
     effects = frame.summary.effects
     for key in [key for key, effect in effects.items() if key not in known and effect.event is Event.IO]:
         del effects[key]
+
+
+def forget_reads(frame: Frame, known: set[tuple[object, ...]]) -> None:
+    """What the message of an exception shows decides no result."""
+    effects = frame.summary.effects
+    for key in [key for key, effect in effects.items() if key not in known and effect.event in _SHOWN]:
+        if effects[key].event is Event.QUERY or effects[key].value.kind in PRIMITIVES:
+            del effects[key]
 
 
 def none_verdict(frame: Frame, test: ast.expr) -> bool | None:

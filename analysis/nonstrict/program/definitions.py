@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.frames import Frame
     from nonstrict.program.marks.operators import Operator
@@ -47,6 +49,7 @@ class Class:
     closure: Frame | None = None
     bases: tuple[Value, ...] = ()
     members: dict[str, Value] = field(default_factory=dict[str, "Value"])
+    functions: dict[str, Value] | None = None  # the functions of its body, undecorated, once they were asked for
     decorators: tuple[str, ...] = ()
     template: Value | None = None  # an instance as its `__init__` leaves it
     preparing: bool = False
@@ -87,6 +90,14 @@ class Region:
     path: str
     offset: int
     node: ast.AST
+
+
+class Passed(NamedTuple):
+    """What a region passes to a marked function, as tracing it tells; `receiver` is what a method is called on."""
+
+    receiver: Value | None
+    positional: tuple[Value, ...]
+    keywords: Mapping[str, Value]
 
 
 @dataclass(eq=False, slots=True)

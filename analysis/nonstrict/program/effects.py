@@ -207,6 +207,9 @@ def observed(root: Summary, harmless: frozenset[tuple[object, ...]], *, cached: 
     returned = {effect.key for effect in pending}
     decided = returned.union(*(reached.summary.settled for reached in states))
     found: dict[tuple[object, ...], Observed] = {}
+    for effect in pending:
+        if effect.event is Event.BREAK:
+            found[effect.key, False] = Observed(effect, (), False)
     for summary, chain, in_hook, kept in states:
         effects = list(summary.effects.values())
         effects += [effect for key, effect in summary.unbacked.items() if key not in returned and key not in harmless]

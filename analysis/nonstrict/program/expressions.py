@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import attributes, classes, conditions, definition_values
+from nonstrict.program import attributes, classes, comparisons, conditions, definition_values, subscripts
 from nonstrict.program.effects import Event
+from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW
 from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import (
@@ -17,6 +18,7 @@ from nonstrict.program.values import (
     ELLIPSIS,
     NO_CONSTANT,
     NONE,
+    PRIMITIVES,
     SETTING,
     STRING,
     TENSORS,
@@ -27,6 +29,7 @@ from nonstrict.program.values import (
     Value,
     container,
     join,
+    literals,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +84,7 @@ def _call(frame: Frame, node: ast.Call) -> Value:
     for argument in node.args:
         if isinstance(argument, ast.Starred):
             spread = evaluate(frame, argument.value)
-            positional.extend(_spread(spread))
+            positional.extend(_spread(frame, spread))
         else:
             positional.append(evaluate(frame, argument))
     keywords: dict[str, Value] = {}
@@ -90,16 +93,18 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif value.heap is not None:
-            keywords.update({key: item for key, item in value.heap.items.items() if isinstance(key, str)})
+            named = {key: item for key, item in value.heap.items.items() if isinstance(key, str)}
+            keywords.update({key: subscripts.entry(frame, value, key, item) for key, item in named.items()})
     return frame.machine.call(frame, node, callee, positional, keywords)
 
 
-def _spread(value: Value) -> list[Value]:
+def _spread(frame: Frame, value: Value) -> list[Value]:
     if value.heap is None:
         return []
     if value.kind is Kind.TUPLE and value.heap.items:
-        return [value.heap.items[key] for key in sorted(key for key in value.heap.items if isinstance(key, int))]
-    return [value.heap.element] if value.heap.element is not None else []
+        keys = sorted(key for key in value.heap.items if isinstance(key, int))
+        return [subscripts.entry(frame, value, key, value.heap.items[key]) for key in keys]
+    return [subscripts.entry(frame, value, NO_CONSTANT, value.heap.element)] if value.heap.element is not None else []
 
 
 def _binary(frame: Frame, node: ast.BinOp) -> Value:
@@ -131,12 +136,27 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
     if left.kind in _NUMERIC and right.kind in _NUMERIC:
         if isinstance(operator, ast.BitOr) and True in (left.const, right.const):
             return Value(Kind.BOOL, FRESH, const=True)
+        pending = _shifted(frame, operator, left, right)
         return Value(Kind.NUMBER, FRESH, flags=(left.flags | right.flags) & _OF_NUMBERS, pending=pending)
     if left.kind is Kind.UNION or right.kind is Kind.UNION:
         members = (*left.alternatives(), *right.alternatives())
         if any(member.kind in TENSORS for member in members):
             return _tensor_arithmetic(frame, left, right)
     return UNKNOWN.with_pending(pending)
+
+
+def _shifted(frame: Frame, operator: ast.operator, left: Value, right: Value) -> frozenset[Any]:
+    """What arithmetic leaves of what numbers carry.
+
+    torch looks for a number from `item()` in the results: it knows it by itself and by a multiple, not by a sum.
+    """
+    pending = left.pending | right.pending
+    if not pending or frame.region or not isinstance(operator, (ast.Add, ast.Sub)):
+        return pending
+    by = [value.const for value in (left, right) if isinstance(value.const, (int, float))]
+    if len(by) != 1 or not by[0]:
+        return pending
+    return frozenset(effect for effect in pending if effect.event is not Event.ESCAPE or effect.what != "`item()`")
 
 
 def _by_objects(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value | None:
@@ -156,16 +176,7 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value) -> Value:
             pending |= operand.pending
             flags |= operand.flags & (Flag.ATTACHED | Flag.FLOATING)
     boolean = left.flags & right.flags & Flag.BOOLEAN
-    return Value(Kind.TENSOR, FRESH, flags=flags | boolean | _literals(left, right), pending=pending)
-
-
-def _literals(*operands: Value) -> int:
-    """Whether torch knows a result while tracing: it computes with literals at once."""
-    for value in operands:
-        known = value.flags & Flag.LITERAL if value.kind in TENSORS else value.const is not NO_CONSTANT
-        if not known:
-            return Flag.NONE
-    return Flag.LITERAL
+    return Value(Kind.TENSOR, FRESH, flags=flags | boolean | literals(left, right), pending=pending)
 
 
 def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
@@ -184,8 +195,10 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
     found: Value | None = None
     last = len(node.values) - 1
     saved = frame.env
+    guarded = False  # one of the alternatives holds exactly while the compiler traces
     for index, part in enumerate(node.values):
         value = evaluate(frame, part)
+        guarded = guarded or (isinstance(node.op, ast.Or) and bool(value.flags & Flag.TRACE_GUARD))
         verdict = folding.of_value(frame, value) if frame.region else None
         if verdict is not None and index < last:
             if verdict is isinstance(node.op, ast.Or):
@@ -201,6 +214,8 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
     if frame.env is not saved:
         new = {name: value for name, value in frame.env.items() if name not in saved}
         frame.env = {**saved, **new}
+    if guarded and found is not None and found.kind is Kind.BOOL:
+        return found._replace(flags=found.flags | Flag.TRACE_GUARD)
     return found or UNKNOWN
 
 
@@ -220,57 +235,16 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.LShift: "lshift",
     ast.RShift: "rshift",
 }
-_IDENTITY = (ast.Is, ast.IsNot)
-
-
-def _compare(frame: Frame, node: ast.Compare) -> Value:
-    operands = [node.left, *node.comparators]
-    if all(isinstance(operator, _IDENTITY) for operator in node.ops):
-        for operand in operands:
-            value = evaluate(frame, operand)
-            if value.kind not in TENSORS and value.kind is not Kind.MODULE and not frame.initialises(value):
-                frame.consume(operand, value)
-        attributes.compared_types(frame, node)
-        return BOOL
-    attributes.compared_types(frame, node)
-    membership = any(isinstance(operator, (ast.In, ast.NotIn)) for operator in node.ops)
-    values = [evaluate(frame, operand) for operand in operands]
-    for operand, value in zip(operands, values, strict=True):
-        if not (membership and frame.initialises(value)):
-            frame.consume(operand, value)
-    pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
-    if membership:
-        if any(value.kind is Kind.EXTERNAL and value.ref == "os.environ" for value in values):
-            frame.emit(Event.AMBIENT, node, value=values[0], what="reads the environment")
-        return BOOL.with_pending(pending)
-    if any(value.kind in TENSORS for value in values):
-        for value in values:
-            frame.settle(value)
-        if len(node.ops) > 1:
-            return _chained(frame, node, values[0])
-        kept = _NO_PENDING.union(*(value.pending for value in values if value.kind in TENSORS))
-        return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN | _literals(*values), pending=kept)
-    if any(value.flags & Flag.SHAPE for value in values):
-        return Value(Kind.BOOL, FRESH, flags=Flag.SHAPE, pending=pending)
-    return BOOL.with_pending(pending)
-
-
-def _chained(frame: Frame, node: ast.Compare, first: Value) -> Value:
-    """`0 < x < 1` of tensors asks for the truth of the first comparison."""
-    frame.emit(Event.ESCAPE, node, FRESH, first, "a chained comparison of tensors")
-    if frame.region:
-        breaks.statement(frame, node, "chained-comparison-tensor")
-    return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
 
 
 def _conditional(frame: Frame, node: ast.IfExp) -> Value:
     test = node.test
     negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
     asked = test.operand if isinstance(test, ast.UnaryOp) and negated else test
-    if isinstance(asked, ast.Call):
+    if isinstance(asked, (ast.Call, ast.Name)):
         guard = evaluate(frame, asked)
         if guard.flags & Flag.TRACE_GUARD:
-            frame.emit(Event.QUERY, asked, what=ast.unparse(asked))
+            frame.emit(Event.QUERY, asked, what=conditions.trace_question(asked))
             return evaluate(frame, node.orelse if negated else node.body)
     verdict = folding.truth(frame, test) if frame.region else None
     if verdict is not None:
@@ -286,7 +260,10 @@ def _conditional(frame: Frame, node: ast.IfExp) -> Value:
 
 
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
-    return attributes.subscript(frame, node, evaluate(frame, node.value), index(frame, node.slice))
+    base, key = evaluate(frame, node.value), index(frame, node.slice)
+    if attributes.asks_for_type(key):
+        frame.emit(Event.QUERY, node.slice, key.place, key, ast.unparse(node.slice))
+    return subscripts.subscript(frame, node, base, key)
 
 
 def index(frame: Frame, node: ast.expr) -> Value:
@@ -401,19 +378,26 @@ def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
         return special.heap.element or UNKNOWN if special.heap is not None else UNKNOWN
     if iterable.kind in TENSORS:
         return Value(Kind.TENSOR, iterable.place.step(VIEW), flags=iterable.flags & Flag.ATTACHED)
+    if iterable.kind is Kind.NUMPY:
+        return iterable.at(iterable.place.step("[]"))
     if iterable.kind is Kind.SIZE:
         return Value(Kind.NUMBER, flags=iterable.flags & Flag.SHAPE)
     if iterable.kind is Kind.DICT:
         keys = iterable.heap.items if iterable.heap else {}
         return STRING if not keys or any(isinstance(key, str) for key in keys) else UNKNOWN
+    frame.advance(node, iterable)
     if iterable.heap is not None and iterable.heap.element is not None:
         element = iterable.heap.element
         if iterable.place.origin is FRESH.origin:
             return element
-        element = element.at(iterable.place.step("[]"))
+        element = relocated(element, iterable.place.step("[]"))
         # Of numbers it is enough that iterating reads the container.
-        return attributes.held(iterable, element) if element.is_tensor else element
+        return element if _is_number(element) else attributes.held(iterable, element)
     return UNKNOWN.at(iterable.place.step("[]"))
+
+
+def _is_number(element: Value) -> bool:
+    return all(alternative.kind in PRIMITIVES for alternative in element.alternatives())
 
 
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:
@@ -471,7 +455,7 @@ _HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,
     ast.BoolOp: _boolean,
-    ast.Compare: _compare,
+    ast.Compare: comparisons.compare,
     ast.IfExp: _conditional,
     ast.Subscript: _subscript,
     ast.Slice: _slice,

@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.effects import call_effect, call_result
+from nonstrict.knowledge.effects import CHANGING_FUNCTIONS, call_effect, call_result
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function, torch_kind
-from nonstrict.program import builtin_calls, classes, torch_calls, unseen
+from nonstrict.program import builtin_calls, classes, stores, torch_calls, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import marking, operators
-from nonstrict.program.places import FRESH
+from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     BOOL,
     BYTEARRAY,
+    CONTAINERS,
     NONE,
     NUMBER,
     NUMPY,
@@ -150,6 +151,10 @@ def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: li
 def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value:
     for value in values:
         frame.consume(node, value)
+        if name.startswith("itertools."):
+            frame.advance(node, value)
+    if name in CHANGING_FUNCTIONS and values and values[0].kind in CONTAINERS:
+        stores.write(frame, node, values[0].place, values[-1], name.rpartition(".")[2])
     if name.startswith("torch.ops."):
         operators.note_call(frame, node, operators.by_name(frame.machine, name))
     _run_callbacks(frame, node, values)
@@ -313,7 +318,9 @@ def _environ_read(frame: Frame, node: ast.AST, name: str, what: str, values: lis
 
 
 def _escape(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    copied = values[:1] if name == "copy.deepcopy" else []
     tensor = next((value for value in values[:2] if _holds_tensor(value)), None)
+    tensor = tensor or next((value for value in copied if _has_parameters(value)), None)
     if tensor is None:
         return None
     frame.consume(node, values[0])
@@ -346,6 +353,13 @@ _EFFECTS = {
     "escape": _escape,
     "hook": _hook,
 }
+
+
+def _has_parameters(value: Value) -> bool:
+    """Whether a module that is passed in surely has parameters or buffers."""
+    if value.kind is not Kind.MODULE or value.place.origin is not Origin.ARGUMENT or value.heap is None:
+        return False
+    return any(held.is_tensor or _has_parameters(held.at(value.place)) for held in value.heap.attributes.values())
 
 
 def _holds_tensor(value: Value) -> bool:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
-_NEVER_STATE = frozenset({Kind.CLASS, Kind.PYTHON_MODULE, Kind.EXTERNAL, Kind.MARKED, Kind.UNKNOWN, Kind.SUPER})
+#: Methods by which iterators and generators give what comes next.
+_ADVANCING = frozenset({"send", "throw", "__next__"})
+_NEVER_STATE = frozenset({Kind.PYTHON_MODULE, Kind.MARKED, Kind.UNKNOWN, Kind.SUPER})
 
 
 class Frame:
@@ -116,7 +118,8 @@ class Frame:
                     self.consume(node, alternative, metadata=metadata)
             return value
         if value.kind is Kind.EXTERNAL and not self.static:
-            value = self.machine.outside(value)
+            known = self.machine.outside(value)
+            value = value if known.kind is Kind.EXTERNAL else known
         if value.place.origin in CAPTURED and value.kind not in _NEVER_STATE:
             if value.kind in CALLABLES and not self._rebound_callable(value):
                 if value.kind is Kind.FUNCTION and value.place.origin is Origin.GLOBAL and not self.static:
@@ -128,6 +131,12 @@ class Frame:
         elif value.kind is Kind.UNKNOWN and value.place.origin in CAPTURED and not self.static:
             self.summary.add(Effect(Event.UNSEEN, self.module.path, self.offset, node, value.place, value, "value"))
         return value
+
+    def identified(self, node: ast.AST, value: Value) -> None:
+        """Which object a captured name holds decides something, not what the object holds: only rebinding matters."""
+        place = value.place
+        if place.origin is Origin.GLOBAL and not place.path and not self.static and self.machine.is_rebound(place):
+            self.emit(Event.READ, node, place, value, "identity")
 
     def written(self, node: ast.AST, tensor: Value, what: str) -> None:
         """A tensor is changed in place: an effect on captured ones, and on arguments of what has to declare that."""
@@ -177,6 +186,13 @@ class Frame:
         self.summary.draws.setdefault(effect.key, effect)
         return Value(kind, pending=frozenset({effect}))
 
+    def advance(self, node: ast.AST, iterator: Value, by: str = "") -> None:
+        """An iterator that lives outside gives what comes next, while tracing and never again; `by` is the method."""
+        if by and by not in _ADVANCING:
+            return
+        if iterator.kind is Kind.ITERATOR and iterator.place.captured and not self.static and not self.region:
+            self.settle(self.random(node, f"advances the iterator `{iterator.place.text}`", Kind.UNKNOWN))
+
     def returned(self, node: ast.AST, value: Value) -> None:
         """The function returns a value."""
         self.returns = join(self.returns, value)
@@ -191,9 +207,9 @@ class Frame:
 
     def _rebound_callable(self, value: Value) -> bool:
         place = value.place
-        if place.path or place.origin is not Origin.GLOBAL:
+        if place.origin is not Origin.GLOBAL:
             return False
-        return self.machine.is_rebound(place)
+        return self.machine.is_replaced(place) if place.path else self.machine.is_rebound(place)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -290,6 +306,13 @@ def relocated(value: Value, place: Place) -> Value:
     ):
         return value._replace(place=place) if value.kind is Kind.UNKNOWN else value
     return value.at(place)
+
+
+def placed(value: Value, place: Place) -> Value:
+    """A value read through a place that something else is put at: there functions and classes are told apart too."""
+    if value.kind is Kind.UNION:
+        return value._replace(ref=tuple(placed(alternative, place) for alternative in value.ref))
+    return relocated(value, place) if value.kind is Kind.PYTHON_MODULE else value.at(place)
 
 
 def traced(value: Value) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_kind
-from nonstrict.program.frames import relocated
+from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import NONE, NUMBER, STRING, UNKNOWN, Kind, Value, container, join
 from nonstrict.program.writers import writes
@@ -55,7 +55,10 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
     if name in module.declared_global and (not _settled(found) or found.kind is Kind.MARKED):
         for written in writes.rebindings(machine, module, name):
             found = join(found, written)
-    return relocated(found, place) if owned else found
+    if not owned:
+        return found
+    # What tells functions and classes from outside apart is where they come from, unless the name is rebound.
+    return placed(found, place) if module.rebound(name) else relocated(found, place)
 
 
 def _owned(bindings: list[Binding]) -> bool:

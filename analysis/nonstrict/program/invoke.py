@@ -80,6 +80,8 @@ def _bound(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], 
 
 
 def _partial(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if callee.place.captured:
+        frame.consume(node, callee)
     target, first, named = callee.ref
     return call(frame, node, target, [*first, *positional], {**dict(named), **keywords})
 
@@ -105,7 +107,8 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
         for value in (*positional, *keywords.values()):
             frame.consume(node, value)
         return methods.call_module(frame, node, callee, positional, keywords) if callee.kind is Kind.MODULE else UNKNOWN
-    if callee.place.captured and target.kind is Kind.BOUND:
+    frame.identified(node, callee)
+    if callee.kind is Kind.MODULE and callee.place.captured and target.kind is Kind.BOUND:
         # The capture is reported on the call; inside, the module's own state is not reported once more.
         hidden = callee.at(NOWHERE)
         target = Value(Kind.BOUND, NOWHERE, (hidden, target.ref[1]))
@@ -118,6 +121,8 @@ def _run_hooks(frame: Frame, node: ast.AST, module: Value) -> None:
 
 
 def _external(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if callee.place.captured:
+        frame.consume(node, callee)
     return externals.call(frame, node, callee.ref, positional, keywords)
 
 
@@ -192,6 +197,9 @@ def follow(
 ) -> Value:
     """Interpret a function of the program for these arguments, and link its summary to the caller's."""
     machine = frame.machine
+    known = marking.known_by_identity(machine, function) if function in machine.allowed else None
+    if known is not None and (frame.static or frame.region):
+        return marking.called(frame, node, Value(Kind.MARKED, FRESH, known), positional, keywords)
     if frame.region and ("disabled" in function.traits or function in machine.allowed):
         if function not in machine.allowed:
             breaks.emit(frame, node, breaks.DISABLED)
@@ -203,9 +211,8 @@ def follow(
         unseen.note(frame, node, unseen.Why.BUDGET, function.qualname)
         return _returned_without_looking(frame, function)
     bound = parameters.bind(frame, function, positional, keywords)
-    for name, value in bound.items():
-        if value.place.captured and value.kind in PRIMITIVES and value.place.origin is not Origin.DEFAULT:
-            bound[name] = value.at(FRESH)  # read where it was passed
+    _replaced_defaults(frame, node, function, len(positional) + len(keywords))
+    _read_where_passed(bound)
     summary = _summary(frame, node, function, bound)
     if not frame.static:
         # A cache is keyed by what is passed: with tensors every call is a new one.
@@ -224,6 +231,23 @@ def follow(
     if isinstance(function.node, ast.AsyncFunctionDef):
         return result
     return Value(Kind.INSTANCE, FRESH, "contextlib", heap=result.heap) if function.context_manager else result
+
+
+def _read_where_passed(bound: dict[str, Value]) -> None:
+    for name, value in bound.items():
+        if value.place.captured and value.kind in PRIMITIVES and value.place.origin is not Origin.DEFAULT:
+            bound[name] = value.at(FRESH)
+
+
+def _replaced_defaults(frame: Frame, node: ast.AST, function: Function, given: int) -> None:
+    """A call that leaves out arguments reads the defaults, which code may replace."""
+    if frame.static or "__defaults__" not in function.module.source.code:
+        return
+    place = Place(Origin.GLOBAL, function.module.path, function.name, (".__defaults__",))
+    arguments = function.node.args
+    plain = function.closure is None and function.owner is None
+    if plain and given < len(arguments.posonlyargs) + len(arguments.args) and frame.machine.is_replaced(place):
+        frame.emit(Event.READ, node, place, container(Kind.TUPLE))
 
 
 def _worth_following(frame: Frame, function: Function) -> bool:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.steps import ANY_ENTRY
 from nonstrict.knowledge.graph_breaks import OLDEST
 from nonstrict.program import classes, definition_values, externals, globals_of, invoke, parameters, stores
 from nonstrict.program import expressions as _expressions
@@ -19,17 +20,19 @@ from nonstrict.program.marks import roots
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
-from nonstrict.program.writers import foreign_writes, writes
+from nonstrict.program.writers import foreign_writes, reached, writes
 from nonstrict.program.writers.elsewhere import Elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
 
+    from nonstrict.facts.outline import Chunk
     from nonstrict.findings import Related
     from nonstrict.program.definitions import Class, Function, Mark, Region
     from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
+    from nonstrict.program.writers.elsewhere import Asked, Bytes
     from nonstrict.program.writers.writes import Write
 
 #: How many functions one marked function may reach before what lies further is taken as unknown.
@@ -38,12 +41,22 @@ BUDGET = 400
 STATIC_DEPTH = 3
 
 
+def _all(module: Module, chunk: Chunk) -> bool:
+    return True
+
+
 class Machine:
     """Interprets functions of a project; results are shared between the marked functions of one part of a run."""
 
     static_depth = STATIC_DEPTH
 
-    def __init__(self, project: Project, files: Sequence[str] = (), torch: tuple[int, int] = OLDEST) -> None:
+    def __init__(
+        self,
+        project: Project,
+        files: Sequence[str] = (),
+        torch: tuple[int, int] = OLDEST,
+        found: Bytes | None = None,
+    ) -> None:
         self.project = project
         #: the release of torch that the program runs with, which decides what breaks a graph
         self.torch = torch
@@ -89,15 +102,20 @@ class Machine:
         self.mode_switches: dict[str, tuple[Related, ...]] = {}
         #: names by which markers are applied
         self.words: set[str] = set(roots.ALL_WORDS)
+        #: what was interpreted outside traced bodies: by path, the names of definitions and the lines of statements
+        self.evaluated: set[tuple[str, str | int]] = set()
+        #: whether a definition may have to do with what is looked at: others are not searched for calls and marks
+        self.concerns: Callable[[Module, Chunk], bool] = _all
         self.budget = BUDGET
         #: marked functions whose calls in other files were looked for
         self.sought: set[Mark] = set()
         #: by path, of how many regions of a module the calls were looked for
         self.sought_regions: dict[str, int] = {}
-        self.elsewhere = Elsewhere(project, files)
+        self.elsewhere = Elsewhere(project, files, found)
         self.own_files = frozenset(files)
         #: classes that were seen to be registered with torch's pytrees
         self.registrations = Registrations()
+        self._reaching: dict[tuple[str, str], list[Write]] = {}
         self._foreign: dict[tuple[str, str], list[Write]] = {}
         self._stored: dict[tuple[str, str, str], Value | None] = {}
         self._installed: dict[str, Value | None] = {}
@@ -110,10 +128,16 @@ class Machine:
 
     def anew(self) -> Machine:
         """A machine for the same program that nothing was asked of yet: it shares only what texts and the disk tell."""
-        other = Machine(self.project.anew(), self.files, self.torch)
-        other.elsewhere = Elsewhere(other.project, self.files, self.elsewhere.found)
+        other = Machine(self.project.anew(), self.files, self.torch, self.elsewhere.found)
         other.jedi = self.jedi.anew()
         return other
+
+    def replace_files(self, files: Sequence[str], changed: Collection[str]) -> set[Asked]:
+        """There are other files, of which `changed` came or went: the questions whose answers that changes."""
+        self.files = files
+        self.own_files = frozenset(files)
+        self.project.look_again(changed)
+        return self.elsewhere.found.replace_files(files, changed)
 
     # The methods below let parts that need one another call through the hub, without an import cycle.
 
@@ -189,6 +213,14 @@ class Machine:
             self._foreign[key] = foreign_writes.foreign_writes(self, module, name)
         return self._foreign[key]
 
+    def writes_reaching(self, module: Module, name: str) -> list[Write]:
+        """The writes of what a top-level name leads to that begin with another name; searched for once."""
+        key = (module.path, name)
+        if key not in self._reaching:
+            self._reaching[key] = []
+            self._reaching[key] = reached.writes_reaching(self, module, name)
+        return self._reaching[key]
+
     def is_written(self, place: Place, how: str) -> bool:
         """Whether code of the project was seen to rebind or change a global."""
         return any(related.message == how for related in writes.writers(self, place))
@@ -214,6 +246,14 @@ class Machine:
             return False
         module = self.project.module(place.owner)
         return module is not None and module.rebound(place.name)
+
+    def is_replaced(self, place: Place) -> bool:
+        """Whether the module of a global container or object puts something else at a known entry or attribute."""
+        module = self.project.module(place.owner)
+        return module is not None and any(
+            write.steps and ANY_ENTRY not in write.steps and not write.building and writes.concerns(write, place)
+            for write in writes.writes_of(self, module, place.name)
+        )
 
     def taint(self, frame: Frame, node: ast.AST, index: int, drawn: Value) -> None:
         """An argument is changed in place by chance: the variable carries that from here on."""

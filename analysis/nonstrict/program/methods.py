@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.effects import MUTATING_METHODS, method_effect
+from nonstrict.knowledge.effects import method_effect
 from nonstrict.knowledge.operators import nn_module, tensor_method
-from nonstrict.program import classes, externals, stores, torch_calls, unseen
+from nonstrict.program import classes, container_methods, externals, named_tuples, stores, torch_calls, unseen
 from nonstrict.program.effects import Event
 from nonstrict.program.marks import marking, operators
 from nonstrict.program.places import FRESH, Origin
@@ -15,7 +15,6 @@ from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     BOOL,
     BYTES,
-    DICT_VIEW,
     NO_CONSTANT,
     NONE,
     NUMBER,
@@ -23,7 +22,6 @@ from nonstrict.program.values import (
     TENSORS,
     UNKNOWN,
     Flag,
-    Heap,
     Kind,
     Value,
     container,
@@ -34,8 +32,6 @@ from nonstrict.program.values import (
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
-_CONTAINER_NAMES = {Kind.LIST: "list", Kind.DICT: "dict", Kind.SET: "set", Kind.DEQUE: "deque"}
-_STORING = frozenset({"append", "appendleft", "add", "insert", "extend", "extendleft", "update", "setdefault", "push"})
 _METADATA_IN_PLACE = frozenset(
     {
         "requires_grad_",
@@ -102,18 +98,16 @@ def call(
             if alternative.kind is not Kind.NONE:
                 found = join(found, call(frame, node, alternative, name, positional, keywords))
         return found or UNKNOWN
-    if receiver.kind in TENSORS:
-        return _tensor(frame, node, receiver, name, positional, keywords)
-    if receiver.kind is Kind.STORAGE:
-        return _storage(frame, node, receiver, name)
-    if receiver.kind in _CONTAINER_NAMES or receiver.kind is Kind.TUPLE:
-        return _container(frame, node, receiver, name, positional, keywords)
-    if receiver.kind is Kind.MODULE:
-        return _module(frame, node, receiver, name, positional, keywords)
+    if (made := named_tuples.method(receiver, name, keywords)) is not None:
+        return made
+    handler = _HANDLERS.get(receiver.kind)
+    if handler is not None:
+        return handler(frame, node, receiver, name, positional, keywords)
     if receiver.kind is Kind.INSTANCE and isinstance(receiver.ref, str):
         return _external(frame, node, receiver, name, positional, keywords)
     if receiver.kind is Kind.CLASS and name == "apply":
         return _autograd(frame, node, receiver, positional, keywords)
+    frame.advance(node, receiver, by=name)
     return _other(frame, node, receiver, name, positional, keywords)
 
 
@@ -133,8 +127,7 @@ def _tensor(
     if name in _STORAGES:
         return Value(Kind.STORAGE, receiver.place, receiver)
     if name in _METADATA_IN_PLACE:
-        _rebind(frame, node, receiver, name)
-        return receiver
+        return _rebind(frame, node, receiver, name)
     if name == "backward":
         return _backward(frame, node, receiver)
     if name in _HOOKS:
@@ -150,13 +143,16 @@ def _tensor(
     return torch_calls.apply(frame, node, f"torch.Tensor.{name}", operator, [receiver, *positional], keywords)
 
 
-def _rebind(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
-    if receiver.place.is_view:
-        return
-    if receiver.place.origin is Origin.ARGUMENT:
-        frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node))
-    elif receiver.place.captured:
-        frame.emit(Event.TENSOR_WRITE, node, receiver.place, receiver, f"`{name}`")
+def _rebind(frame: Frame, node: ast.AST, receiver: Value, name: str) -> Value:
+    """A method that changes what a tensor is; it returns the tensor."""
+    if not receiver.place.is_view:
+        if receiver.place.origin is Origin.ARGUMENT:
+            frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node))
+        elif receiver.place.captured:
+            frame.emit(Event.TENSOR_WRITE, node, receiver.place, receiver, f"`{name}`")
+    if frame.region and name == "requires_grad_":
+        return breaks.needs_gradient(frame, node, receiver)
+    return breaks.without_gradient(receiver) if name == "detach_" else receiver
 
 
 def _text(node: ast.AST) -> str:
@@ -170,7 +166,9 @@ def _backward(frame: Frame, node: ast.AST, receiver: Value) -> Value:
     return NONE
 
 
-def _storage(frame: Frame, node: ast.AST, storage: Value, name: str) -> Value:
+def _storage(
+    frame: Frame, node: ast.AST, storage: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
     tensor: Value = storage.ref
     if name in _STORAGE_POINTERS:
         frame.emit(Event.POINTER, node, tensor.place, tensor, f"the storage's `{name}()`")
@@ -188,107 +186,6 @@ def _register_hook(frame: Frame, node: ast.AST, receiver: Value, positional: lis
                 externals.run_deferred(frame, node, value, "hook", arguments)
 
 
-# -- containers ---------------------------------------------------------------------------------------------------
-
-
-def _container(
-    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
-) -> Value:
-    for value in (*positional, *keywords.values()):
-        frame.consume(node, value)
-    kind = _CONTAINER_NAMES.get(receiver.kind, "")
-    if kind and name in MUTATING_METHODS[kind]:
-        return _mutate(frame, node, receiver, name, positional, keywords)
-    frame.consume(node, receiver)
-    element = receiver.heap.element if receiver.heap is not None else None
-    if name == "copy":
-        copied = Heap()
-        if receiver.heap is not None:
-            copied.element, copied.items = receiver.heap.element, dict(receiver.heap.items)
-        return Value(receiver.kind, FRESH, heap=copied)
-    if name in ("get", "setdefault"):
-        return _get(receiver, positional)
-    if name == "values":
-        return _view(receiver, element)
-    if name == "items":
-        pair = container(Kind.TUPLE, STRING, _placed(receiver, element))
-        return _view(receiver, pair, fresh=True)
-    if name == "keys":
-        return _view(receiver, STRING, fresh=True)
-    if name in ("index", "count"):
-        return NUMBER
-    return UNKNOWN
-
-
-def _placed(receiver: Value, element: Value | None) -> Value:
-    found = element or UNKNOWN
-    return found if receiver.place.origin is Origin.FRESH else found.at(receiver.place.step("[]"))
-
-
-def _view(receiver: Value, element: Value | None, *, fresh: bool = False) -> Value:
-    return holding(Kind.LIST, element if fresh else _placed(receiver, element))._replace(ref=DICT_VIEW)
-
-
-def _get(receiver: Value, positional: list[Value]) -> Value:
-    if receiver.heap is None or not positional:
-        return UNKNOWN.at(receiver.place.step("[]"))
-    key = positional[0].const
-    # What an unseen caller passes by keyword may or may not be there.
-    found = receiver.heap.load(key) if key in receiver.heap.items or not receiver.heap.open else None
-    placed = UNKNOWN.at(receiver.place.step("[]")) if found is None else found
-    if found is not None and receiver.place.origin is not Origin.FRESH:
-        step = f"[{key!r}]" if key is not NO_CONSTANT else "[]"
-        placed = found.at(receiver.place.step(step))
-    return join(placed, positional[1]) if len(positional) > 1 else placed
-
-
-def _mutate(
-    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
-) -> Value:
-    stored = _stored(name, positional, keywords)
-    if stores.outer(receiver.place):
-        stores.write(frame, node, receiver.place, stored, name)
-    else:
-        for value in positional:
-            if name not in _STORING:
-                frame.settle(value)
-    element = receiver.heap.element if receiver.heap is not None else None
-    if receiver.heap is not None and name in _STORING:
-        kept = stored if receiver.place.origin is Origin.FRESH else stored.with_pending(frozenset())
-        if receiver.place.origin is Origin.FRESH or frame.static:
-            receiver.heap.store(NO_CONSTANT, kept)
-            if name == "update" and positional and positional[0].heap is not None:
-                receiver.heap.items.update(positional[0].heap.items)
-    if name == "setdefault":
-        return _get(receiver, positional)
-    if name in ("pop", "popleft", "popitem"):
-        key = positional[0].const if positional else NO_CONSTANT
-        if len(positional) == 2 and _lacks(receiver, key):
-            return positional[1]
-        found = receiver.heap.load(key) if receiver.heap is not None else element
-        return _placed(receiver, found)
-    return NONE
-
-
-def _lacks(receiver: Value, key: object) -> bool:
-    """Whether a dict made in the body surely has no such key."""
-    heap = receiver.heap
-    if receiver.kind is not Kind.DICT or receiver.place.origin is not Origin.FRESH or heap is None or heap.open:
-        return False
-    return key is not NO_CONSTANT and key not in heap.items and heap.loose is None
-
-
-def _stored(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    values = [*positional, *keywords.values()]
-    if name not in _STORING or not values:
-        return UNKNOWN
-    value = values[-1]
-    spreads = name in ("extend", "extendleft", "update")
-    if spreads and value.heap is not None:
-        return value.heap.element or UNKNOWN
-    return value
-
-
 # -- modules ------------------------------------------------------------------------------------------------------
 
 
@@ -300,13 +197,21 @@ def call_module(
         frame.consume(node, value)
         frame.settle(value)
     unseen.module_call(frame, node, module)
-    dependent = mode_dependent(module)
+    dependent = mode_dependent(module) or _guards_mode(frame, module)
     if dependent and module.place.origin is Origin.ARGUMENT:
         frame.emit(Event.MODE, node, module.place, module, dependent)
+    if module.place.origin is Origin.ARGUMENT and str(module.ref).startswith("torch.") and "Dropout" in module.ref:
+        frame.emit(Event.ATTRIBUTE, node, module.place.step(".p"), NUMBER, "p")
     _run_children(frame, node, module, positional)
     pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in positional if value.is_tensor))
     attached = Flag.ATTACHED if any(value.flags & Flag.ATTACHED for value in positional) else Flag.NONE
     return Value(Kind.TENSOR, FRESH, flags=attached, pending=pending)
+
+
+def _guards_mode(frame: Frame, module: Value) -> str:
+    """In a region a layer reads its mode, and Dynamo guards it, also where its arguments leave it nothing to do."""
+    known = nn_module(module.ref) if frame.region and isinstance(module.ref, str) else None
+    return known.name if known is not None and known.mode_dependent else ""
 
 
 def mode_dependent(module: Value, depth: int = 0) -> str:
@@ -358,6 +263,8 @@ def _module(
         return frame.machine.call(frame, node, module, positional, keywords)
     if name in ("train", "eval") and stores.outer(module.place):
         frame.emit(Event.WRITE, node, module.place.step(".training"), BOOL, name)
+    if name in ("parameters", "buffers"):
+        return holding(Kind.ITERATOR, Value(Kind.PARAMETER, module.place.step("[]")))
     if name in _PARAMETER_ITERATORS:
         return container(Kind.LIST, Value(Kind.PARAMETER, module.place.step("[]")))
     if name in ("children", "modules"):
@@ -372,10 +279,14 @@ def _module(
 
 def _register(module: Value, how: str, positional: list[Value], keywords: dict[str, Value]) -> None:
     name = positional[0].const if positional else keywords.get("name", UNKNOWN).const
+    given = positional[1] if len(positional) > 1 else keywords.get("tensor", keywords.get("module", UNKNOWN))
     if module.heap is None or not isinstance(name, str):
+        if module.heap is not None and given.kind is Kind.MODULE:
+            module.heap.store(NO_CONSTANT, given)
         return
-    given = positional[1] if len(positional) > 1 else keywords.get("tensor", UNKNOWN)
-    if how == "register_buffer":
+    if how in ("register_buffer", "register_parameter") and given.kind is Kind.NONE:
+        module.heap.attributes[name] = NONE._replace(flags=Flag.REGISTERED)
+    elif how == "register_buffer":
         module.heap.attributes[name] = Value(Kind.TENSOR, FRESH, flags=Flag.REGISTERED)
     elif how == "register_parameter":
         module.heap.attributes[name] = Value(Kind.PARAMETER)
@@ -465,3 +376,11 @@ def _other(
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
     unseen.method(frame, node, receiver, name)
     return UNKNOWN.with_pending(receiver.pending)
+
+
+_HANDLERS = {
+    **dict.fromkeys(TENSORS, _tensor),
+    **dict.fromkeys((*container_methods.NAMES, Kind.TUPLE), container_methods.call),
+    Kind.MODULE: _module,
+    Kind.STORAGE: _storage,
+}

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.outline import Chunk, Outline
+from nonstrict.facts.strings import is_code
 from nonstrict.facts.walk import walk
-from nonstrict.facts.words import places
+from nonstrict.facts.words import CALLED, HANDED_ON, is_applied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from nonstrict.program.writers.writes import Write
     from nonstrict.text.source import Source
 
-_GLOBAL_STATEMENT = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
+#: Not tied to the start of the line: a pattern that begins with a literal is found many times faster.
+_GLOBAL_STATEMENT = re.compile(r"global[ \t]+([\w, \t]+)")
 
 
 class Binding(NamedTuple):
@@ -76,15 +79,18 @@ class Module:
     def bindings(self) -> dict[str, list[Binding]]:
         """The bindings of each top-level name, in order."""
         found: dict[str, list[Binding]] = {}
-        ordered: list[tuple[int, str, Binding]] = []
-        shell = self.outline.shell
-        ordered.extend(
+        ordered = [*_bound_outside(self.outline.shell)]  # first: it may cut the outline anew
+        definitions = [
             (chunk.first, chunk.name, Binding("def", None, chunk.offset, chunk=chunk)) for chunk in self.outline.chunks
-        )
-        _collect(shell.body, ordered, conditional=False)
-        for _, name, binding in sorted(ordered, key=lambda entry: entry[0]):
+        ]
+        for _, name, binding in sorted([*definitions, *ordered], key=lambda entry: entry[0]):
             found.setdefault(name, []).append(binding)
         return found
+
+    @property
+    def bound_outside(self) -> dict[str, tuple[Binding, ...]]:
+        """The bindings of top-level names by statements other than definitions that begin in the first column."""
+        return remembered(self.outline.shell, "_nonstrict_outside", _grouped)
 
     @cached_property
     def star_imports(self) -> list[Binding]:
@@ -94,55 +100,55 @@ class Module:
     @cached_property
     def declared_global(self) -> frozenset[str]:
         """Names that some function declares `global`."""
-        names = _GLOBAL_STATEMENT.findall(self.source.code) if "global" in self.source.code else []
-        return frozenset(name.strip() for group in names for name in group.split(","))
+        code = self.source.code
+        found = (match for match in _GLOBAL_STATEMENT.finditer(code) if _is_indented(code, match.start()))
+        return frozenset(name.strip() for match in found for name in match[1].split(","))
 
-    @cached_property
+    @property
     def handed_on(self) -> dict[str, set[str]]:
         """For each top-level name, the names that assignments at the top level bind to an expression that holds it.
 
         A name that is only called hands on its result, not itself.
         """
-        found: dict[str, set[str]] = {}
-        for target, bindings in self.bindings.items():
-            for binding in bindings:
-                if binding.kind == "assign" and binding.node is not None:
-                    called = {id(node.func) for node in ast.walk(binding.node) if isinstance(node, ast.Call)}
-                    for node in ast.walk(binding.node):
-                        if isinstance(node, ast.Name) and id(node) not in called and node.id != target:
-                            found.setdefault(node.id, set()).add(target)
-        return found
+        return remembered(self.outline.shell, "_nonstrict_handed_on", _handed_on)
 
     def chunks_with(self, words: Iterable[str]) -> list[Chunk]:
-        """The top-level definitions in whose text one of the words stands."""
-        return self.chunks_at(start for start, _ in places(self.source.code, words))
+        """The top-level definitions in whose text one of the words stands, comments and long strings left out."""
+        return self.chunks_at(start for start, _ in self.outline.places(words))
+
+    def applications(self, called: Iterable[str], handed: Iterable[str]) -> Iterator[int]:
+        """Where a word may be applied: before a parenthesis or in a decorator, `handed` ones also as values."""
+        code, strings = self.source.code, self.outline.strings
+        for words, follows in ((called, CALLED), (handed, HANDED_ON)):
+            for start, end in self.outline.places(words):
+                if is_applied(code, start, end, follows) and is_code(code, strings, start):
+                    yield start
+
+    def places_in(self, chunk: Chunk, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+        """Where one of the words stands in a top-level definition, as offsets into the text of the module."""
+        return ((start, end) for start, end in self.outline.places(words) if chunk.start <= start < chunk.end)
 
     def chunks_at(self, positions: Iterable[int]) -> list[Chunk]:
         """The top-level definitions that cover some offsets into the text, in order."""
+        found = {index for position in positions if (index := self._covering(position)) >= 0}
+        return [self.outline.chunks[index] for index in sorted(found)]
+
+    def _covering(self, position: int) -> int:
+        """The number of the top-level definition that covers an offset into the text; -1 if none does."""
         chunks, starts = self.outline.chunks, self.outline.starts
-        found: dict[int, Chunk] = {}
-        for position in positions:
-            index = bisect_right(starts, position) - 1
-            if index >= 0 and position < starts[index] + chunks[index].length:
-                found[index] = chunks[index]
-        return [found[index] for index in sorted(found)]
+        index = bisect_right(starts, position) - 1
+        return index if index >= 0 and position < starts[index] + chunks[index].length else -1
 
     def outside(self, words: Iterable[str]) -> Iterator[tuple[int, int]]:
         """The ranges in which one of the words stands outside the top-level definitions: told without parsing."""
-        for start, end in places(self.source.code, words):
-            if not self.chunks_at([start]):
+        for start, end in self.outline.places(words):
+            if self._covering(start) < 0:
                 yield start, end
 
-    @cached_property
-    def assigned_from(self) -> list[tuple[str, frozenset[str]]]:
-        """The names that top-level assignments bind, each with the names that its value mentions."""
-        found: list[tuple[str, frozenset[str]]] = []
-        for name, bindings in self.bindings.items():
-            nodes = [binding.node for binding in bindings if binding.kind == "assign" and binding.node is not None]
-            mentioned = (inner.id for node in nodes for inner in walk(node) if isinstance(inner, ast.Name))
-            if nodes:
-                found.append((name, frozenset(mentioned)))
-        return found
+    @property
+    def assigned_from(self) -> dict[str, set[str]]:
+        """For each name, the names that top-level assignments bind to a value that mentions it."""
+        return remembered(self.outline.shell, "_nonstrict_assigned_from", _assigned_from)
 
     def rebound(self, name: str) -> bool:
         """Whether a name is bound again after its first binding, here or by a function that declares it global."""
@@ -153,6 +159,55 @@ class Module:
     def definition(self, binding: Binding) -> ast.AST | None:
         """The parsed definition of a `def` binding."""
         return self.outline.node(binding.chunk) if binding.chunk else binding.node
+
+
+def _bound_outside(shell: ast.Module) -> tuple[tuple[int, str, Binding], ...]:
+    """The lines, names and bindings of statements outside definitions."""
+    return remembered(shell, "_nonstrict_bound", _find_bound)
+
+
+def _find_bound(shell: ast.Module) -> tuple[tuple[int, str, Binding], ...]:
+    found: list[tuple[int, str, Binding]] = []
+    _collect(shell.body, found, conditional=False)
+    return tuple(found)
+
+
+def _grouped(shell: ast.Module) -> dict[str, tuple[Binding, ...]]:
+    found: dict[str, list[Binding]] = {}
+    for _, name, binding in sorted(_bound_outside(shell), key=lambda entry: entry[0]):
+        found.setdefault(name, []).append(binding)
+    return {name: tuple(bindings) for name, bindings in found.items()}
+
+
+def _assigned(shell: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    for _, name, binding in _bound_outside(shell):
+        if binding.kind == "assign" and binding.node is not None:
+            yield name, binding.node
+
+
+def _handed_on(shell: ast.Module) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for target, value in _assigned(shell):
+        called = {id(node.func) for node in walk(value) if isinstance(node, ast.Call)}
+        for node in walk(value):
+            if isinstance(node, ast.Name) and id(node) not in called and node.id != target:
+                found.setdefault(node.id, set()).add(target)
+    return found
+
+
+def _assigned_from(shell: ast.Module) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for name, value in _assigned(shell):
+        for node in walk(value):
+            if isinstance(node, ast.Name):
+                found.setdefault(node.id, set()).add(name)
+    return found
+
+
+def _is_indented(code: str, position: int) -> bool:
+    """Whether only white space stands before a position in its line, and some does."""
+    before = code[code.rfind("\n", 0, position) + 1 : position]
+    return bool(before) and not before.strip(" \t")
 
 
 def _collect(body: list[ast.stmt], out: list[tuple[int, str, Binding]], *, conditional: bool) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
 
+_SHARED = frozenset({Kind.LIST, Kind.DICT, Kind.SET})
 _USES = {"tensor": Kind.TENSOR, "list": Kind.LIST, "dict": Kind.DICT}
 
 
@@ -100,9 +101,16 @@ def _default(definition: Frame, function: Function, parameter: ast.arg, node: as
 
 
 def _captured_default(value: Value, function: Function, parameter: ast.arg) -> Value:
+    if value.place.origin is Origin.GLOBAL and value.kind in _SHARED and not _holds_tensors(value):
+        return value  # the object that a global holds, and that others may change through it
     if value.kind in TENSORS or value.kind in (Kind.MODULE, Kind.LIST, Kind.DICT, Kind.SET, Kind.OBJECT, Kind.NUMPY):
         return value.at(Place(Origin.DEFAULT, f"{function.module.path}:{function.qualname}", parameter.arg))
     return value
+
+
+def _holds_tensors(value: Value) -> bool:
+    held = value.heap.element if value.heap is not None else None
+    return held is not None and any(one.kind in TENSORS or one.kind is Kind.MODULE for one in held.alternatives())
 
 
 def of_marked(frame: Frame, function: Function, seen: dict[str, Value], receiver: Value | None) -> dict[str, Value]:

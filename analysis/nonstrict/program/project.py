@@ -81,6 +81,13 @@ class Project:
         if was_loaded:
             self._modules[path] = module
 
+    def look_again(self, changed: Iterable[str]) -> None:
+        """Files came or went, none of which makes a folder a package: imports that may mean them are looked up anew."""
+        names = {os.path.basename(path).rpartition(".")[0] for path in changed}
+        for table in (self._searched, self._paths):
+            for key in [key for key in table if not names.isdisjoint(key[1].split("."))]:
+                del table[key]
+
     def known(self, path: str) -> Module | None:
         """A module as it was last read, by whomever; None if nobody did."""
         return self._known.get(path)

@@ -78,8 +78,10 @@ def _raise(frame: Frame, statement: ast.Raise) -> None:
         target = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
         name = getattr(target, "id", getattr(target, "attr", ""))
         if isinstance(statement.exc, ast.Call):
+            known = set(frame.summary.effects)
             for argument in statement.exc.args:
                 evaluate(frame, argument)
+            conditions.forget_reads(frame, known)
     if not handles(frame.caught, name):
         frame.emit(Event.RAISE, statement, what=name)
         if frame.region:
@@ -140,6 +142,8 @@ def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
     frame.settle(iterable)
     if frame.region and iterable.kind is Kind.ITERATOR and iterable.place.origin is Origin.ARGUMENT:
         breaks.statement(frame, statement.iter, "for-iterator-argument")
+    if frame.region and iterable.is_tensor and any(effect.event is Event.ESCAPE for effect in iterable.pending):
+        breaks.statement(frame, statement.iter, "for-range-item")
     if frame.static and _unrolled(frame, statement, iterable):
         return
     element = elements_of(frame, statement.iter, iterable)

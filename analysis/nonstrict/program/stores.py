@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.steps import member_of
 from nonstrict.knowledge.effects import assignment_effect
 from nonstrict.program import classes, expressions, unseen
 from nonstrict.program.effects import Event, Summary
@@ -71,7 +72,7 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
     if base.kind in TENSORS:
         if frame.region and name in _TENSOR_METADATA:
             made_here = "-intermediate" if base.place.origin is Origin.FRESH else ""
-            breaks.statement(frame, node, f"tensor-{name}-assign{made_here}")
+            breaks.tensor_attribute(frame, node, f"tensor-{name}-assign", made_here)
         _tensor_attribute(frame, node, base, name)
         return
     if base.kind in (Kind.PYTHON_MODULE, Kind.EXTERNAL) or (base.kind is Kind.SETTING and isinstance(base.ref, str)):
@@ -93,9 +94,14 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
             unseen.note(frame, node, unseen.Why.WRITE)
             return
         write(frame, node, place, value, "attribute", registered=registered)
-    if base.heap is not None and not registered:
+    if base.heap is not None and not registered and not _keeps_to_itself(frame, base):
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
         base.heap.attributes[name] = join(known, kept)
+
+
+def _keeps_to_itself(frame: Frame, base: Value) -> bool:
+    """Whether a write is one that only the region sees until it ends: what it calls reads what was there before."""
+    return frame.region and base.place.captured
 
 
 def _forgotten(value: Value) -> Value:
@@ -141,6 +147,11 @@ def write(frame: Frame, node: ast.AST, place: Place, value: Value, what: str, *,
 
 
 def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
+    member = member_of(target)
+    if member is not None:
+        for alternative in frame.machine.evaluate(frame, member[0]).alternatives():
+            set_attribute(frame, target, alternative, member[1], value)
+        return
     base = frame.machine.evaluate(frame, target.value)
     index = expressions.index(frame, target.slice)
     for alternative in base.alternatives():
@@ -167,7 +178,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
     opaque = base.kind is Kind.UNKNOWN and base.place.captured and not base.place.path
     if opaque or base.kind in CONTAINERS or base.kind in (Kind.OBJECT, Kind.INSTANCE):
         write(frame, node, base.place, value, "item")
-    if base.heap is not None:
+    if base.heap is not None and not _keeps_to_itself(frame, base):
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
         base.heap.store(index.const, kept)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
-from nonstrict.program import attributes
+from nonstrict.program import attributes, subscripts
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event
+from nonstrict.program.frames import relocated
 from nonstrict.program.places import CAPTURED, FRESH, VIEW, Origin
 from nonstrict.program.values import (
     BOOL,
@@ -79,6 +80,8 @@ _SPECIAL_NAMES = frozenset(
 )
 #: What a result takes over from its operands.
 _INHERITED = Flag.ATTACHED | Flag.FLOATING
+#: Options of torch's layers without which parameters are None.
+_PARAMETER_OPTIONS = {"bias": ("bias",), "elementwise_affine": ("weight", "bias"), "affine": ("weight", "bias")}
 #: Operators whose result is floating-point whatever they are given, if no dtype is named.
 _FLOATING_RESULTS = frozenset(
     [
@@ -239,6 +242,9 @@ def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
             given = [positional[known.mode_position]]
         switched = any(value.const is NO_CONSTANT or bool(value.const) for value in given)
         heap.open = switched if given else known.mode_default
+    for option, names in _PARAMETER_OPTIONS.items():
+        if keywords.get(option, UNKNOWN).const is False:
+            heap.attributes.update(dict.fromkeys(names, NONE))
     return Value(Kind.MODULE, FRESH, name, heap=heap)
 
 
@@ -265,8 +271,9 @@ def apply(
         return _plain(frame, node, name, positional, keywords)
     last = name.rpartition(".")[2]
     values = [*positional, *keywords.values()]
-    for value in values:
-        _consume_argument(frame, node, value, last, metadata=operator.metadata)
+    for index, value in enumerate(values):
+        fills = last in _FILLS and index == len(positional) - 1 > 0
+        _consume_argument(frame, node, value, "" if fills else last, metadata=operator.metadata)
     _writes(frame, node, operator, positional, keywords, last)
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
     if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
@@ -322,7 +329,14 @@ def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
 _INPLACE = Operator(out=True, inplace=True)
 
 
+#: Operators whose second argument, behind the size, is a value.
+_FILLS = frozenset({"full", "new_full"})
+
+
 def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, metadata: bool) -> None:
+    element = value.heap.element if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) else None
+    if element is not None and element.is_tensor and value.place.captured:
+        value = relocated(element, value.place.step("[]"))  # `torch.stack(TENSORS)` reads what the list holds
     frame.consume(node, value, metadata=metadata)
     if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
         _higher_order(frame, node, [value])
@@ -414,6 +428,20 @@ def _floating(last: str, tensors: list[Value], keywords: dict[str, Value]) -> in
     return Flag.FLOATING if floating else Flag.NONE
 
 
+def _carried(frame: Frame, last: str, tensors: list[Value], *, reduced: bool) -> frozenset[Any]:
+    """What a result takes over from tensors: the sizes of all but reductions, and in regions the need of gradients."""
+    held = frozenset[Any]().union(*(value.pending for value in tensors))
+    gradients = frozenset[Any](effect for effect in held if frame.region and effect.event is Event.BREAK)
+    kept = gradients if reduced else held
+    return kept - gradients if last == "detach" else kept
+
+
+def _counts(values: list[Value], keywords: dict[str, Value]) -> Value | None:
+    """The tensor that says how often `repeat_interleave` repeats what, without a size of the result."""
+    given = keywords.get("repeats", values[1] if len(values) > 1 else UNKNOWN)
+    return given if given.is_tensor and "output_size" not in keywords else None
+
+
 def _result(
     frame: Frame,
     node: ast.AST,
@@ -427,19 +455,20 @@ def _result(
     returns = operator.dim_returns if operator.dim_returns and named_dim else operator.returns
     shape = Flag.SHAPE if last in _SHAPE_RESULTS and attributes.follows_shape(first) else Flag.NONE
     if returns == "number":
-        return Value(Kind.NUMBER, flags=shape, pending=first.pending)
+        return Value(Kind.NUMBER, flags=shape, pending=first.pending if last in _SHAPE_RESULTS else frozenset())
     if returns == "bool":
         return BOOL
     if returns == "size":
-        return Value(Kind.NUMBER if named_dim or values[1:] else Kind.SIZE, flags=shape, pending=first.pending)
+        later = bool(values[1:]) and subscripts.later_dimension(frame, values[1])
+        pending = frozenset[Any]() if later else first.pending
+        return Value(Kind.NUMBER if named_dim or values[1:] else Kind.SIZE, flags=shape, pending=pending)
     if returns == "none":
         return NONE
     tensors = [value for value in values if value.is_tensor]
-    pending: frozenset[object] = frozenset()
-    if not operator.reduces or named_dim:
-        pending = pending.union(*(value.pending for value in tensors))
-    if operator.dynamic_shape and last != "where":
-        pending |= frame.unbacked(node, first, f"`{last}`").pending
+    pending = _carried(frame, last, tensors, reduced=operator.reduces and not named_dim)
+    chosen = _counts(values, keywords) if last == "repeat_interleave" else first if operator.dynamic_shape else None
+    if chosen is not None and last not in ("where", "one_hot"):
+        pending |= frame.unbacked(node, chosen, f"`{last}`").pending
     flags = _result_flags(last, first, tensors, keywords)
     place = first.place.step(VIEW) if operator.views and first.is_tensor else FRESH
     if returns == "tensors":

@@ -158,6 +158,7 @@ GLOBALS = "globals()"
 #: What the `ref` of a named tuple, and of a class made by `collections.namedtuple`, is.
 NAMED_TUPLE = "collections.namedtuple"
 #: The `ref` that tells objects apart from the plain values of the same kind, which iterate and index alike.
+TYPE = "builtins.type"
 RANGE = "builtins.range"
 REVERSED = "builtins.reversed"
 BYTES = "builtins.bytes"
@@ -175,6 +176,15 @@ SETTING = Value(Kind.SETTING)
 NUMPY = Value(Kind.NUMPY)
 
 _MAX_ALTERNATIVES = 5
+
+
+def literals(*operands: Value) -> int:
+    """Whether torch knows a result while tracing: it computes with literals at once."""
+    for value in operands:
+        known = value.flags & Flag.LITERAL if value.kind in TENSORS else value.const is not NO_CONSTANT
+        if not known:
+            return Flag.NONE
+    return Flag.LITERAL
 
 
 def container(kind: Kind, *elements: Value) -> Value:

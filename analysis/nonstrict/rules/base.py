@@ -73,6 +73,10 @@ class Body(Protocol):
         """Where the project changes what lives at a captured place ("rebound here", ...)."""
         ...
 
+    def holds_apart(self, read: Effect) -> bool:
+        """Whether a plain container of a module argument holds the module that is read, and nothing registers it."""
+        ...
+
     def guarded_by_region(self, place: Place) -> bool:
         """Whether a compiled region that calls the function reads the place itself, so that Dynamo guards it."""
         ...
@@ -87,6 +91,11 @@ class Body(Protocol):
 
     def mode_writers(self) -> tuple[Related, ...]:
         """Where the project switches a module between training and evaluation (`.eval()`, `.train()`)."""
+        ...
+
+    @property
+    def mode_guarded(self) -> bool:
+        """Whether every region that calls the function reads a mode too, so that Dynamo guards it."""
         ...
 
     def environment_writers(self, name: str) -> tuple[Related, ...]:

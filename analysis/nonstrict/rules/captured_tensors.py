@@ -45,7 +45,8 @@ def captured_tensor(body: Body, read: Observed) -> Verdict | None:
             f"the metadata of {subject(place, 'tensor')} is baked in {traced(body)}: once the tensor is replaced by "
             "one of another shape or dtype, the compiled code still uses the first one's"
         )
-        return Verdict(Severity.WARNING if writers else Severity.NOTE, message, advice, writers)
+        replaced = any(writer.message != "changed in place here" for writer in writers)
+        return Verdict(Severity.WARNING if replaced else Severity.NOTE, message, advice, writers)
     if body.marker == "make-fx":
         message = (
             f"{subject(place, 'tensor')} is baked into the graph as a constant {traced(body)}: gradients do not reach "

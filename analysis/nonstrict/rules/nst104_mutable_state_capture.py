@@ -136,6 +136,8 @@ def examine(body: Body) -> Iterator[Finding]:
     for read in captured_reads(body, Sort.STATE):
         place = read.effect.place
         writers = body.writers(place)
+        if read.effect.what == "identity":
+            writers = tuple(writer for writer in writers if writer.message == "rebound here")
         if writers and not body.guarded_by_region(place) and not body.written_by_region(place):
             message = f"{_subject(read.effect)} decides what `{called(body)}` computes, and changes: {_fate(body)}"
             advice = f"pass `{place.text}` as an argument"

@@ -122,7 +122,7 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield what depends on the mode or the plain attributes of module arguments."""
     modes = [read for read in body.observed(Event.MODE) if not read.effect.place.captured]
-    if modes and not _every_region_passes_mode(body):
+    if modes and not _every_region_passes_mode(body) and not body.mode_guarded:
         for read in modes:
             yield _mode(body, read)
     caches = {leak.effect.place for leak in body.observed(Event.LEAK) if leak.effect.lazy}
@@ -152,7 +152,11 @@ def _attribute(body: Body, read: Observed) -> Iterator[Finding]:
     if sort_of(read.effect.value) is Sort.TENSOR:
         advice = "register it as a buffer: `register_buffer(name, tensor)`"
         yield report(RULE, body, read, _tensor_message(body, read), help=advice, severity=_bad(body), evidence=writers)
-    elif writers and read.effect.value.kind is not Kind.MODULE and not body.written_by_region(place):
+    elif read.effect.value.kind is Kind.MODULE:
+        if body.holds_apart(read.effect):
+            advice = "register it: `nn.ModuleList`, `nn.ModuleDict`, or an attribute of its own"
+            yield report(RULE, body, read, _apart_message(body, read), help=advice, severity=_bad(body))
+    elif writers and not body.written_by_region(place):
         held = "is held by" if len(place.path) > 1 and read.effect.value.flags & Flag.INSIDE else "is"
         message = (
             f"`{place.text}` {held} a plain attribute of a module argument, which is not guarded {traced(body)}: its "
@@ -169,6 +173,16 @@ def _tensor_message(body: Body, read: Observed) -> str:
     return (
         f"`{name}` is a plain tensor attribute, no buffer, read {traced(body)}: torch.compile fails with inductor, its "
         "default backend; with aot_eager the tensor of the first call is kept"
+    )
+
+
+def _apart_message(body: Body, read: Observed) -> str:
+    name = read.effect.place.text
+    if body.marker == "make-fx":
+        return f"`{name}` is in a plain container, not registered: its parameters are baked in {traced(body)}"
+    return (
+        f"`{name}` is a module in a plain container, which torch does not see, used {traced(body)}: torch.compile "
+        "fails with inductor, its default backend; with aot_eager its parameters are kept, and get no gradient"
     )
 
 

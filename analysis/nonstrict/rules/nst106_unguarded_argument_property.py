@@ -129,6 +129,8 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def _answer(asked: str) -> str:
     """What is wrong with the answer to a question: the text of an expression such as `x.is_leaf` or `id(x)`."""
+    if ".__class__" in asked:
+        return _ANSWERS["type"]
     function, call, _ = asked.partition("(")
     last = function.rpartition(".")[2]
     if last.endswith("_compiling"):

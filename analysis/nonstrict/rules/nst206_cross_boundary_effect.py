@@ -89,7 +89,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import TRACED, Experiment, Rule, report
-from nonstrict.rules.captures import called
+from nonstrict.rules.captures import called, reads_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,8 +100,12 @@ if TYPE_CHECKING:
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield reads of what the region wrote before the call, and changes of what it reads afterwards."""
-    for seen in body.observed(Event.READ, Event.ATTRIBUTE):
+    for seen in body.observed(Event.READ, Event.ATTRIBUTE, Event.MODE):
         place = seen.effect.place
+        if seen.effect.event is Event.MODE:
+            place = place.step(".training")
+        if reads_metadata(seen):
+            continue  # changes in place keep it
         evidence = body.written_by_region(place) if place.captured or place.path else ()
         if evidence:
             message = (

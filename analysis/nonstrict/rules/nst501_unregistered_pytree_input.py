@@ -99,6 +99,9 @@ There is no automatic fix.
   all classes.
 - `torch.Generator`: see `generator-argument` (NST302).
 
+Where no region that calls the function has `fullgraph=True`, it is only a note: torch falls back to eager code there,
+of which `silent-fallback` (NST609) tells.
+
 ## References
 
 - [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
@@ -122,12 +125,14 @@ if TYPE_CHECKING:
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the arguments of refused types."""
+    severity = Severity.NOTE if body.applied.falls_back else None
     for argument in body.taken:
         refused = argument.refused
         if refused is None:
             continue
         evidence = (Related(refused.defined, "the class is defined here"),) if refused.defined is not None else ()
-        yield report_at(RULE, body, argument.span, _message(body, argument), help=refused.advice, evidence=evidence)
+        message = _message(body, argument)
+        yield report_at(RULE, body, argument.span, message, help=refused.advice, evidence=evidence, severity=severity)
 
 
 def _message(body: Body, argument: Taken) -> str:

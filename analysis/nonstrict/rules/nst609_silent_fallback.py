@@ -92,6 +92,8 @@ if TYPE_CHECKING:
 
 #: Rules whose errors end in a graph break where that is allowed.
 _REFUSALS = ("NST401", "NST402", "NST501", "NST502", "NST602")
+#: Of these, the ones that are told of a call, and are notes where every call falls back.
+_OF_CALLS = frozenset({"NST501"})
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -120,7 +122,7 @@ def _refusal(body: Body) -> Finding | None:
         if rule is None or rule.examine is None or body.marker not in rule.markers:
             continue
         for finding in rule.examine(body):
-            if finding.severity is Severity.ERROR:
+            if finding.severity is Severity.ERROR or code in _OF_CALLS:
                 return finding
     return None
 

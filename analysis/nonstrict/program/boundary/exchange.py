@@ -59,7 +59,7 @@ class Given(NamedTuple):
 def taken(body: MarkedBody) -> list[Taken]:
     """The arguments at all compiled calls, or, where no call is seen at all, what the parameters ask for."""
     judge = Boundary(body.machine, body.marker, body.torch)
-    if body.mark.function is None or _has_no_effect(body, body.mark.function):
+    if body.mark.function is None or has_no_effect(body, body.mark.function):
         return []
     found = [one for site in body.sites if site.compiled for one in _at_site(body, judge, site)]
     if not body.sites:
@@ -77,7 +77,7 @@ def _registrations(body: MarkedBody, value: Value, depth: int = 0) -> Iterator[R
                 yield from _registrations(body, element, depth + 1)
 
 
-def _has_no_effect(body: MarkedBody, function: Function) -> bool:
+def has_no_effect(body: MarkedBody, function: Function) -> bool:
     """Whether Dynamo looks into the function all the same: it does not know methods that `allow_in_graph` marks."""
     return body.marker == "in-graph" and function.owner is not None and function.binding != "static"
 
@@ -109,12 +109,19 @@ def _argument(
         value = _made_by_helper(body, site, node)
     if value.kind is Kind.UNKNOWN and name:
         value = _promised(body, name)
-    refused = judge.argument(_known(site, node, value))
-    if refused is None and _left_out(body, site, node):
-        refused = judge.argument(NONE)
+    if judge.argument(_known(site, node, value)) is None and _left_out(body, site, node):
+        value = NONE
+    return judged(body, judge, site, name, span, value, made=made)
+
+
+def judged(
+    body: MarkedBody, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, *, made: bool = False
+) -> Taken:
+    """An argument, and whether torch takes it."""
+    refused = judge.argument(_known(site, argument_node(site, span), value))
     if refused is None and made and value.kind is Kind.MODULE:
         refused = Refused("a module created in the region", "create it outside the region")
-    return Taken(span, name, value, refused, made, site)
+    return Taken(span, name, value, refused, made, site, tuple(_registrations(body, value)))
 
 
 def _made_in_region(site: CallSite, node: ast.expr | None, own: Value) -> bool:
@@ -285,7 +292,7 @@ def given(body: MarkedBody) -> list[Given]:
     function = body.mark.function
     if function is None or body.mark.target.kind is Kind.CLASS or body.mark.disabled or _hands_over(function):
         return []
-    if _has_no_effect(body, function):
+    if has_no_effect(body, function):
         return []
     judge = Boundary(body.machine, body.marker, body.torch)
     found = [_one(body, judge, function, node, value) for node, value in body.summary.results.items()]
@@ -310,7 +317,8 @@ def _one(body: MarkedBody, judge: Boundary, function: Function, node: ast.AST, v
     if not names.isdisjoint(filled):
         value = _without_none(value)
     value = _with_absent(body, function, value)
-    return Given(span_of(function.module.path, function.offset, shown), value, judge.result(value))
+    maybe = value.kind is Kind.UNION and judge.result(value, sure=False) is None
+    return Given(span_of(function.module.path, function.offset, shown), value, judge.result(value), maybe=maybe)
 
 
 def _without_none(value: Value, depth: int = 0) -> Value:

@@ -338,8 +338,8 @@ def _read_names(body: MarkedBody) -> frozenset[str]:
     """The attributes that the marked function, and what it calls, read."""
     function = body.mark.function
     nodes = [function.node] if function is not None else []
-    names = {reached.summary.function for reached in reachable(body.summary)}
-    nodes += [one.node for one in body.machine.functions.values() if one.qualname in names]
+    called = (reached.summary.definition for reached in reachable(body.summary))
+    nodes += [definition.node for definition in called if definition is not None]
     return frozenset(
         inner.attr
         for node in nodes

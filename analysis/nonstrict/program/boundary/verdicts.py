@@ -78,6 +78,8 @@ _MADE = {
     "module": "a module",
     "function": "a function",
     "context-manager": "a context manager",
+    "torch.finfo": "a `torch.finfo`",
+    "torch.iinfo": "a `torch.iinfo`",
     NAMED_TUPLE: "a class",
     "class": "a class",
 }
@@ -212,7 +214,9 @@ class Boundary:
             return None
         outgoing = judge == self._as_result
         if registered.is_named_tuple(cls):
-            return _named_tuple(cls) if outgoing and not self.in_graph else None
+            if outgoing and not self.in_graph:
+                return _named_tuple(cls)
+            return self._fields(value, depth, judge, optional=False) if depth < _MAX_DEPTH else None
         known = registered.registrations(self.machine, cls)
         if known is None:
             return None
@@ -227,11 +231,11 @@ class Boundary:
             return self._fields(value, depth, judge)
         return None if known else Refused(f"an object of the unregistered class `{cls.name}`", _REGISTER, cls)
 
-    def _fields(self, value: Value, depth: int, judge: _Judge) -> Refused | None:
-        """A registered dataclass is taken apart into its fields; those that are None are left out."""
+    def _fields(self, value: Value, depth: int, judge: _Judge, *, optional: bool = True) -> Refused | None:
+        """What is refused of the fields of an object; a registered dataclass leaves out those that are None."""
         made = value.heap is not None and value.place.origin is Origin.FRESH
         for name, field in value.heap.attributes.items() if made and value.heap is not None else ():
-            if field.kind in (Kind.NONE, Kind.UNION, Kind.UNKNOWN):
+            if field.kind in (Kind.UNION, Kind.UNKNOWN) or (optional and field.kind is Kind.NONE):
                 continue
             refused = judge(field, depth + 1)
             if refused is not None:

@@ -6,9 +6,9 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.strings import is_code
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.facts.words import places
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE
 from nonstrict.program.values import Kind
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
+    from nonstrict.facts.outline import Chunk
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
     from nonstrict.program.values import Value
@@ -26,12 +27,15 @@ NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.C
 _WRAPPER_LENGTH = 2_500
 #: The start of a function behind its decorators, to its name.
 _HEADER = re.compile(r"^(?:async[ \t]+)?def[ \t]+\w+", re.MULTILINE)
-#: What stands before a name that a line imports, in a comment, and behind the `@` of a decorator.
+#: What stands before a name that a line imports.
 _IMPORT = re.compile(r"[ \t]*from[ \t]+[\w.]+[ \t]+import\b[^;\"']*")
-_COMMENT = re.compile(r"[^\"'#]*#[^\"']*")
-_DECORATOR = re.compile(r"[ \t]*@[\w.]*")
 _RENAMED = re.compile(r"[\s\\]+as\b")
+#: What stands before a name that a class attribute is set to: `trace = torch.compiler.`, `trace = staticmethod(`.
+_SET_TO = re.compile(r"=[\s\\]*\(?\s*(?:[\w.]*staticmethod\(\s*)?[\w.]*$")
+_LONGEST_SET_TO = 200
 _CALLED = re.compile(r"[ \t]*\(")
+#: What stands behind a name that is neither applied nor handed on: an attribute of it is read, or it is a parameter.
+_OTHERWISE = re.compile(r"\s*(?:\.|:|=(?!=))")
 
 
 def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
@@ -49,9 +53,9 @@ def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
     for chunk in module.chunks_with(wanted | found):
         names = wanted | found
         if chunk.is_class:
-            if _may_hold(chunk.text, names):
+            if _may_hold(module, chunk, names):
                 found |= _held_by_class(module.outline.glimpse(chunk), names)
-        elif chunk.length < _WRAPPER_LENGTH and _may_wrap(chunk.text, names):
+        elif chunk.length < _WRAPPER_LENGTH and _may_wrap(module, chunk, names):
             node = module.outline.glimpse(chunk)
             if isinstance(node, ast.FunctionDef) and _is_wrapper(node, names):
                 found.add(chunk.name)
@@ -59,13 +63,14 @@ def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
 
 
 def _may_rename(module: Module, words: AbstractSet[str]) -> bool:
-    """Whether a word stands outside definitions otherwise than in a comment or an import under its own name."""
+    """Whether a word stands outside definitions otherwise than in an import under its own name."""
     code = module.source.code
-    for start, end in module.outside(words):
-        line = _line_before(code, start)
-        if not _COMMENT.fullmatch(line) and (not _IMPORT.fullmatch(line) or _RENAMED.match(code, end)):
-            return True
-    return False
+    return any(not _is_imported(code, start, end) for start, end in module.outside(words))
+
+
+def _is_imported(code: str, start: int, end: int) -> bool:
+    """Whether a line imports a word under its own name."""
+    return _IMPORT.fullmatch(_line_before(code, start)) is not None and not _RENAMED.match(code, end)
 
 
 def _line_before(text: str, position: int) -> str:
@@ -93,13 +98,13 @@ def _is_marker(value: Value) -> bool:
     return value.kind is Kind.EXTERNAL and value.ref in MARKERS
 
 
-def _may_hold(text: str, words: AbstractSet[str]) -> bool:
-    """Whether a word stands in the text of a class where it is not called, and neither in a comment nor a decorator."""
-    for start, end in places(text, words):
-        line = _line_before(text, start)
-        if not (_CALLED.match(text, end) or _COMMENT.fullmatch(line) or _DECORATOR.fullmatch(line)):
-            return True
-    return False
+def _may_hold(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:
+    """Whether the text of a class sets something to a word, and not to what calling it gives."""
+    code = module.source.code
+    return any(
+        not _CALLED.match(code, end) and _SET_TO.search(code, max(0, start - _LONGEST_SET_TO), start)
+        for start, end in module.places_in(chunk, words)
+    )
 
 
 def _held_by_class(node: ast.AST | None, words: AbstractSet[str]) -> set[str]:
@@ -115,12 +120,21 @@ def _held_by_class(node: ast.AST | None, words: AbstractSet[str]) -> set[str]:
     return found
 
 
-def _may_wrap(text: str, words: AbstractSet[str]) -> bool:
-    """Whether a function returns something, and its text holds a word behind its own decorators and name."""
+def _may_wrap(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:
+    """Whether a function returns something, and applies a word, or hands one on, behind its decorators and name."""
+    text = chunk.text
+    header = _HEADER.search(text)
     if "return" not in text:
         return False
-    header = _HEADER.search(text)
-    return any(True for _ in places(text[header.end() :] if header else text, words))
+    code, strings = module.source.code, module.outline.strings
+    first = chunk.start + (header.end() if header else 0)
+    return any(
+        start >= first
+        and not _OTHERWISE.match(code, end)
+        and not _is_imported(code, start, end)
+        and is_code(code, strings, start)
+        for start, end in module.places_in(chunk, words)
+    )
 
 
 def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: AbstractSet[str]) -> bool:

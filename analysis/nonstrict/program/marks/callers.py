@@ -195,13 +195,11 @@ def _aliases(function: Function) -> set[str]:
     `step = torch.compile(step)`, `model = Model()`, `compiled = torch.compile(model)`.
     """
     found = {function.name if function.owner is None else function.owner.name}
+    bound = function.module.assigned_from
+    layer = found
     for _ in range(_HOPS):
-        before = len(found)
-        for name, mentioned in function.module.assigned_from:
-            if not mentioned.isdisjoint(found):
-                found.add(name)
-        if len(found) == before:
-            break
+        layer = set[str]().union(*(bound.get(name, ()) for name in layer)) - found
+        found = found | layer
     return found
 
 

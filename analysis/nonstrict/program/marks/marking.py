@@ -11,7 +11,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
-from nonstrict.program.definitions import Function, Mark, Region, SeenCall
+from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value, join
@@ -150,6 +150,15 @@ def marked_value(frame: Frame, node: ast.AST, name: str, target: Value, position
     return marked or UNKNOWN
 
 
+def known_by_identity(machine: Machine, function: Function) -> Mark | None:
+    """The mark of a function that a marker such as `allow_in_graph` was given, and that stays what it is."""
+    if function.owner is not None:
+        return None
+    return next(
+        (mark for mark in machine.marks.values() if mark.function is function and mark.kind == "in-graph"), None
+    )
+
+
 def _exported(frame: Frame, node: ast.AST, mark: Mark, arguments: Value) -> None:
     """`export(module, (x, y))` passes the arguments along."""
     if arguments.kind is Kind.TUPLE and arguments.heap is not None and isinstance(node, ast.Call):
@@ -181,7 +190,7 @@ def called(
             frame.settle(value)
     if frame.region:
         receiver = _receiver(frame, node, mark) if isinstance(node, ast.Call) else None
-        given = (receiver, *positional) if receiver is not None else tuple(positional)
+        given = Passed(receiver, tuple(positional), keywords)
         frame.emit(Event.CALLED, node, value=callee._replace(const=given))
     if frame.region and getattr(getattr(mark.function, "node", None), "returns", None) is None:
         return UNKNOWN  # a number or a flag decides where a tensor would break the graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from nonstrict.facts import targets
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
-from nonstrict.facts.words import applied
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE
 from nonstrict.program import classes, definition_values
 from nonstrict.program.marks.aliases import NAMING, aliases
@@ -52,11 +52,12 @@ _DECLARING = ("custom_op", "triton_op", "leaf_function")
 _LIBRARY = re.compile(r"from torch import [^\n]*\blibrary\b")
 #: What compiles a region; only such ones are looked for as say that they must not break.
 REGION_WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
-STRICT = re.compile(r"\b(?:fullgraph|nopython|optimize_assert)\b")
+_STRICT_WORDS = ("fullgraph", "nopython", "optimize_assert")
+_STRICT = re.compile(r"\b(?:" + "|".join(_STRICT_WORDS) + r")\b")
 _COMPILES = re.compile(r"\b(?:fullgraph|nopython|optimize_assert|torch\.compile|_dynamo\.optimize)\b|@compile\b")
 #: Words that mean a marker only in modules which import them from torch.
 _COMMON_WORDS = frozenset({"export", "draft_export"})
-_EXPORT = re.compile(r"torch\.export|from torch import [^\n]*\bexport\b")
+_EXPORT = re.compile(r"from torch import [^\n]*\bexport\b")
 ALL_WORDS = frozenset(name.rpartition(".")[2] for name in MARKERS)
 #: Statements outside functions that register these decide what a module does when called.
 _HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
@@ -67,7 +68,8 @@ _TRACING_WORDS = WORDS - WRAPPABLE | OPERATOR_WORDS | LIBRARY_WORDS
 
 def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> None:
     """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`."""
-    if not _EXPORT.search(module.source.code):
+    code = module.source.code
+    if "torch.export" not in code and not _EXPORT.search(code):
         words = set(words) - _COMMON_WORDS
     if not any(True for _ in _applications(module, words)):
         return
@@ -75,20 +77,20 @@ def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> 
     machine.words |= names - _COMMON_WORDS
     run_shell(machine, module, names | _HOOKS)
     exact = module.outline.exact
-    promising = list(_promising(module, names))
+    promising = list(_promising(machine, module, names))
     if promising:
         # Where definitions were cut wrongly, they or the rest of the module do not parse, and all are cut anew.
         _ = module.outline.shell
         if module.outline.exact != exact:
-            promising = list(_promising(module, names))
+            promising = list(_promising(machine, module, names))
     for chunk, node in promising:
         evaluate_chunk(machine, module, chunk, node, names)
 
 
-def _promising(module: Module, names: AbstractSet[str]) -> Iterator[tuple[Chunk, ast.AST]]:
+def _promising(machine: Machine, module: Module, names: AbstractSet[str]) -> Iterator[tuple[Chunk, ast.AST]]:
     """The top-level definitions in which a marker is applied to something that the program may define."""
     for chunk in module.chunks_at(_applications(module, names)):
-        if not _compiles_or_marks(chunk.text, names - REGION_WORDS):
+        if not machine.concerns(module, chunk) or not _compiles_or_marks(chunk.text, names - REGION_WORDS):
             continue
         node = module.outline.glimpse(chunk)
         if node is not None and applies(node, names) and targets.promising(node, names, names - _TRACING_WORDS):
@@ -99,7 +101,7 @@ def _promising(module: Module, names: AbstractSet[str]) -> Iterator[tuple[Chunk,
 def words_in(code: str) -> frozenset[str]:
     """The words by which a module's text may apply a marker, compile a region or make an operator."""
     found = WORDS
-    if any(word in code for word in ("fullgraph", "nopython", "optimize_assert")):
+    if any(word in code for word in _STRICT_WORDS):
         found |= REGION_WORDS
     if "torch.library" in code or ("library" in code and _LIBRARY.search(code)):
         found |= OPERATOR_WORDS | LIBRARY_WORDS
@@ -110,21 +112,21 @@ def words_in(code: str) -> frozenset[str]:
 
 def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:
     """Whether a definition compiles a region or mentions a marker: most that hold the word `compile` do neither."""
-    return _COMPILES.search(text) is not None or any(name in text for name in names)
+    return any(name in text for name in names) or _COMPILES.search(text) is not None
 
 
 def exported(machine: Machine, module: Module, words: AbstractSet[str] = WRAPPABLE) -> set[str]:
     """Names by which other modules may apply a marker: aliases and wrappers that this module defines."""
-    if STRICT.search(module.source.code):
+    code = module.source.code
+    if any(word in code for word in _STRICT_WORDS) and _STRICT.search(code):
         words = words | REGION_WORDS
     return aliases(machine, module, words) - WORDS - words
 
 
 def _applications(module: Module, names: Iterable[str]) -> Iterator[int]:
     """Where in a module's text a marker may be applied by one of the names."""
-    code = module.source.code
-    present = {name for name in names if name in code}
-    return applied(code, present & _TRACING_WORDS, present - _TRACING_WORDS)
+    names = frozenset(names)
+    return module.applications(names & _TRACING_WORDS, names - _TRACING_WORDS)
 
 
 def applies(node: ast.AST, names: AbstractSet[str]) -> bool:
@@ -151,23 +153,21 @@ def run_shell(machine: Machine, module: Module, names: set[str]) -> None:
     if not any(True for _ in module.outside(names)):
         return
     frame = machine.module_frame(module)
-    bound, statements = _shell_index(module)
+    bound, statements = remembered(module.outline.shell, "_nonstrict_index", lambda _: _shell_index(module))
     for name in sorted({name for word in names for name in bound.get(word, ())}):
         machine.global_value(module, name)
     chosen = {id(statement): statement for word in names for statement in statements.get(word, ())}
     for statement in sorted(chosen.values(), key=lambda statement: (statement.lineno, statement.col_offset)):
         saved = dict(frame.env)
+        machine.evaluated.add((module.path, statement.lineno))
         machine.execute(frame, [statement])
         frame.env, frame.done = saved, False
 
 
 def _shell_index(module: Module) -> tuple[dict[str, list[str]], dict[str, list[ast.stmt]]]:
     """For each word outside functions: the names whose bindings mention it, and the statements for effect that do."""
-    cached: tuple[dict[str, list[str]], dict[str, list[ast.stmt]]] | None = module.__dict__.get("_shell_index")
-    if cached is not None:
-        return cached
     bound: dict[str, list[str]] = {}
-    for name, bindings in module.bindings.items():
+    for name, bindings in module.bound_outside.items():
         for binding in bindings:
             if binding.node is not None and binding.kind != "import":
                 for word in _words(binding.node):
@@ -176,7 +176,6 @@ def _shell_index(module: Module) -> tuple[dict[str, list[str]], dict[str, list[a
     for statement in _expressions(module.outline.shell.body):
         for word in _words(statement):
             statements.setdefault(word, []).append(statement)
-    module.__dict__["_shell_index"] = (bound, statements)
     return bound, statements
 
 
@@ -210,6 +209,7 @@ def _expressions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 def evaluate_chunk(machine: Machine, module: Module, chunk: Chunk, node: ast.AST, names: set[str]) -> None:
     """Define a function or class and interpret the parts of it that mention a name."""
     frame = machine.module_frame(module)
+    machine.evaluated.add((module.path, chunk.name))
     machine.global_value(module, chunk.name)
     machine.define(frame, node, chunk.offset)
     if isinstance(node, ast.ClassDef):
@@ -285,7 +285,7 @@ def find_calls(machine: Machine, module: Module, names: set[str]) -> None:
     module.searched |= wanted
     run_shell(machine, module, wanted)
     for chunk in module.chunks_with(wanted):
-        node = module.outline.node(chunk)
+        node = module.outline.node(chunk) if machine.concerns(module, chunk) else None
         if node is not None and applies(node, wanted):
             evaluate_chunk(machine, module, chunk, node, wanted)
 
@@ -340,14 +340,18 @@ def _handed_on(module: Module, names: set[str]) -> set[str]:
 
 def around(module: Module, line: int) -> Iterator[tuple[ast.AST, int]]:
     """The top-level statements that cover a line, with their line offset."""
-    for statement in module.outline.shell.body:
-        if statement.lineno <= line <= (statement.end_lineno or 0):
-            yield statement, 0
-    for chunk in module.outline.chunks:
-        if chunk.first <= line <= chunk.last:
-            node = module.outline.node(chunk)
-            if node is not None:
-                yield node, chunk.offset
+    body, chunks = module.outline.shell.body, module.outline.chunks
+    # Statements that share a line begin on it.
+    index = bisect_right(body, line, key=lambda statement: statement.lineno)
+    for statement in reversed(body[:index]):
+        if (statement.end_lineno or 0) < line:
+            break
+        yield statement, 0
+    index = bisect_right(chunks, line, key=lambda chunk: chunk.first) - 1
+    if index >= 0 and line <= chunks[index].last:
+        node = module.outline.node(chunks[index])
+        if node is not None:
+            yield node, chunks[index].offset
 
 
 def settled_marks(machine: Machine) -> list[Mark]:

@@ -7,16 +7,17 @@ what nobody measured, stays silent.
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, TENSORS, Flag, Kind, Value
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator, Sequence
 
     from nonstrict.program.frames import Frame
@@ -75,6 +76,11 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
             emit(frame, node, f"call:{name}")
         return
     torch = frame.machine.torch
+    if name.startswith("torch._check"):
+        checked(frame, positional)
+    if name == "builtins.eval" and positional and _names_something(positional[0]):
+        emit(frame, node, f"arg:{name}:global-name")
+        return
     for condition in _conditions(positional, keywords):
         key = f"arg:{name}:{condition}"
         if is_measured(key, torch):
@@ -83,6 +89,45 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
             return
     if graph_break(f"call:{name}", torch) is not None:
         emit(frame, node, f"call:{name}")
+
+
+def _names_something(code: Value) -> bool:
+    """Whether a text that is evaluated reads a name."""
+    try:
+        parsed = ast.parse(code.const, mode="eval") if isinstance(code.const, str) else None
+    except (SyntaxError, ValueError):
+        return False
+    return parsed is not None and any(isinstance(node, ast.Name) for node in ast.walk(parsed))
+
+
+def needs_gradient(frame: Frame, node: ast.AST, tensor: Value) -> Value:
+    """`requires_grad_()` of a tensor made in a region: the graph breaks where the region returns what follows of it."""
+    key = "stmt:requires-grad-returned"
+    switched_off = isinstance(node, ast.Call) and any(getattr(one, "value", None) is False for one in node.args)
+    if switched_off or _turns_gradients_off(frame):
+        return tensor
+    argument = tensor.place.origin is Origin.ARGUMENT and not tensor.place.is_view
+    if argument or tensor.place.captured or graph_break(key, frame.machine.torch) is None:
+        return tensor
+    effect = Effect(Event.BREAK, frame.module.path, frame.offset, node, tensor.place, what=key)
+    carrying = tensor.with_pending(tensor.pending | {effect})
+    holder = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if isinstance(holder, ast.Name) and holder.id in frame.env:
+        frame.env[holder.id] = carrying
+    return carrying
+
+
+def _turns_gradients_off(frame: Frame) -> bool:
+    """Whether the function computes without gradients somewhere: what it returns may be made there."""
+    if frame.function is None:
+        return False
+    words = {last_name(node) for node in ast.walk(frame.function.node) if isinstance(node, ast.expr)}
+    return not words.isdisjoint({"no_grad", "inference_mode", "set_grad_enabled"})
+
+
+def without_gradient(tensor: Value) -> Value:
+    """A tensor that autograd does not connect with what was made to require gradients."""
+    return tensor.with_pending(frozenset(effect for effect in tensor.pending if effect.event is not Event.BREAK))
 
 
 def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
@@ -121,6 +166,12 @@ def statement(frame: Frame, node: ast.AST, name: str) -> None:
     """A statement or expression of its own kind is executed in a region."""
     if graph_break(f"stmt:{name}", frame.machine.torch) is not None:
         emit(frame, node, f"stmt:{name}")
+
+
+def tensor_attribute(frame: Frame, node: ast.AST, name: str, made_here: str) -> None:
+    """An attribute of a tensor is set; the table may tell tensors of the region apart."""
+    apart = is_measured(f"stmt:{name}{made_here}", frame.machine.torch)
+    statement(frame, node, f"{name}{made_here}" if apart else name)
 
 
 def raised(frame: Frame, node: ast.Raise) -> None:
@@ -192,6 +243,23 @@ def _condition(value: Value) -> str:
         element = value.heap.element
         return "tensors" if element is not None and element.kind in TENSORS else ""
     return _ARGUMENTS.get(value.kind) or ("item" if from_item(value) else "")
+
+
+def depends_on_data(frame: Frame, value: Value) -> bool:
+    """Whether a number or truth value follows from the data of a tensor: nothing can be decided on it.
+
+    What `torch._check` was told of is decided.
+    """
+    checked = frame.summary.settled
+    numeric = value.kind in (Kind.NUMBER, Kind.BOOL)
+    return numeric and any(effect.event is Event.ESCAPE and effect.key not in checked for effect in value.pending)
+
+
+def checked(frame: Frame, values: Sequence[Value]) -> None:
+    """`torch._check` tells something of numbers that follow from data."""
+    frame.summary.settled.update(
+        effect.key for value in values for effect in value.pending if effect.event is Event.ESCAPE
+    )
 
 
 def from_item(value: Value) -> bool:

@@ -6,17 +6,20 @@ sees what the other wrote in the same call. What counts is the order of a write 
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.steps import ANY_ENTRY, entry, may_meet
+from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program.effects import Event
-from nonstrict.program.places import NOWHERE, Origin, Place
+from nonstrict.program.places import NOWHERE, VIEW, Origin, Place
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.definitions import Mark
+    from nonstrict.program.definitions import Mark, Passed
     from nonstrict.program.effects import Effect, Observed
     from nonstrict.program.machine import Machine
     from nonstrict.program.regions.region import CompiledRegion
@@ -28,14 +31,40 @@ _CARRIED_OVER = frozenset({"rebind", "attribute"})
 def written_before(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) -> tuple[Related, ...]:
     """Where a region that calls a marked function writes, before the call, what the body reads at `place`."""
     found: list[Related] = []
-    for region, call in _calls(machine, mark, torch):
+    for region, call in calls(machine, mark, torch):
         read = _in_region(call.effect, mark, place)
         found += (
-            Related(seen.effect.span, f"`{region.function}` writes it here, before the call")
+            Related(seen.effect.span, f"`{region.function}` writes it here, before {_which(seen, call)}")
             for seen in region.observed(Event.WRITE, Event.LEAK, Event.TENSOR_WRITE)
-            if _position(seen) < _position(call) and _same(seen.effect.place, read)
+            if _same(_written(seen.effect), read) and (_precedes(seen, call) or _repeated(region, seen, call))
         )
     return tuple(dict.fromkeys(found))
+
+
+def _precedes(write: Observed, call: Observed) -> bool:
+    return _position(write) < _position(call)
+
+
+def _which(write: Observed, call: Observed) -> str:
+    return "the call" if _precedes(write, call) else "the next call in the loop"
+
+
+def _repeated(region: CompiledRegion, write: Observed, call: Observed) -> bool:
+    """Whether a loop of the region's function holds both: then a write after the call comes before the next one."""
+    function = region.mark.function
+    if function is None:
+        return False
+    lines = {_position(seen)[0] - function.offset for seen in (write, call)}
+    loops = (node for node in walk(function.node) if isinstance(node, (ast.For, ast.While)))
+    return any(all(loop.lineno <= line <= (loop.end_lineno or line) for line in lines) for loop in loops)
+
+
+def _written(write: Effect) -> Place:
+    """The place that a write changes: of a store under a constant key, that entry."""
+    node = write.node
+    if write.what == "item" and isinstance(node, ast.Subscript) and (step := entry(node.slice)) != ANY_ENTRY:
+        return write.place.step(step)
+    return write.place
 
 
 def read_after(machine: Machine, mark: Mark, write: Effect, torch: tuple[int, int]) -> tuple[Related, ...]:
@@ -43,25 +72,40 @@ def read_after(machine: Machine, mark: Mark, write: Effect, torch: tuple[int, in
     if write.what in _CARRIED_OVER or not write.place.captured:
         return ()
     found: list[Related] = []
-    for region, call in _calls(machine, mark, torch):
+    for region, call in calls(machine, mark, torch):
         found += (
             Related(seen.effect.span, f"`{region.function}` reads it here, after the call")
             for seen in region.observed(Event.READ)
-            if _position(seen) > _position(call) and _same(seen.effect.place, write.place)
+            if _position(seen) > _position(call) and _same(_written(write), seen.effect.place)
         )
     return tuple(dict.fromkeys(found))
 
 
 def guarded(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) -> bool:
     """Whether each region that calls a marked function reads the same state of a module: then Dynamo guards it."""
-    calls = list(_calls(machine, mark, torch))
-    return bool(calls) and all(
+    found = list(calls(machine, mark, torch))
+    return bool(found) and all(
         any(seen.effect.place == _in_region(call.effect, mark, place) for seen in region.observed(Event.ATTRIBUTE))
-        for region, call in calls
+        for region, call in found
     )
 
 
-def _calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tuple[CompiledRegion, Observed]]:
+def reads_state(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) -> bool:
+    """Whether each region that calls a marked function reads what lives at a captured place, itself or in a helper."""
+    found = list(calls(machine, mark, torch))
+    return bool(found) and all(
+        any(seen.effect.place == place and seen.effect.what != "identity" for seen in region.observed(Event.READ))
+        for region, _ in found
+    )
+
+
+def reads_mode(machine: Machine, mark: Mark, torch: tuple[int, int]) -> bool:
+    """Whether each region that calls a marked function asks a module for its mode, itself or through a layer."""
+    found = list(calls(machine, mark, torch))
+    return bool(found) and all(any(True for _ in region.observed(Event.MODE)) for region, _ in found)
+
+
+def calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tuple[CompiledRegion, Observed]]:
     """The calls of a marked function in the regions of its own module and of those that were seen to call it."""
     paths = {mark.path, *(call.path for call in mark.calls)}
     for region in list(machine.regions.values()):
@@ -85,8 +129,9 @@ def _in_region(call: Effect, mark: Mark, place: Place) -> Place:
         return place
     arguments = mark.function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-    given = dict(zip(names, call.value.const, strict=False))
-    passed = given.get(place.name)
+    given: Passed = call.value.const
+    positional = given.positional if given.receiver is None else (given.receiver, *given.positional)
+    passed = dict(zip(names, positional, strict=False)).get(place.name)
     if passed is None or passed.kind is not Kind.MODULE:
         return NOWHERE
     return Place(passed.place.origin, passed.place.owner, passed.place.name, (*passed.place.path, *place.path))
@@ -96,5 +141,8 @@ def _same(written: Place, read: Place) -> bool:
     """Whether one place is the other or holds it."""
     if written[:3] != read[:3] or not (written.captured or written.path):
         return False
-    shared = min(len(written.path), len(read.path))
-    return written.path[:shared] == read.path[:shared]
+    changed, asked = ([step for step in place.path if step != VIEW] for place in (written, read))
+    if changed[-1:] == asked[-1:] == [".training"]:
+        # A mode is handed down to the submodules.
+        changed, asked = changed[:-1], asked[:-1]
+    return may_meet(changed, asked)

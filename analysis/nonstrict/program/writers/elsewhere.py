@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from nonstrict.facts.walk import statements_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from nonstrict.program.marks.registrations import Mentions
     from nonstrict.program.modules import Module
@@ -39,6 +39,15 @@ Asked: TypeAlias = "bytes | tuple[bytes, bytes]"
 REPLACED = b"replaced "
 
 
+class Index(NamedTuple):
+    """What one pass through some files finds, each by what `Bytes` calls it."""
+
+    texts: dict[bytes, list[str]]
+    importers: dict[bytes, list[str]]
+    replaced: dict[bytes, list[str]]
+    size: int
+
+
 class Bytes:
     """What searches of the bytes of all files found: the same for whoever asks."""
 
@@ -65,22 +74,41 @@ class Bytes:
     def search(self, texts: Iterable[bytes]) -> None:
         """Go through all files for texts; the first time also to see who imports which module, and replaces what."""
         wanted = [text for text in texts if text not in self.texts]
-        first, self._began = not self._began, True
-        if not wanted and not first:
-            return
-        self.texts.update({text: [] for text in wanted})
-        stems = {_stem_of(path) for path in self.files} if first else set[bytes]()
-        for path in self.files:
+        if not self._began:
+            self.take_over([self.indexed(self.files, wanted)])
+        elif wanted:
+            self.texts.update({text: [] for text in wanted})
+            for path in self.files:
+                data = self.data(path)
+                for text in wanted:
+                    if text in data:
+                        self.texts[text].append(path)
+
+    def indexed(self, paths: Iterable[str], texts: Iterable[bytes]) -> Index:
+        """What the first pass finds in some of the files."""
+        index = Index({text: [] for text in texts}, {}, {}, 0)
+        stems = {stem_of(path) for path in self.files}
+        size = 0
+        for path in paths:
             data = self.data(path)
-            for text in wanted:
+            size += len(data)
+            for text, found in index.texts.items():
                 if text in data:
-                    self.texts[text].append(path)
-            if first:
-                self.size += len(data)
-                for name in _replaced_names(data):
-                    self.replaced.setdefault(name, []).append(path)
-                for stem in imported_words(data) & stems:
-                    self.importers.setdefault(stem, []).append(path)
+                    found.append(path)
+            for name in _replaced_names(data):
+                index.replaced.setdefault(name, []).append(path)
+            for stem in imported_words(data) & stems:
+                index.importers.setdefault(stem, []).append(path)
+        return index._replace(size=size)
+
+    def take_over(self, indexes: Iterable[Index]) -> None:
+        """Begin with what was found in all files, slice by slice in their order."""
+        self._began = True
+        for index in indexes:
+            self.size += index.size
+            for known, found in zip((self.texts, self.importers, self.replaced), index[:3], strict=True):
+                for key, paths in found.items():
+                    known.setdefault(key, []).extend(paths)
 
     def data(self, path: str) -> bytes:
         """The bytes of a file; none if it cannot be read."""
@@ -94,6 +122,20 @@ class Bytes:
                 self._kept.clear()
         return kept
 
+    def replace_files(self, files: Sequence[str], changed: Iterable[str]) -> set[Asked]:
+        """There are other files, of which `changed` came or went: the questions whose answers that changes."""
+        changed = sorted(changed)
+        self.files = files
+        # Those that went are in the lists of answers until they were read, in vain.
+        self.own = frozenset((*files, *changed))
+        self._order = {path: number for number, path in enumerate((*files, *sorted(set(changed) - set(files))))}
+        for stem in {stem_of(path) for path in changed} - self.importers.keys() if self._began else ():
+            holding = (path for path in files if stem in self.data(path))
+            self.importers[stem] = [path for path in holding if stem in imported_words(self.data(path))]
+        asked = set[Asked]().union(*(self.renew(path) for path in changed))
+        self.own = frozenset(files)
+        return asked
+
     def renew(self, path: str) -> set[Asked]:
         """Read a file once more: the questions whose answers changed by that."""
         self._kept.pop(path, None)
@@ -102,7 +144,7 @@ class Bytes:
         data = self.data(path)
         imported = imported_words(data)
         replaced = _replaced_names(data)
-        known = {_stem_of(other) for other in self.files}
+        known = {stem_of(other) for other in self.files}
         for stem in known & (imported | self.importers.keys()):
             self._renewed(self.importers.setdefault(stem, []), path, here=stem in imported)
         changed: set[Asked] = {
@@ -209,9 +251,9 @@ class Elsewhere:
         return [path for path in self.found.files if pattern.search(self.found.data(path))]
 
     def users(
-        self, module: Module, name: str, *, hand_on: bool = True, text: re.Pattern[str] | None = None
+        self, module: Module, name: str, *, hand_on: bool = True, may_use: Callable[[str], bool] | None = None
     ) -> list[Use]:
-        """The files that import a top-level name of a module, or the module, and hold text that matches `text`.
+        """The files that import a top-level name of a module, or the module, and whose text `may_use` accepts.
 
         With `hand_on` also those that import the name from a module which imports it.
         """
@@ -223,7 +265,7 @@ class Elsewhere:
             following: list[tuple[Module, str]] = []
             for source, exported in level:
                 for user in self.mentions(source, exported):
-                    if text is not None and not text.search(user.source.code):
+                    if may_use is not None and not may_use(user.source.code):
                         continue
                     for spelled in sorted(spellings(self._project, user, _imports(user, exported), source, exported)):
                         if (user.path, spelled[-1]) not in found:
@@ -261,20 +303,14 @@ class Elsewhere:
         self._texts.update({text: self.found.texts[text] for text in texts})
 
 
-#: A name, attribute or lambda that is assigned; an attribute that is set by its name.
-_ASSIGNED = re.compile(rb" = (?:[A-Za-z_][\w.]*\r?\n|lambda )")
+#: An attribute that is bound to a name, an attribute or a lambda; one that is set by its name.
+_BOUND = re.compile(rb"\.([\w\x80-\xff]+) = (?:[A-Za-z_][\w.]*\r?\n|lambda )")
 _SET = re.compile(rb"setattr\(\s*[\w.]+,\s*[\"'](\w+)[\"']")
 
 
 def _replaced_names(data: bytes) -> set[bytes]:
     """The names of attributes, of anything but `self`, that a file binds to a name or a lambda."""
-    found: set[bytes] = set()
-    for match in _ASSIGNED.finditer(data):
-        end = match.start()
-        start = data.rfind(b"\n", 0, end) + 1
-        dot = data.rfind(b".", start, end)
-        if dot > 0 and data[dot - 4 : dot] != b"self":
-            found.add(data[dot + 1 : end])
+    found = {match[1] for match in _BOUND.finditer(data) if not data.endswith(b"self", 0, match.start())}
     if b"setattr(" in data:
         found |= {match[1] for match in _SET.finditer(data)}
     return found
@@ -298,7 +334,8 @@ def imported_words(data: bytes) -> set[bytes]:
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 
 
-def _stem_of(path: str) -> bytes:
+def stem_of(path: str) -> bytes:
+    """The last part of the name by which a file is imported."""
     folder, _, name = path.replace("\\", "/").rpartition("/")
     stem = name.rpartition(".")[0]
     return (folder.rpartition("/")[2] if stem == "__init__" else stem).encode("utf-8", "surrogateescape")
@@ -318,8 +355,8 @@ def imports_in(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
 def _imports(user: Module, word: str) -> Iterator[ast.Import | ast.ImportFrom]:
     """The imports of a file: those outside functions, and those in functions whose text holds a word."""
     yield from imports_in(user.outline.shell)
-    for chunk in user.outline.chunks:
-        if "import" in chunk.text and word in chunk.text:
+    for chunk in user.chunks_with((word,)):
+        if any(True for _ in user.places_in(chunk, ("import",))):
             node = user.outline.node(chunk)
             if node is not None:
                 yield from imports_in(node)

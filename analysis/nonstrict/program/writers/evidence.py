@@ -10,12 +10,14 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.steps import member_of, steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import classes
 from nonstrict.program.effects import span_of
+from nonstrict.program.values import Kind
 from nonstrict.program.writers import foreign_writes
 from nonstrict.program.writers.writes import Write, functions_with, related_to, runs, simple_statements
 
@@ -251,7 +253,31 @@ def _attribute_writers(machine: Machine, owner: Class, attribute: str) -> Iterat
     for module in (own, *machine.elsewhere.mentions(own, owner.name)):
         if word.search(module.source.code):
             for node, offset, _ in functions_with(module, word):
-                yield from assigned_attribute(module.path, offset, node, attribute, related)
+                for write in assigned_attribute(module.path, offset, node, attribute, related):
+                    if not _of_stranger(machine, module, node, write, owner):
+                        yield write
+
+
+def _of_stranger(machine: Machine, module: Module, around: ast.AST, write: Write, owner: Class) -> bool:
+    """Whether an object whose attribute is assigned was surely made by another class than the one that is asked for."""
+    roots = [steps[0] for target in _targets(write.node) if len(steps := steps_of(target)) == 2]
+    if not roots or roots[0] == "self":
+        return False
+    made = [
+        inner.value
+        for inner in walk(around)
+        if isinstance(inner, ast.Assign) and any(getattr(target, "id", "") == roots[0] for target in inner.targets)
+    ]
+    if made:
+        callees = [value.func.id for value in made if isinstance(value, ast.Call) and isinstance(value.func, ast.Name)]
+        held = [machine.global_value(module, name) for name in callees]
+        known = len(callees) == len(made) and all(value.kind is Kind.CLASS for value in held)
+    else:
+        held = [machine.global_value(module, roots[0])] if roots[0] in module.bindings else []
+        known = bool(held) and all(value.kind in (Kind.OBJECT, Kind.MODULE) for value in held)
+    if not known or not all(hasattr(value.ref, "bases") for value in held):
+        return False
+    return not any(owner in classes.lineage(value.ref) or value.ref in classes.lineage(owner) for value in held)
 
 
 def attribute_pattern(attribute: str) -> re.Pattern[str]:
@@ -281,13 +307,16 @@ def assigned_attribute(
         inside = node.name in related or any(last_name(base) in related for base in node.bases)
     building = _called_by_init(node) if isinstance(node, ast.ClassDef) else frozenset[str]()
     for target in _targets(node):
-        inner = target.value if isinstance(target, ast.Subscript) else target
-        if isinstance(inner, ast.Attribute) and inner.attr == attribute and (inside or not _is_self(inner.value)):
-            yield Write(path, offset, node, "changed here", attribute)
+        member = member_of(target)
+        inner = target.value if isinstance(target, ast.Subscript) and member is None else target
+        if isinstance(inner, ast.Attribute):
+            member = inner.value, inner.attr
+        if member is not None and member[1] == attribute and (inside or not _is_self(member[0])):
+            yield Write(path, offset, node, "changed here", (f".{attribute}",))
     if isinstance(node, ast.Call):
         changed = node.args[0] if _sets(node, attribute) else _changed_by(node, attribute)
         if changed is not None and (inside or not _is_self(changed)):
-            yield Write(path, offset, node, "changed here", attribute)
+            yield Write(path, offset, node, "changed here", (f".{attribute}",))
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.FunctionDef) or child.name not in building:
             yield from assigned_attribute(path, offset, child, attribute, related, inside)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
 from nonstrict.program.writers.elsewhere import imports_in, spellings
@@ -15,6 +17,7 @@ from nonstrict.program.writers.writes import (
     MUTATORS,
     Write,
     changed_by,
+    named_by,
     replaces_parameters,
     runs,
     simple_statements,
@@ -27,8 +30,9 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
 
 _FIXED = PRIMITIVES | CALLABLES | {Kind.TUPLE}
-#: How a name of another module is rebound: `module.name = …`, `module.name += …`, `setattr(module, "name", …)`, `del`.
-_REBINDS = r"""\.{0}\s*(?:[-+*/|&@%^<>]*=(?!=)|[,:][^\n()]*=)|["']{0}["']|\bdel\b[^\n]*\.{0}\b"""
+#: What stands behind a name that is rebound through its module: `module.name = …`, `module.name += …`.
+_ASSIGNED = re.compile(r"\s*(?:[-+*/|&@%^<>]*=(?!=)|[,:][^\n()]*=)")
+_DELETED = re.compile(r"\bdel\b")
 _Spelled = frozenset[tuple[str, ...]]
 
 
@@ -38,10 +42,29 @@ def foreign_writes(machine: Machine, module: Module, name: str) -> list[Write]:
     held = machine.global_value(module, name)
     # What cannot be changed in place is only written through the module itself, never through an imported name.
     changeable = any(alternative.kind not in _FIXED for alternative in held.alternatives())
-    text = None if changeable else re.compile(_REBINDS.format(re.escape(name)))
-    for use in machine.elsewhere.users(module, name, hand_on=changeable, text=text):
+    may_use = None if changeable else partial(_rebinds, name=name)
+    for use in machine.elsewhere.users(module, name, hand_on=changeable, may_use=may_use):
         found.extend(in_module(machine, use.module, module, use.name, name))
     return list({(write.path, id(write.node)): write for write in found}.values())
+
+
+def _rebinds(code: str, name: str) -> bool:
+    """Whether a text may rebind a name of another module: `module.name = …`, `setattr(module, "name", …)`, `del`."""
+    start = code.find(name)
+    while start >= 0:
+        end = start + len(name)
+        before, after = code[start - 1 : start], code[end : end + 1]
+        if before == "." and (
+            _ASSIGNED.match(code, end) or _DELETED.search(code, code.rfind("\n", 0, start) + 1, start)
+        ):
+            return True
+        if before in _QUOTES and after in _QUOTES:
+            return True
+        start = code.find(name, end)
+    return False
+
+
+_QUOTES = ('"', "'")
 
 
 def in_module(machine: Machine, user: Module, source: Module, word: str, name: str) -> Iterator[Write]:
@@ -110,72 +133,46 @@ def _stored(
         for element in target.elts:
             yield from _stored(path, offset, node, element, spelled, None)
         return
-    steps = _steps(target)
+    steps = steps_of(target)
     for parts in spelled:
         rest = _behind(steps, parts)
         if rest is None or (not rest and len(parts) == 1):
             continue  # assigning to an imported name rebinds it in the importing file only
-        yield Write(path, offset, node, "changed here" if rest else "rebound here", _attribute(rest), value)
+        yield Write(path, offset, node, "changed here" if rest else "rebound here", rest, value)
 
 
 def _called(path: str, offset: int, node: ast.Call, spelled: _Spelled) -> Iterator[Write]:
     if replaces_parameters(node):
         for argument in node.args[:2]:
-            steps = _steps(argument)
+            steps = steps_of(argument)
             for parts in spelled:
                 rest = _behind(steps, parts)
                 if rest is not None:
-                    yield Write(path, offset, node, "its parameters are replaced here", _attribute(rest))
+                    yield Write(path, offset, node, "its parameters are replaced here", rest)
     elif isinstance(node.func, ast.Attribute):
         method = node.func.attr
         if method in MUTATORS or IN_PLACE.fullmatch(method):
-            steps = _steps(node.func.value)
+            steps = steps_of(node.func.value)
             for parts in spelled:
                 rest = _behind(steps, parts)
                 if rest is not None:
-                    attribute = _attribute(rest) or ("training" if method in ("train", "eval") else "")
-                    yield Write(path, offset, node, changed_by(node), attribute)
+                    mode = (".training",) if method in ("train", "eval") else ()
+                    yield Write(path, offset, node, changed_by(node), (*rest, *mode))
     elif isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and len(node.args) >= 2:
-        key = node.args[1]
-        named = f".{key.value}" if isinstance(key, ast.Constant) and isinstance(key.value, str) else "."
-        steps = [*_steps(node.args[0]), named]
+        steps = (*steps_of(node.args[0]), *(named_by(node.args[1]) or (".",)))
         for parts in spelled:
             rest = _behind(steps, parts)
             if rest is not None and (rest or len(parts) > 1):
-                yield Write(path, offset, node, "changed here" if rest else "rebound here", _attribute(rest))
+                yield Write(
+                    path,
+                    offset,
+                    node,
+                    "changed here" if rest else "rebound here",
+                    tuple(step for step in rest if step != "."),
+                )
 
 
-def _steps(node: ast.AST) -> list[str]:
-    """`a.b["k"].c` as `["a", ".b", "[]", ".c"]`, `vars(a)["b"]` as `["a", ".b"]`; empty if the root is no name."""
-    steps: list[str] = []
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        member = _namespace(node)
-        if member is not None:
-            steps.append(f".{member[1]}")
-            node = member[0]
-            continue
-        steps.append(f".{node.attr}" if isinstance(node, ast.Attribute) else "[]")
-        node = node.value
-    return [node.id, *reversed(steps)] if isinstance(node, ast.Name) else []
-
-
-def _namespace(node: ast.Attribute | ast.Subscript) -> tuple[ast.expr, str] | None:
-    """The object and name that `vars(a)["b"]` or `a.__dict__["b"]` mean."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
-        return None
-    base, name = node.value, str(node.slice.value)
-    if isinstance(base, ast.Attribute) and base.attr == "__dict__":
-        return base.value, name
-    if isinstance(base, ast.Call) and getattr(base.func, "id", "") == "vars" and base.args:
-        return base.args[0], name
-    return None
-
-
-def _behind(steps: list[str], parts: tuple[str, ...]) -> list[str] | None:
+def _behind(steps: tuple[str, ...], parts: tuple[str, ...]) -> tuple[str, ...] | None:
     """The steps that follow a spelling; None if the expression is another."""
-    wanted = [parts[0], *(f".{part}" for part in parts[1:])]
+    wanted = (parts[0], *(f".{part}" for part in parts[1:]))
     return steps[len(wanted) :] if steps[: len(wanted)] == wanted else None
-
-
-def _attribute(rest: list[str]) -> str:
-    return next((step[1:] for step in rest if step.startswith(".")), "")

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.closures import precedes_closures
 from nonstrict.facts.laziness import fills
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.steps import may_meet, steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.findings import Related
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.knowledge.markers import MARKERS
+from nonstrict.program import classes
 from nonstrict.program.effects import Summary, span_of
 from nonstrict.program.frames import Frame
-from nonstrict.program.places import Origin, Place
+from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.values import Kind, Value, join
 
 if TYPE_CHECKING:
@@ -31,6 +34,9 @@ _MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_par
 MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS
 #: Names of tensor methods that work in place.
 IN_PLACE = re.compile(r"\w*[^_]_")
+_DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+#: Statements that may write a name, and what may hold such statements.
+_WRITING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, *_DEFINITION)
 #: Names of functions that trace what they are given at once.
 _TRACERS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "make-fx")
 
@@ -47,16 +53,23 @@ _REPLACERS = frozenset(
 
 
 class Write(NamedTuple):
-    """One place in the text that changes a name or what it leads to; `attribute` is the first step, if any."""
+    """One place in the text that changes a name or what it leads to; `steps` lead from the name to what changes."""
 
     path: str
     offset: int
     node: ast.AST
     how: str
-    attribute: str = ""
+    steps: tuple[str, ...] = ()
     value: ast.expr | None = None
     #: fills a cache that the same function tests before: whoever finds it filled finds what it would have stored
     fills: bool = False
+    #: happens while the module is executed, before anything can have been compiled
+    building: bool = False
+
+    @property
+    def attribute(self) -> str:
+        """The first attribute among the steps; "" if there is none."""
+        return next((step[1:] for step in self.steps if step.startswith(".")), "")
 
 
 def rebindings(machine: Machine, module: Module, name: str) -> list[Value]:
@@ -88,18 +101,36 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True) -> tuple[Rel
 
     Other files are searched for it, with `abroad`, where its own module does not change it.
     """
-    attribute = next((step[1:] for step in place.path if step.startswith(".")), "")
     if place.origin is Origin.GLOBAL or (place.origin is Origin.RECEIVER and place.owner):
         module = machine.project.module(place.owner.partition(":")[0])
         writes = writes_of(machine, module, place.name) if module is not None else []
-        if abroad and module is not None and not any(_concerns(write, attribute) for write in writes):
+        if module is not None:
+            writes = [*writes, *_of_classes(machine, module, place)]
+        if module is not None and not _any_concerns(writes, place):
+            writes = [*writes, *machine.writes_reaching(module, place.name)]
+        if abroad and module is not None and not _any_concerns(writes, place):
             replaced = machine.replaced.get((module.path, place.name))
             writes = replaced or machine.foreign_writes(module, place.name)
     elif place.origin is Origin.CELL:
         writes = _cell_writes(machine, place)
     else:
         writes = []
-    return tuple(related_to(write) for write in _changes(writes) if _concerns(write, attribute))
+    return tuple(related_to(write) for write in _changes(writes) if concerns(write, place) and not write.building)
+
+
+def _of_classes(machine: Machine, module: Module, place: Place) -> Iterator[Write]:
+    """The writes of an attribute on the class of a global object, and on the bases of a global class."""
+    if not place.path or not place.path[0].startswith("."):
+        return
+    for held in machine.global_value(module, place.name).alternatives():
+        of_program = held.kind in (Kind.OBJECT, Kind.CLASS) and hasattr(held.ref, "bases")
+        for cls in classes.lineage(held.ref) if of_program else ():
+            if not isinstance(cls, str) and cls.closure is None and (cls.module, cls.name) != (module, place.name):
+                yield from writes_of(machine, cls.module, cls.name)
+
+
+def _any_concerns(writes: list[Write], place: Place) -> bool:
+    return any(concerns(write, place) and not write.building for write in writes)
 
 
 def _changes(writes: list[Write]) -> list[Write]:
@@ -120,13 +151,13 @@ def expect_writers(machine: Machine, place: Place) -> None:
     if place.origin is not Origin.GLOBAL and not (place.origin is Origin.RECEIVER and place.owner):
         return
     module = machine.project.module(place.owner.partition(":")[0])
-    attribute = next((step[1:] for step in place.path if step.startswith(".")), "")
-    if module is not None and not any(_concerns(write, attribute) for write in writes_of(machine, module, place.name)):
+    if module is not None and not any(concerns(write, place) for write in writes_of(machine, module, place.name)):
         machine.elsewhere.expect(module, [place.name])
 
 
-def _concerns(write: Write, attribute: str) -> bool:
-    return not attribute or not write.attribute or write.attribute == attribute
+def concerns(write: Write, place: Place) -> bool:
+    """Whether what is written may be what lives at a place, hold it, or be held by it."""
+    return may_meet(write.steps, [step for step in place.path if step != VIEW])
 
 
 def related_to(write: Write) -> Related:
@@ -146,16 +177,27 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
     bound = False
     for node, offset, top_level in functions_with(module, name):
         if top_level:
-            for statement in simple_statements(getattr(node, "body", [])):
-                for write in _in_statement(module.path, offset, statement, name, module_level=True):
+            for statement, words in remembered(node, "_nonstrict_simple", _with_words):
+                concerned = name in words or "globals" in words
+                for write in (
+                    _in_statement(module.path, offset, statement, name, module_level=True) if concerned else ()
+                ):
                     # While a module is executed its names are being set up, until it calls something for effect.
                     if write.how == "rebound here" and not (running and bound):
                         bound = True
                         continue
-                    yield write
+                    yield write._replace(building=not running)
                 running = running or (bound and runs(machine, module, statement))
             continue
         yield from _in_function(module.path, offset, node, name)
+
+
+def _with_words(shell: ast.AST) -> tuple[tuple[ast.stmt, frozenset[str]], ...]:
+    """The statements outside functions, each with the names that it holds."""
+    return tuple(
+        (statement, frozenset(inner.id for inner in walk(statement) if isinstance(inner, ast.Name)))
+        for statement in simple_statements(getattr(shell, "body", []))
+    )
 
 
 def runs(machine: Machine, module: Module, statement: ast.stmt) -> bool:
@@ -164,12 +206,18 @@ def runs(machine: Machine, module: Module, statement: ast.stmt) -> bool:
         return isinstance(statement.value, ast.Call)
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
         return False
-    for node in walk(statement.value):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in module.bindings:
-            callee = machine.global_value(module, node.func.id)
+    for name in remembered(statement, "_nonstrict_called", _called_names):
+        if name in module.bindings:
+            callee = machine.global_value(module, name)
             if callee.kind is Kind.MARKED or (callee.kind is Kind.FUNCTION and callee.ref.node in machine.regions):
                 return True
     return False
+
+
+def _called_names(statement: ast.stmt) -> tuple[str, ...]:
+    value = getattr(statement, "value", None)
+    calls = (node.func for node in walk(value) if isinstance(node, ast.Call)) if value is not None else ()
+    return tuple(callee.id for callee in calls if isinstance(callee, ast.Name))
 
 
 def simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -220,14 +268,32 @@ def _as_filling(function: FunctionNode, write: Write, name: str) -> Write:
 
 
 def _in_statement(path: str, offset: int, statement: ast.AST, name: str, *, module_level: bool) -> Iterator[Write]:
-    pending: list[ast.AST] = [statement]
-    while pending:
-        node = pending.pop(0)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    for node in remembered(statement, "_nonstrict_writing", _find_writing):
+        if isinstance(node, _DEFINITION):
             yield from _in_function(path, offset, node, name)
-            continue
-        yield from _write_at(path, offset, node, name, rebinds=module_level)
-        pending.extend(children(node))
+        else:
+            yield from _write_at(path, offset, node, name, rebinds=module_level)
+
+
+def _find_writing(statement: ast.AST) -> tuple[ast.AST, ...]:
+    """What in a statement may write some name, the outermost first; of definitions only where they are."""
+    found: list[ast.AST] = []
+    level: list[ast.AST] = [statement]
+    while level:
+        found += (
+            node for node in level if isinstance(node, _WRITING) or (isinstance(node, ast.Call) and _changes_some(node))
+        )
+        level = [child for node in level if not isinstance(node, _DEFINITION) for child in children(node)]
+    return tuple(found)
+
+
+def _changes_some(node: ast.AST) -> bool:
+    """Whether this is a call that changes something, if it is called on, or given, the right thing."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and (node.func.attr in MUTATORS or IN_PLACE.fullmatch(node.func.attr)):
+        return True
+    return replaces_parameters(node) or _sets_attribute(node)
 
 
 def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool) -> Iterator[Write]:
@@ -247,11 +313,11 @@ def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool
     for target, value in targets:
         if isinstance(target, ast.Name):
             if target.id == name and rebinds:
-                yield Write(path, offset, node, "rebound here", "", value)
-        elif _root(target) == name:
-            yield Write(path, offset, node, "changed here", _first_attribute(target), value)
+                yield Write(path, offset, node, "rebound here", (), value)
+        elif (steps := steps_of(target))[:1] == (name,):
+            yield Write(path, offset, node, "changed here", steps[1:], value)
         elif _is_globals_item(target, name):
-            yield Write(path, offset, node, "rebound here", "", value)
+            yield Write(path, offset, node, "rebound here", (), value)
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
@@ -264,18 +330,19 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr |
 
 def _mutating_call(path: str, offset: int, node: ast.Call, name: str) -> Iterator[Write]:
     function = node.func
-    if isinstance(function, ast.Attribute) and _root(function.value) == name:
+    if isinstance(function, ast.Attribute) and (steps := steps_of(function.value))[:1] == (name,):
         method = function.attr
         in_place = IN_PLACE.fullmatch(method) is not None
         if method in MUTATORS or in_place:
-            attribute = _first_attribute(function.value) or ("training" if method in ("train", "eval") else "")
-            yield Write(path, offset, node, "changed in place here" if in_place else changed_by(node), attribute)
-    elif replaces_parameters(node) and any(_root(argument) == name for argument in node.args[:2]):
-        changed = next(argument for argument in node.args[:2] if _root(argument) == name)
-        yield Write(path, offset, node, "its parameters are replaced here", _first_attribute(changed))
-    elif _sets_attribute(node) and _root(node.args[0]) == name:
-        key = node.args[1]
-        yield Write(path, offset, node, "changed here", str(key.value) if isinstance(key, ast.Constant) else "")
+            mode = (".training",) if method in ("train", "eval") else ()
+            how = "changed in place here" if in_place else changed_by(node)
+            yield Write(path, offset, node, how, (*steps[1:], *mode))
+    elif replaces_parameters(node):
+        for steps in map(steps_of, node.args[:2]):
+            if steps[:1] == (name,):
+                yield Write(path, offset, node, "its parameters are replaced here", steps[1:])
+    elif _sets_attribute(node) and (steps := steps_of(node.args[0]))[:1] == (name,):
+        yield Write(path, offset, node, "changed here", (*steps[1:], *named_by(node.args[1])))
 
 
 def changed_by(node: ast.Call) -> str:
@@ -295,18 +362,9 @@ def _sets_attribute(node: ast.Call) -> bool:
     return isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and len(node.args) >= 2
 
 
-def _root(node: ast.AST) -> str:
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _first_attribute(node: ast.AST) -> str:
-    found = ""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        found = node.attr if isinstance(node, ast.Attribute) else found
-        node = node.value
-    return found
+def named_by(key: ast.expr) -> tuple[str, ...]:
+    """The step that `setattr(x, key, value)` takes; none if it may be any."""
+    return (f".{key.value}",) if isinstance(key, ast.Constant) else ()
 
 
 def _is_globals_item(target: ast.expr, name: str) -> bool:
@@ -352,9 +410,8 @@ def _in_closure(path: str, offset: int, node: ast.FunctionDef | ast.AsyncFunctio
         for write in _in_statement(path, offset, statement, name, module_level=True):
             rebinds = write.how == "rebound here"
             assigned += rebinds
-            if precedes_closures(node, write.node, name) or _traces(write.value):
-                continue
-            if not rebinds or assigned > 1 or name in scope_of(node).parameters:
+            again = not rebinds or assigned > 1 or name in scope_of(node).parameters
+            if again and not (precedes_closures(node, write.node, name) or _traces(write.value)):
                 yield write
 
 

@@ -1,0 +1,95 @@
+"""What regions pass to a marked function, as tracing them tells: through helpers, with conditions decided.
+
+The text of a call tells what is written there. Tracing the region also tells what a helper returned, what a field was
+given when the object was made, and which branch was taken. What only tracing tells is judged here.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program.boundary import exchange
+from nonstrict.program.boundary.verdicts import Boundary, elements
+from nonstrict.program.definitions import SeenCall
+from nonstrict.program.marks import callers
+from nonstrict.program.places import FRESH
+from nonstrict.program.regions import crossing
+from nonstrict.program.values import Kind, Value, join
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.program.effects import Effect
+    from nonstrict.program.marks.sites import CallSite
+
+_MAX_DEPTH = 3
+
+
+def taken(body: MarkedBody, known: list[Taken]) -> list[Taken]:
+    """The arguments that are refused, or made in the region, beyond those that are `known` from the text of calls."""
+    if body.mark.function is None or exchange.has_no_effect(body, body.mark.function):
+        return []
+    told = {(one.span, one.name) for one in known if one.refused is not None or one.made}
+    found: dict[tuple[object, str], Taken] = {}
+    judge = Boundary(body.machine, body.marker, body.torch)
+    for region, call in crossing.calls(body.machine, body.mark, body.torch):
+        site = _site(body, call.effect)
+        if site is None:
+            continue
+        for name, value in _given(body, call.effect).items():
+            span = site.argument_spans.get(name, site.span)
+            if (span, name) in told or (span, name) in found or _may_be_set_later(region, value):
+                continue
+            one = exchange.judged(body, judge, site, name, span, value, made=_is_made(value))
+            if one.refused is not None or one.made:
+                found[span, name] = one
+    return list(found.values())
+
+
+def joined(body: MarkedBody) -> dict[str, Value]:
+    """For each parameter, what all regions pass."""
+    found: dict[str, Value] = {}
+    for _, call in crossing.calls(body.machine, body.mark, body.torch):
+        for name, value in _given(body, call.effect).items():
+            found[name] = join(found.get(name), value)
+    return found
+
+
+def holds_unknown(value: Value) -> bool:
+    """Whether nothing is known of some element of a container."""
+    return any(element.kind is Kind.UNKNOWN or holds_unknown(element) for element in elements(value))
+
+
+def _given(body: MarkedBody, call: Effect) -> Mapping[str, Value]:
+    names = callers.parameter_names(body.mark)
+    passed = call.value.const
+    return {**dict(zip(names, passed.positional, strict=False)), **passed.keywords}
+
+
+def _site(body: MarkedBody, call: Effect) -> CallSite | None:
+    """The call as rules see it; one that only tracing reaches is described anew. None for what is no call."""
+    for site in body.sites:
+        if site.call is not None and site.call.node is call.node:
+            return site
+    if not isinstance(call.node, ast.Call):
+        return None
+    passed = call.value.const
+    seen = SeenCall(call.node, call.path, call.offset, None, passed.positional, dict(passed.keywords))
+    return callers.site(body.machine, body.mark, seen)
+
+
+def _may_be_set_later(region: MarkedBody, value: Value) -> bool:
+    """Whether a value is None only until something sets it."""
+    return value.kind is Kind.NONE and value.place != FRESH and bool(region.writers(value.place))
+
+
+def _is_made(value: Value, depth: int = 0) -> bool:
+    """Whether the region itself makes an object or module that it passes, alone or in a container."""
+    if value.kind in (Kind.OBJECT, Kind.MODULE):
+        template = getattr(value.ref, "template", None)
+        known = value.heap is not None and (template is None or template.heap is not value.heap)
+        return value.place == FRESH and known
+    return depth < _MAX_DEPTH and any(_is_made(element, depth + 1) for element in elements(value))

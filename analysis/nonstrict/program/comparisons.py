@@ -1,0 +1,89 @@
+"""Comparisons: which object something is, what it holds, what it contains."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program import attributes, classes, conditions
+from nonstrict.program.effects import Event
+from nonstrict.program.places import FRESH
+from nonstrict.program.regions import breaks
+from nonstrict.program.values import BOOL, CONTAINERS, TENSORS, Flag, Kind, Value, literals
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+
+_NO_PENDING: frozenset[object] = frozenset()
+_IDENTITY = (ast.Is, ast.IsNot)
+_HOLDING = CONTAINERS | {Kind.OBJECT, Kind.INSTANCE, Kind.ITERATOR}
+_COMPARING: dict[type[ast.cmpop], str] = {
+    ast.Eq: "__eq__",
+    ast.NotEq: "__eq__",
+    ast.Lt: "__lt__",
+    ast.LtE: "__le__",
+    ast.Gt: "__gt__",
+    ast.GtE: "__ge__",
+    ast.In: "__contains__",
+    ast.NotIn: "__contains__",
+}
+
+
+def compare(frame: Frame, node: ast.Compare) -> Value:
+    """The value of a comparison."""
+    operands = [node.left, *node.comparators]
+    if all(isinstance(operator, _IDENTITY) for operator in node.ops):
+        for operand in operands:
+            _identify(frame, operand, frame.machine.evaluate(frame, operand))
+        attributes.compared_types(frame, node)
+        return BOOL
+    attributes.compared_types(frame, node)
+    membership = any(isinstance(operator, (ast.In, ast.NotIn)) for operator in node.ops)
+    values = [frame.machine.evaluate(frame, operand) for operand in operands]
+    _by_methods(frame, node, values)
+    for operand, value in zip(operands, values, strict=True):
+        if not (membership and frame.initialises(value)):
+            frame.consume(operand, value)
+    pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
+    if membership:
+        if any(value.kind is Kind.EXTERNAL and value.ref == "os.environ" for value in values):
+            frame.emit(Event.AMBIENT, node, value=values[0], what="reads the environment")
+        if values[-1].is_tensor and not (frame.static or frame.region):
+            conditions.decide_value(frame, node, values[-1])
+        return BOOL.with_pending(pending)
+    if any(value.kind in TENSORS for value in values):
+        for value in values:
+            frame.settle(value)
+        if len(node.ops) > 1:
+            return _chained(frame, node, values[0])
+        kept = _NO_PENDING.union(*(value.pending for value in values if value.kind in TENSORS))
+        return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN | literals(*values), pending=kept)
+    if any(value.flags & Flag.SHAPE for value in values):
+        return Value(Kind.BOOL, FRESH, flags=Flag.SHAPE, pending=pending)
+    return BOOL.with_pending(pending)
+
+
+def _identify(frame: Frame, node: ast.expr, value: Value) -> None:
+    """Which object this is is asked for, not what it holds."""
+    if value.kind in _HOLDING and not value.place.path:
+        frame.identified(node, value)
+    elif value.kind not in TENSORS and value.kind is not Kind.MODULE and not frame.initialises(value):
+        frame.consume(node, value)
+
+
+def _by_methods(frame: Frame, node: ast.Compare, values: list[Value]) -> None:
+    """Run the methods by which objects of the program compare themselves, or say what they contain."""
+    for index, operator in enumerate(node.ops):
+        left, right = values[index], values[index + 1]
+        name = _COMPARING.get(type(operator))
+        asked, other = (right, left) if name == "__contains__" else (left, right)
+        if name is not None:
+            classes.special(frame, node, asked, name, [other])
+
+
+def _chained(frame: Frame, node: ast.Compare, first: Value) -> Value:
+    """`0 < x < 1` of tensors asks for the truth of the first comparison."""
+    frame.emit(Event.ESCAPE, node, FRESH, first, "a chained comparison of tensors")
+    if frame.region:
+        breaks.statement(frame, node, "chained-comparison-tensor")
+    return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)

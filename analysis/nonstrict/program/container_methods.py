@@ -1,0 +1,144 @@
+"""Method calls on containers: what they give back, what they change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.program import stores
+from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.values import (
+    DICT_VIEW,
+    NO_CONSTANT,
+    NONE,
+    NUMBER,
+    STRING,
+    UNKNOWN,
+    Heap,
+    Kind,
+    Value,
+    container,
+    holding,
+    join,
+)
+
+if TYPE_CHECKING:
+    import ast
+
+    from nonstrict.program.frames import Frame
+
+#: What the kinds of containers are called in the tables of effects.
+NAMES = {Kind.LIST: "list", Kind.DICT: "dict", Kind.SET: "set", Kind.DEQUE: "deque"}
+_STORING = frozenset({"append", "appendleft", "add", "insert", "extend", "extendleft", "update", "setdefault", "push"})
+
+
+def call(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """The result of `receiver.name(...)`."""
+    for value in (*positional, *keywords.values()):
+        frame.consume(node, value)
+    kind = NAMES.get(receiver.kind, "")
+    if kind and name in MUTATING_METHODS[kind]:
+        return _mutate(frame, node, receiver, name, positional, keywords)
+    frame.consume(node, receiver)
+    element = receiver.heap.element if receiver.heap is not None else None
+    if name == "copy":
+        copied = Heap()
+        if receiver.heap is not None:
+            copied.element, copied.items = receiver.heap.element, dict(receiver.heap.items)
+        return Value(receiver.kind, FRESH, heap=copied)
+    if name in ("get", "setdefault"):
+        return _get(receiver, positional)
+    if name == "values":
+        return _view(receiver, element)
+    if name == "items":
+        pair = container(Kind.TUPLE, STRING, _placed(receiver, element))
+        return _view(receiver, pair, fresh=True)
+    if name == "keys":
+        return _view(receiver, STRING, fresh=True)
+    if name in ("index", "count"):
+        return NUMBER
+    if receiver.kind is Kind.SET and name in ("union", "intersection", "difference", "symmetric_difference"):
+        return holding(Kind.SET, element)
+    return UNKNOWN
+
+
+def _placed(receiver: Value, element: Value | None) -> Value:
+    found = element or UNKNOWN
+    return found if receiver.place.origin is Origin.FRESH else found.at(receiver.place.step("[]"))
+
+
+def _view(receiver: Value, element: Value | None, *, fresh: bool = False) -> Value:
+    return holding(Kind.LIST, element if fresh else _placed(receiver, element))._replace(ref=DICT_VIEW)
+
+
+def _get(receiver: Value, positional: list[Value]) -> Value:
+    if receiver.heap is None or not positional:
+        return UNKNOWN.at(receiver.place.step("[]"))
+    key = positional[0].const
+    if _is_absent(receiver, key):
+        return positional[1] if len(positional) > 1 else NONE
+    # What an unseen caller passes by keyword may or may not be there.
+    found = receiver.heap.load(key) if key in receiver.heap.items or not receiver.heap.open else None
+    placed = UNKNOWN.at(receiver.place.step("[]")) if found is None else found
+    if found is not None and receiver.place.origin is not Origin.FRESH:
+        step = f"[{key!r}]" if key is not NO_CONSTANT else "[]"
+        placed = found.at(receiver.place.step(step))
+    return join(placed, positional[1]) if len(positional) > 1 else placed
+
+
+def _is_absent(receiver: Value, key: object) -> bool:
+    """Whether a dict, all of whose keys were seen, has no such key."""
+    heap = receiver.heap
+    if receiver.kind is not Kind.DICT or receiver.place.captured or heap is None or heap.open or heap.loose is not None:
+        return False
+    known = bool(heap.items) and all(isinstance(one, str) for one in heap.items)
+    return known and isinstance(key, str) and key not in heap.items
+
+
+def _mutate(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    stored = _stored(name, positional, keywords)
+    if stores.outer(receiver.place):
+        stores.write(frame, node, receiver.place, stored, name)
+    else:
+        for value in positional:
+            if name not in _STORING:
+                frame.settle(value)
+    element = receiver.heap.element if receiver.heap is not None else None
+    if receiver.heap is not None and name in _STORING:
+        kept = stored if receiver.place.origin is Origin.FRESH else stored.with_pending(frozenset())
+        if receiver.place.origin is Origin.FRESH or frame.static:
+            receiver.heap.store(NO_CONSTANT, kept)
+            if name == "update" and positional and positional[0].heap is not None:
+                receiver.heap.items.update(positional[0].heap.items)
+    if name == "setdefault":
+        return _get(receiver, positional)
+    if name in ("pop", "popleft", "popitem"):
+        key = positional[0].const if positional else NO_CONSTANT
+        if len(positional) == 2 and _lacks(receiver, key):
+            return positional[1]
+        found = receiver.heap.load(key) if receiver.heap is not None else element
+        return _placed(receiver, found)
+    return NONE
+
+
+def _lacks(receiver: Value, key: object) -> bool:
+    """Whether a dict made in the body surely has no such key."""
+    heap = receiver.heap
+    if receiver.kind is not Kind.DICT or receiver.place.origin is not Origin.FRESH or heap is None or heap.open:
+        return False
+    return key is not NO_CONSTANT and key not in heap.items and heap.loose is None
+
+
+def _stored(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    values = [*positional, *keywords.values()]
+    if name not in _STORING or not values:
+        return UNKNOWN
+    value = values[-1]
+    spreads = name in ("extend", "extendleft", "update")
+    if spreads and value.heap is not None:
+        return value.heap.element or UNKNOWN
+    return value

@@ -1,0 +1,37 @@
+"""Methods of named tuples that make others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.program import classes
+from nonstrict.program.places import FRESH
+from nonstrict.program.values import NAMED_TUPLE, Heap, Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_EMPTY = Heap()
+
+
+def method(receiver: Value, name: str, keywords: Mapping[str, Value]) -> Value | None:
+    """What `_replace` and `_make` return; None for anything else, and what is no named tuple."""
+    if name == "_make":
+        return Value(Kind.TUPLE, FRESH, NAMED_TUPLE, heap=Heap()) if receiver.ref == NAMED_TUPLE else None
+    if name != "_replace":
+        return None
+    heap = receiver.heap or _EMPTY
+    if receiver.kind is Kind.TUPLE and receiver.ref == NAMED_TUPLE:
+        made = Heap()
+        made.element, made.attributes = heap.element, {**heap.attributes, **keywords}
+        made.items = {**heap.items, **_numbered(heap, keywords)}
+        return Value(Kind.TUPLE, FRESH, NAMED_TUPLE, heap=made)
+    if receiver.kind is Kind.OBJECT and hasattr(receiver.ref, "bases") and classes.is_dataclass(receiver.ref):
+        made = Heap()
+        made.attributes = {**heap.attributes, **keywords}
+        return Value(Kind.OBJECT, FRESH, receiver.ref, heap=made)
+    return None
+
+
+def _numbered(heap: Heap, keywords: Mapping[str, Value]) -> dict[int, Value]:
+    return {index: keywords[name] for index, name in enumerate(heap.attributes) if name in keywords}

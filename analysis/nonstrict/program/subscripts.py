@@ -1,0 +1,145 @@
+"""Loading subscripts: entries of containers, parts of tensors, members of enumerations."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.steps import member_of
+from nonstrict.program import attributes, classes
+from nonstrict.program.effects import Event
+from nonstrict.program.frames import placed, relocated
+from nonstrict.program.places import FRESH, VIEW, Origin
+from nonstrict.program.values import (
+    GLOBALS,
+    NO_CONSTANT,
+    STRING,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Heap,
+    Kind,
+    Value,
+    join,
+)
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+
+
+def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    """The value of `base[index]`."""
+    if base.kind is Kind.UNION:
+        found: Value | None = None
+        for alternative in base.ref:
+            if alternative.kind is not Kind.NONE:
+                found = join(found, subscript(frame, node, alternative, index))
+        return found or UNKNOWN
+    if base.kind in TENSORS:
+        return _indexed_tensor(frame, node, base, index)
+    if base.kind in (Kind.SIZE, Kind.NUMPY):
+        return _indexed_plainly(frame, node, base, index)
+    special = classes.special(frame, node, base, "__getitem__", [index])
+    if special is not None:
+        return special
+    if (member := member_of(node)) is not None:
+        made = ast.copy_location(ast.Attribute(member[0], member[1], ast.Load()), node)
+        return attributes.load(frame, made, frame.machine.evaluate(frame, member[0]), member[1])
+    if base.kind in (Kind.CLASS, Kind.EXTERNAL):
+        return _of_type(frame, node, base, index)
+    if base.kind is Kind.FUNCTION and "triton" in base.ref.traits:
+        return base._replace(flags=base.flags | Flag.NATIVE)
+    if base.ref == GLOBALS and isinstance(index.const, str):
+        return frame.machine.global_value(frame.module, index.const)
+    if base.heap is not None:
+        return _element_at(frame, node, base, index)
+    return UNKNOWN.at(base.place.step("[]")).with_pending(base.pending | index.pending)
+
+
+def _indexed_plainly(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    """An entry of a size or of a NumPy array."""
+    if base.kind is Kind.NUMPY:
+        return Value(Kind.NUMPY, base.place.step("[]"), pending=base.pending | index.pending)
+    kind = Kind.SIZE if isinstance(node.slice, ast.Slice) else Kind.NUMBER
+    pending = frozenset[object]() if later_dimension(frame, index) else base.pending
+    return Value(kind, flags=base.flags & Flag.SHAPE, pending=pending)
+
+
+def _of_type(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    """A member of an enumeration, a generic type with its argument, an environment variable."""
+    if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
+        frame.emit(Event.AMBIENT, node, value=index, what="reads the environment")
+        return STRING
+    of_enum = base.kind is Kind.CLASS and classes.is_enum(base.ref)
+    return Value(Kind.SETTING, FRESH, base.ref) if of_enum else base
+
+
+def later_dimension(frame: Frame, index: Value) -> bool:
+    """Whether a dimension is not the first: of what selects elements, only the size of that one depends on data.
+
+    In a region, where such a size accuses who decides on it, one that is counted from the end is taken for another.
+    """
+    return isinstance(index.const, int) and (index.const > 0 or (frame.region and index.const < 0))
+
+
+def _element_at(frame: Frame, node: ast.AST, base: Value, index: Value) -> Value:
+    heap = base.heap
+    if heap is None:
+        return UNKNOWN
+    if index.kind is Kind.SETTING and base.kind in (Kind.LIST, Kind.TUPLE):
+        return copied(base)
+    if index.is_tensor and base.kind in (Kind.LIST, Kind.TUPLE) and not index.flags & Flag.LITERAL and not frame.region:
+        frame.emit(Event.ESCAPE, node, index.place, index, "using a tensor as a Python integer")
+    found = heap.load(index.const)
+    if base.place.origin is Origin.GLOBAL and not base.place.path and (found is None or found.kind is Kind.MARKED):
+        stored = frame.machine.stored_in(base.place, "")
+        found = found if stored is None else join(found, stored)
+    step = f"[{index.const!r}]" if index.const is not NO_CONSTANT else "[]"
+    return UNKNOWN.at(base.place.step(step)) if found is None else entry(frame, base, index.const, found)
+
+
+def entry(frame: Frame, base: Value, key: object, found: Value) -> Value:
+    """What a container holds under a key, as it is reached through the container."""
+    if base.place.origin in (Origin.FRESH, Origin.UNKNOWN):
+        return found.with_pending(found.pending | base.pending)
+    place = base.place.step(f"[{key!r}]" if key is not NO_CONSTANT else "[]")
+    outside = any(one.kind in (Kind.EXTERNAL, Kind.CLASS) for one in found.alternatives())
+    if outside and place.origin is Origin.GLOBAL and frame.machine.is_replaced(place):
+        return placed(found, place)
+    return attributes.held(base, relocated(found, place))
+
+
+def copied(base: Value) -> Value:
+    """A new container with the elements of another."""
+    made = Heap()
+    if base.heap is not None:
+        made.items, made.loose = dict(base.heap.items), base.heap.loose
+        made.element = base.heap.element
+        if made.element is not None and base.place.origin is not Origin.FRESH:
+            made.element = relocated(made.element, base.place.step("[]"))
+            made.items = {key: relocated(item, base.place.step(f"[{key!r}]")) for key, item in made.items.items()}
+    return Value(base.kind, FRESH, heap=made, pending=base.pending)
+
+
+def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    frame.settle(index)
+    pending = base.pending
+    parts = [index]
+    if index.kind is Kind.TUPLE and index.heap is not None:
+        parts = list(index.heap.items.values())
+    advanced = False
+    for part in parts:
+        if part.kind in TENSORS:
+            advanced = True
+            frame.settle(part)
+            if part.flags & Flag.BOOLEAN:
+                pending |= frame.unbacked(node, base, "boolean-mask indexing").pending
+            pending |= part.pending
+        elif part.kind in (Kind.LIST, Kind.NUMPY, Kind.UNKNOWN, Kind.UNION):
+            advanced = True
+            frame.settle(part)
+    place = FRESH if advanced else base.place.step(VIEW)
+    if advanced:
+        frame.consume(node.value, base)
+    flags = base.flags & (Flag.BOOLEAN | Flag.ATTACHED)
+    return Value(Kind.TENSOR, place, flags=flags, pending=pending)

@@ -1,0 +1,186 @@
+"""Writes that the text of a name does not show: through another name, a parameter, a method, what a function returns.
+
+`settings.use("fast")`, `current = get_settings(); current.mode = "fast"`, `configure(settings)`: the functions that
+hand a name on are interpreted, and what they change at its place are its writes. Few functions do so with a name that
+holds state; where many do, nothing is said.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.steps import ANY_ENTRY, entry, steps_of
+from nonstrict.facts.walk import walk
+from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.program import classes, definition_values, invoke, parameters
+from nonstrict.program.effects import Event, Summary, reachable
+from nonstrict.program.frames import Frame
+from nonstrict.program.places import VIEW, Origin, Place
+from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, Kind
+from nonstrict.program.writers.writes import Write, functions_with, runs, simple_statements, writes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nonstrict.program.definitions import Class
+    from nonstrict.program.effects import Effect
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+#: What has no inside that another name could reach; modules are captures of their own kind.
+_CLOSED = PRIMITIVES | CALLABLES | TENSORS | {Kind.MODULE, Kind.UNKNOWN, Kind.TUPLE, Kind.GENERATOR, Kind.PYTHON_MODULE}
+_BUILT_IN = frozenset[str]().union(*MUTATING_METHODS.values()) | {"get", "items", "keys", "values", "copy", "index"}
+#: Functions that only look at what they are given.
+_LOOKING = frozenset({"len", "print", "str", "repr", "isinstance", "sum", "min", "max", "sorted", "range", "enumerate"})
+#: More functions than this are not looked into.
+_MAX_FUNCTIONS = 12
+#: How many functions may be reached from each of them.
+_BUDGET = 40
+_WRITES = frozenset({Event.WRITE, Event.LEAK})
+
+
+def writes_reaching(machine: Machine, module: Module, name: str) -> list[Write]:
+    """The writes of what a top-level name leads to, in its module, that do not begin with the name."""
+    held = machine.global_value(module, name)
+    if all(alternative.kind in _CLOSED for alternative in held.alternatives()):
+        return []
+    names = {name, *module.handed_on.get(name, ()), *_returning(module, name)}
+    concerned = list(_concerned(machine, module, names))
+    if len(concerned) > _MAX_FUNCTIONS:
+        return []
+    found: dict[int, Write] = {}
+    for alias in sorted(names - {name}):
+        if held.heap is not None and machine.global_value(module, alias).heap is held.heap:
+            writes = writes_of(machine, module, alias)
+            found.update((id(write.node), write) for write in writes if write.how != "rebound here")
+    for summary in concerned:
+        for reached in reachable(summary):
+            for effect in reached.summary.effects.values():
+                if effect.event in _WRITES and effect.place[:3] == (Origin.GLOBAL, module.path, name):
+                    steps = (*(step for step in effect.place.path if step != VIEW), *_entry_of(effect))
+                    write = Write(effect.path, effect.offset, effect.node, "changed here", steps)
+                    found.setdefault(id(effect.node), write)
+    return list(found.values())
+
+
+def _entry_of(effect: Effect) -> tuple[str, ...]:
+    """The entry that a store changes, if its key is known."""
+    stored = effect.what == "item" and isinstance(effect.node, ast.Subscript)
+    step = entry(effect.node.slice) if stored and isinstance(effect.node, ast.Subscript) else ANY_ENTRY
+    return (step,) if step != ANY_ENTRY else ()
+
+
+def _returning(module: Module, name: str) -> Iterator[str]:
+    """The functions of a module that return what a name holds."""
+    for node, _, top_level in functions_with(module, name):
+        if not top_level and isinstance(node, ast.FunctionDef):
+            returns = (inner.value for inner in walk(node) if isinstance(inner, ast.Return) and inner.value is not None)
+            if any(steps_of(value)[:1] == (name,) for value in returns):
+                yield node.name
+
+
+def _concerned(machine: Machine, module: Module, names: set[str]) -> Iterator[Summary]:
+    """What the functions, and statements after the first call, do that hand one of the names on.
+
+    What marked functions change themselves is told where they do, not as a change of what they read.
+    """
+    seen = {id(mark.function.node) for mark in machine.marks.values() if mark.function is not None}
+    for word in sorted(names):
+        for node, offset, top_level in functions_with(module, word):
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if top_level:
+                yield from _statements(machine, module, node, names)
+            else:
+                yield from _definition(machine, module, node, offset, names, seen)
+
+
+def _definition(
+    machine: Machine, module: Module, node: ast.AST, offset: int, names: set[str], seen: set[int]
+) -> Iterator[Summary]:
+    if isinstance(node, ast.FunctionDef):
+        if _hands_on(node, names):
+            yield _interpreted(machine, module, node, offset, None)
+    elif isinstance(node, ast.ClassDef):
+        methods = [
+            child
+            for child in node.body
+            if isinstance(child, ast.FunctionDef) and id(child) not in seen and _hands_on(child, names)
+        ]
+        owner = definition_values.class_of(machine.module_frame(module), node, offset) if methods else None
+        for method in methods:
+            yield _interpreted(machine, module, method, offset, owner)
+
+
+def _interpreted(machine: Machine, module: Module, node: ast.FunctionDef, offset: int, owner: Class | None) -> Summary:
+    function = definition_values.function_of(machine.module_frame(module), node, offset, owner)
+    summary = Summary(function.qualname, definition=function)
+    frame = Frame(machine, module, offset, summary, function=function, scope=scope_of(node))
+    definition = parameters.definition_frame(machine.module_frame(module), function)
+    receiver = classes.instance_at(machine, owner, Place(Origin.ARGUMENT, "", "self")) if owner is not None else None
+    frame.env.update(parameters.of_marked(definition, function, {}, receiver))
+    _within_budget(machine, frame)
+    return summary
+
+
+def _within_budget(machine: Machine, frame: Frame) -> None:
+    left, machine.budget = machine.budget, _BUDGET
+    invoke.run(machine, frame)
+    machine.budget = left
+
+
+def _statements(machine: Machine, module: Module, shell: ast.AST, names: set[str]) -> Iterator[Summary]:
+    summary = Summary(module.name)
+    frame = Frame(machine, module, 0, summary)
+    running = False
+    for statement in simple_statements(getattr(shell, "body", [])):
+        if running and isinstance(statement, (ast.Expr, ast.Assign)) and _hands_on(statement, names):
+            left, machine.budget = machine.budget, _BUDGET
+            machine.execute(frame, [statement])
+            machine.budget = left
+        running = running or runs(machine, module, statement)
+    if summary.effects or summary.calls:
+        yield summary
+
+
+def _hands_on(node: ast.AST, names: set[str]) -> bool:
+    """Whether what a name holds may be changed by another name: it is passed, bound, or has a method of its own."""
+    for inner in walk(node):
+        if isinstance(inner, ast.Call):
+            if _called_on(inner, names) or (_looks_into(inner) and _any_of(_given(inner), names)):
+                return True
+        elif isinstance(inner, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.withitem)):
+            value = inner.context_expr if isinstance(inner, ast.withitem) else inner.value
+            if value is not None and _any_of([value], names) and not _simple(value):
+                return True
+    return False
+
+
+def _called_on(call: ast.Call, names: set[str]) -> bool:
+    function = call.func
+    if isinstance(function, ast.Name):
+        return function.id in names
+    if not isinstance(function, ast.Attribute) or function.attr in _BUILT_IN:
+        return False
+    steps = steps_of(function.value)
+    return bool(steps) and steps[0] in names
+
+
+def _looks_into(call: ast.Call) -> bool:
+    return not (isinstance(call.func, ast.Name) and call.func.id in _LOOKING)
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _any_of(values: Iterable[ast.expr], names: set[str]) -> bool:
+    return any(steps[0] in names for value in values if (steps := steps_of(value)))
+
+
+def _simple(value: ast.expr) -> bool:
+    """Whether a value is an entry or attribute, which mostly holds a number: only whole objects are followed."""
+    return isinstance(value, (ast.Attribute, ast.Subscript))
