@@ -18,6 +18,7 @@ import pathlib
 import queue
 import random
 import re
+import tempfile
 import threading
 import uuid
 import weakref
@@ -114,7 +115,7 @@ NPY = _npy.getvalue()
 
 
 def _opened() -> Any:
-    return open("surroundings.bin", "w+b")
+    return tempfile.TemporaryFile("w+b")
 
 
 # Makers of arguments of a region, by name.
