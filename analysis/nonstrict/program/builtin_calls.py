@@ -78,6 +78,8 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
 def _bool(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if positional:
         value = frame.consume(node, positional[0])
+        if value.flags & Flag.TRACE_GUARD:
+            return value
         if frame.region:
             # The number may depend on data; only a branch on it may not.
             return BOOL.with_pending(frame.unbacked(node, value, "`item()`").pending) if value.is_tensor else BOOL
@@ -396,6 +398,11 @@ def _trace_guard(frame: Frame, node: ast.AST, positional: list[Value], keywords:
     return Value(Kind.BOOL, FRESH, const=True if frame.region else NO_CONSTANT, flags=Flag.TRACE_GUARD)
 
 
+def _never(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """What is true only while TorchScript or the exporter to ONNX work: Dynamo answers no, as plain Python does."""
+    return Value(Kind.BOOL, FRESH, const=False)
+
+
 def _globals(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     return Value(Kind.INSTANCE, FRESH, GLOBALS)
 
@@ -463,4 +470,5 @@ SPECIAL: dict[str, Handler] = {
         ),
         _trace_guard,
     ),
+    **dict.fromkeys(("torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export"), _never),
 }

@@ -182,7 +182,8 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value) -> Value:
 def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Not):
         conditions.decide(frame, node.operand)
-        return BOOL
+        verdict = folding.truth(frame, node.operand) if frame.region else None
+        return BOOL if verdict is None else BOOL._replace(const=not verdict)
     value = use(frame, node.operand)
     if value.kind in TENSORS:
         return Value(Kind.TENSOR, FRESH, flags=value.flags & ~Flag.LITERAL, pending=value.pending)

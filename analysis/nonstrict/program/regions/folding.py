@@ -53,9 +53,10 @@ def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
     left = expressions.evaluate(frame, test.left)
     right = expressions.evaluate(frame, test.comparators[0])
     if isinstance(operator, (ast.Is, ast.IsNot)) and right.kind is Kind.NONE:
-        if left.kind is Kind.NONE:
+        kinds = {alternative.kind for alternative in left.alternatives()}
+        if kinds == {Kind.NONE}:
             return isinstance(operator, ast.Is)
-        return isinstance(operator, ast.IsNot) if left.kind not in _OPEN else None
+        return isinstance(operator, ast.IsNot) if kinds.isdisjoint(_OPEN) else None
     if of_value(frame, left) is None or of_value(frame, right) is None or left.const is NO_CONSTANT:
         return None
     if isinstance(operator, (ast.Eq, ast.NotEq)) and right.const is not NO_CONSTANT:
