@@ -418,7 +418,7 @@ def test_verdicts_by_the_tests_and_scripts_of_a_project(
     write(tmp_path, FILES)
     done = nonstrict("check", "--confirm", "--output-format", "json", "src/pkg/ops.py")
     assert told(done) == {"NST101": "confirmed", "NST104": "confirmed", "NST203": "confirmed"}, done.stdout
-    assert "call 2: eager" in done.stdout
+    assert "call 3: eager" in done.stdout
     # The answers hold while the files that gave them do.
     for name in ("tests/test_model.py", "tests/test_cases.py", "train.py"):
         (tmp_path / name).unlink()
