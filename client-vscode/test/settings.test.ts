@@ -5,22 +5,22 @@ import { firstPath, resolvePath } from "../src/settings";
 
 test("paths may be written with a variable, the home directory, or relative to the folder", () => {
 	assert.equal(
-		resolvePath(["$", "{workspaceFolder}/.venv/bin/python"].join(""), "/work", "/home/me"),
-		"/work/.venv/bin/python",
+		resolvePath(["$", "{workspaceFolder}/.venv/bin/python"].join(""), "/project", "/home/me"),
+		"/project/.venv/bin/python",
 	);
-	assert.equal(resolvePath("~/env/bin/python", "/work", "/home/me"), "/home/me/env/bin/python");
-	assert.equal(resolvePath(["$", "{userHome}/p"].join(""), "/work", "/home/me"), "/home/me/p");
-	assert.equal(resolvePath(".venv/bin/python", "/work", "/home/me"), "/work/.venv/bin/python");
-	assert.equal(resolvePath("/opt/python", "/work", "/home/me"), "/opt/python");
+	assert.equal(resolvePath("~/env/bin/python", "/project", "/home/me"), "/home/me/env/bin/python");
+	assert.equal(resolvePath(["$", "{userHome}/p"].join(""), "/project", "/home/me"), "/home/me/p");
+	assert.equal(resolvePath(".venv/bin/python", "/project", "/home/me"), "/project/.venv/bin/python");
+	assert.equal(resolvePath("/opt/python", "/project", "/home/me"), "/opt/python");
 });
 
 test("a name is left to the PATH", () => {
-	assert.equal(resolvePath("python3.12", "/work", "/home/me"), "python3.12");
+	assert.equal(resolvePath("python3.12", "/project", "/home/me"), "python3.12");
 });
 
 test("blank entries are none", () => {
-	assert.equal(firstPath(["  ", "/p"], "/work"), "/p");
-	assert.equal(firstPath([""], "/work"), undefined);
+	assert.equal(firstPath(["  ", "/p"], "/project"), "/p");
+	assert.equal(firstPath([""], "/project"), undefined);
 });
 
 test("a server that ends five times within three minutes is left alone", () => {
