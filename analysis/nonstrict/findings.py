@@ -68,13 +68,47 @@ class Subject(NamedTuple):
         return self.name + "".join("[...]" if step == "[]" else step for step in self.path if step != "~")
 
 
+class Applicability(enum.IntEnum):
+    """How far a fix can be trusted; the order is the order in which they are preferred."""
+
+    DISPLAY = 1
+    """Shown only: it holds a part that a person has to fill in."""
+    UNSAFE = 2
+    """Eager code may compute something else afterwards, or code that was not seen may break."""
+    SAFE = 3
+    """Eager code computes what it did before."""
+
+    @property
+    def label(self) -> str:
+        """The word in reports: `display`, `unsafe` or `safe`."""
+        return self.name.lower()
+
+
+class Edit(NamedTuple):
+    """Replace a range of the analysed code by a text, whose lines end in LF; an empty range is an insertion."""
+
+    span: Span
+    text: str
+
+
+class Fix(NamedTuple):
+    """A way to mend a finding. `title` is an imperative: "Pass `scale` as an argument".
+
+    The edits, in any number of files, belong together: all of them or none. They do not overlap.
+    """
+
+    title: str
+    applicability: Applicability
+    edits: tuple[Edit, ...]
+
+
 class Finding(NamedTuple):
     """What a rule found, before suppressions and positions for users.
 
     `function` is the qualified name of the marked function, `marker` the kind of its marker
     (`nonstrict`, `in-graph`, ...); both are empty for findings of the tool itself (NST9xx).
     `related` holds the call chain from the marker to the expression, then the evidence; `links` is the length of the
-    chain, the marker included.
+    chain, the marker included. `fixes` are the ways to mend it, the best one first.
     """
 
     code: str
@@ -87,6 +121,7 @@ class Finding(NamedTuple):
     related: tuple[Related, ...] = ()
     links: int = 0
     subject: Subject | None = None
+    fixes: tuple[Fix, ...] = ()
 
 
 class Location(NamedTuple):
@@ -108,6 +143,21 @@ class RelatedLocation(NamedTuple):
 
     location: Location
     message: str
+
+
+class LocatedEdit(NamedTuple):
+    """`Edit`, located for users."""
+
+    location: Location
+    text: str
+
+
+class LocatedFix(NamedTuple):
+    """`Fix`, located for users."""
+
+    title: str
+    applicability: Applicability
+    edits: tuple[LocatedEdit, ...]
 
 
 class Status(str, enum.Enum):
@@ -170,3 +220,4 @@ class Diagnostic(NamedTuple):
     links: int = 0
     verdict: Verdict | None = None
     subject: Subject | None = None
+    fixes: tuple[LocatedFix, ...] = ()

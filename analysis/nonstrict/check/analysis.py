@@ -39,7 +39,8 @@ class AnalysisOptions(NamedTuple):
     is reported. `site_packages` are folders of installed packages. `overlays` are sources by path that stand for
     files (standard input, unsaved buffers). With `probes`, each marked function and region yields a question that an
     experiment can answer (NST900). `jobs` is the number of processes that may be used. What the analysis was
-    made of is added to `kept`: a process that ends anyway need not take its syntax trees apart.
+    made of is added to `kept`: a process that ends anyway need not take its syntax trees apart. `fixes` says whether
+    findings carry the ways to mend them.
     """
 
     torch_version: str | None = None
@@ -50,6 +51,7 @@ class AnalysisOptions(NamedTuple):
     overlays: Mapping[str, Source] = {}
     kept: list[object] | None = None
     probes: bool = False
+    fixes: bool = False
 
 
 class Analysis(NamedTuple):

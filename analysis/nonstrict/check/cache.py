@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict import __version__
 from nonstrict.check.environment import environment_of
-from nonstrict.findings import Diagnostic, Location, RelatedLocation, Severity, Subject
+from nonstrict.findings import (
+    Applicability,
+    Diagnostic,
+    LocatedEdit,
+    LocatedFix,
+    Location,
+    RelatedLocation,
+    Severity,
+    Subject,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -158,6 +167,10 @@ def _record(diagnostic: Diagnostic) -> list[object]:
         [[_place(related.location), related.message] for related in diagnostic.related],
         diagnostic.links,
         diagnostic.subject,
+        [
+            [fix.title, int(fix.applicability), [[_place(edit.location), edit.text] for edit in fix.edits]]
+            for fix in diagnostic.fixes
+        ],
     ]
 
 
@@ -174,7 +187,7 @@ def _place(location: Location) -> list[object]:
 
 def _diagnostic(record: list[Any]) -> Diagnostic:
     """The diagnostic that `_record` wrote."""
-    code, name, severity, place, message, help_, function, marker, related, links, subject = record
+    code, name, severity, place, message, help_, function, marker, related, links, subject, fixes = record
     return Diagnostic(
         code,
         name,
@@ -187,4 +200,10 @@ def _diagnostic(record: list[Any]) -> Diagnostic:
         tuple(RelatedLocation(Location(*where), text) for where, text in related),
         links,
         subject=None if subject is None else Subject(subject[0], subject[1], tuple(subject[2])),
+        fixes=tuple(
+            LocatedFix(
+                title, Applicability(applicability), tuple(LocatedEdit(Location(*where), text) for where, text in edits)
+            )
+            for title, applicability, edits in fixes
+        ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.check.selection import Selection, codes_by_name
-from nonstrict.findings import Diagnostic, Finding, Location, RelatedLocation
+from nonstrict.findings import Diagnostic, Finding, LocatedEdit, LocatedFix, Location, RelatedLocation
 from nonstrict.text.hints import may_suppress
 
 if TYPE_CHECKING:
@@ -113,6 +113,14 @@ class Presenter:
             tuple(RelatedLocation(texts.locate(related.span), related.message) for related in finding.related),
             finding.links,
             subject=finding.subject,
+            fixes=tuple(
+                LocatedFix(
+                    fix.title,
+                    fix.applicability,
+                    tuple(LocatedEdit(texts.locate(edit.span), edit.text) for edit in fix.edits),
+                )
+                for fix in finding.fixes
+            ),
         )
 
 

@@ -122,6 +122,11 @@ def examined(
     for one in told:
         for finding in one.findings:
             keep_nearest(found, finding)
+    if options.fixes and found:
+        # Once nothing is looked at any more: what fixes ask of the program must not decide what is found.
+        from nonstrict.check.mending import mended
+
+        found = mended(machine, found, told)
     read = frozenset(module.path for module in machine.project.loaded())
     return Examined(Share(list(found.values()), failures, read), tuple(told))
 

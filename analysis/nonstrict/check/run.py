@@ -141,6 +141,7 @@ def _analysis(discovery: Discovery, settings: Settings, options: RunOptions, sta
             overlays={standard_input.path: standard_input} if standard_input is not None else {},
             kept=options.kept,
             probes=options.probes,
+            fixes=True,
         ),
     )
 

@@ -10,6 +10,8 @@ from nonstrict.findings import Finding, Related, Severity, Span, Subject
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from nonstrict.findings import Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.program.boundary.exchange import Given, Taken
     from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.boundary.soundness import Fault
@@ -181,7 +183,7 @@ class Rule(NamedTuple):
 
     `severity` is the default; `documentation` is the Markdown page (the docstring of the rule's file).
     `examine` yields the findings in one body; None for rules of the tool itself (NST9xx). `experiment` is how a compile
-    confirms or refutes a finding.
+    confirms or refutes a finding. `fixes` yields the ways to mend one, the best one first; None if there are none.
     """
 
     code: str
@@ -192,6 +194,7 @@ class Rule(NamedTuple):
     markers: frozenset[str] = TRACED
     examine: Callable[[Body], Iterator[Finding]] | None = None
     experiment: Experiment = Experiment.NONE
+    fixes: Callable[[Context], Iterator[Fix]] | None = None
 
     @property
     def url(self) -> str:

@@ -65,7 +65,8 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix.
+The result is bound to the name of the function: safe, as plain Python computes the same. Code that imported the name
+before keeps the unmarked function.
 
 ## What is not reported
 
@@ -88,7 +89,8 @@ from nonstrict.rules.base import Rule, report_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -104,6 +106,13 @@ def examine(body: Body) -> Iterator[Finding]:
         yield report_at(RULE, body, body.marked_at, message, help=advice)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Bind the result to the name of the function."""
+    from nonstrict.fixes.rebinding import rebind
+
+    yield from rebind(context)
+
+
 RULE = Rule(
     code="NST603",
     name="discarded-marker",
@@ -112,4 +121,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "leaf"}),
     examine=examine,
+    fixes=fixes,
 )

@@ -1,0 +1,65 @@
+"""Adds to findings the ways to mend them, as far as their rules know any and the text allows them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
+
+from nonstrict.fixes.context import Context, Documents
+from nonstrict.rules.registry import RULES
+from nonstrict.text.source import SourceKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from nonstrict.check.examination import Told
+    from nonstrict.findings import Edit, Finding, Fix
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.machine import Machine
+
+Key = TypeVar("Key")
+
+
+def mended(machine: Machine, found: Mapping[Key, Finding], told: Iterable[Told]) -> dict[Key, Finding]:
+    """Some findings, each with the fixes of its rule; `told` are the bodies that they were found in."""
+    bodies = {finding: one.body for one in told for finding in one.findings}
+    documents = Documents(machine)
+    return {key: finding._replace(fixes=_fixes(documents, bodies, finding)) for key, finding in found.items()}
+
+
+def _fixes(documents: Documents, bodies: Mapping[Finding, MarkedBody], finding: Finding) -> tuple[Fix, ...]:
+    rule, body = RULES.get(finding.code), bodies.get(finding)
+    if rule is None or rule.fixes is None or body is None:
+        return ()
+    try:
+        fixes = list(rule.fixes(Context(documents, body, finding)))
+    except RecursionError:
+        return ()
+    return tuple(fix._replace(edits=_ordered(fix.edits)) for fix in fixes if _is_sound(documents, fix))
+
+
+def _ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    return tuple(sorted(dict.fromkeys(edits), key=lambda edit: edit.span))
+
+
+def _is_sound(documents: Documents, fix: Fix) -> bool:
+    """Whether the edits can be made: none overlaps another one, and each replaces code as the file has it."""
+    edits = _ordered(fix.edits)
+    apart = all(one.span.path != other.span.path or one.span[3:] <= other.span[1:3] for one, other in pairwise(edits))
+    return bool(edits) and apart and all(_is_faithful(documents, edit) for edit in edits)
+
+
+def _is_faithful(documents: Documents, edit: Edit) -> bool:
+    """Whether the code that an edit replaces is the text of the file: not so where magics or prompts were masked."""
+    document = documents.document(edit.span.path)
+    if document is None:
+        return False
+    source = document.source
+    if source.kind is SourceKind.PYTHON:
+        return True
+    where = source.locate(edit.span)
+    lines = [source.line_text(row, where.cell) for row in range(where.row, where.end_row + 1)]
+    rows = range(edit.span.line, edit.span.end_line + 1)
+    return len(rows) == len(lines) and all(
+        document.lines[row - 1] == line for row, line in zip(rows, lines, strict=True)
+    )

@@ -1,0 +1,72 @@
+"""What a fix may look at: the marked function of a finding, and the text and tree of any file of the program."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import FunctionNode
+from nonstrict.fixes.documents import Document
+from nonstrict.program.effects import span_of
+from nonstrict.text.source import parsed
+
+if TYPE_CHECKING:
+    from nonstrict.findings import Finding
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.definitions import Class, Function
+    from nonstrict.program.effects import Event, Observed
+    from nonstrict.program.machine import Machine
+
+
+class Documents:
+    """The files that fixes looked at, each parsed once."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._known: dict[str, Document | None] = {}
+
+    def document(self, path: str) -> Document | None:
+        """A file that can be edited; None if it cannot be read, does not parse, or is not part of the project."""
+        if path not in self._known:
+            self._known[path] = self._read(path)
+        return self._known[path]
+
+    def _read(self, path: str) -> Document | None:
+        module = self.machine.project.module(path)
+        if module is None or path not in self.machine.elsewhere.found.own:
+            return None
+        source, tree = parsed(module.source)
+        return None if source.problems else Document(source, tree)
+
+
+class Context:
+    """A finding, the marked function it was made for, and the way to the text around."""
+
+    def __init__(self, documents: Documents, body: MarkedBody, finding: Finding) -> None:
+        self.documents = documents
+        self.machine = documents.machine
+        self.body = body
+        self.finding = finding
+
+    @property
+    def document(self) -> Document | None:
+        """The file that the finding lies in."""
+        return self.documents.document(self.finding.span.path)
+
+    def observed(self, *events: Event) -> Observed | None:
+        """The effect that the finding was made of; the first of some kinds at its place."""
+        return next((seen for seen in self.body.observed(*events) if seen.effect.span == self.finding.span), None)
+
+    def definition(self, function: Function) -> tuple[Document, FunctionNode] | None:
+        """The definition of a function or lambda, in the tree of its file as a whole."""
+        document = self.documents.document(function.module.path)
+        span = span_of(function.module.path, function.offset, function.node)
+        node = document.at(span, *FunctionNode.__args__) if document is not None else None
+        return (document, node) if document is not None and node is not None else None
+
+    def class_definition(self, owner: Class) -> tuple[Document, ast.ClassDef] | None:
+        """The definition of a class, in the tree of its file as a whole."""
+        document = self.documents.document(owner.module.path)
+        span = span_of(owner.module.path, owner.offset, owner.node)
+        node = document.at(span, ast.ClassDef) if document is not None else None
+        return (document, node) if document is not None and node is not None else None
