@@ -12,13 +12,14 @@ PACKAGE = ROOT / "analysis" / "nonstrict"
 
 #: Height of each part of the package. A part imports itself and what is lower, never its own height.
 HEIGHTS = {
-    "__main__": 8,
-    "cli": 7,
-    "check": 6,
-    "settings": 5,
-    "report": 4,
-    "confirm": 4,
-    "rules": 3,
+    "__main__": 9,
+    "cli": 8,
+    "check": 7,
+    "settings": 6,
+    "report": 5,
+    "confirm": 5,
+    "rules": 4,
+    "fixes": 3,
     "program": 2,
     "facts": 1,
     "text": 0,
