@@ -65,7 +65,8 @@ def caches_in(directory: str) -> None:
 def torch_missing(error: BaseException) -> tuple[str, str]:
     """What to tell users whose torch cannot be imported: a reason for programs, and a sentence."""
     advice = (
-        "install torch 2.7 or later there, or name another interpreter with --python or `python` in the configuration"
+        "install torch 2.7 or later there, or name another interpreter with --python, `python` in the configuration, "
+        "or `nonstrict.interpreter` in an editor"
     )
     if isinstance(error, ModuleNotFoundError) and error.name == "torch":
         return "torch-missing", f"{sys.executable} has no torch; {advice}"

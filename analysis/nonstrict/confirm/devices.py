@@ -28,7 +28,7 @@ def device_for(wanted: str, ready: Ready) -> str:
     if wanted == "cuda" and not ready.cuda:
         raise AgentUnavailable(
             f"torch {ready.torch} finds no CUDA GPU here: leave `--device cuda` out, or choose another "
-            "interpreter with `--python`"
+            "interpreter (`--python`; `nonstrict.interpreter` in an editor)"
         )
     return wanted
 

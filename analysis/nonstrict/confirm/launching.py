@@ -17,8 +17,9 @@ _BOOTSTRAP = """\
 import sys
 if sys.version_info < (3, 10):
     sys.stdout.write('{"event": "unavailable", "reason": "python-too-old", "text": "%s is Python %d.%d; confirming \
-needs Python 3.10 or later with torch 2.7 or later: name another interpreter with --python or `python` in the \
-configuration"}\\n' % ((sys.executable.replace("\\\\", "/"),) + tuple(sys.version_info[:2])))
+needs Python 3.10 or later with torch 2.7 or later: name another interpreter with --python, `python` in the \
+configuration, or `nonstrict.interpreter` in an editor"}\\n'
+        % ((sys.executable.replace("\\\\", "/"),) + tuple(sys.version_info[:2])))
     sys.exit(0)
 if sys.path[:1] == [""]:
     del sys.path[0]

@@ -31,7 +31,8 @@ REASONS = {
     "load": Reason(
         "not loaded",
         "{function} could not be loaded",
-        "try `--full-import`, and check that the interpreter (`--python`) has what the file imports",
+        "try `--full-import`, and check that the interpreter (`--python`; `nonstrict.interpreter` in an "
+        "editor) has what the file imports",
     ),
     "inputs": Reason(
         "no inputs",
@@ -106,7 +107,7 @@ REASONS = {
     "torch-too-old": Reason(
         "torch too old",
         "the installed torch lacks what the experiment needs",
-        "confirm with a newer one: `--python` chooses the interpreter",
+        "confirm with a newer one: `--python` chooses the interpreter, in an editor `nonstrict.interpreter`",
     ),
     "no-experiment": Reason(
         "no experiment",
