@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.findings import Location
+from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ def _last_name(source: Source, where: Location) -> tuple[int, int]:
     """The row and the column (from 0) in the last name of an expression: of `CONFIG.scale[0]` that is `scale`."""
     text = source.line_text(where.row)[where.column - 1 : where.end_column - 1 if where.end_row == where.row else None]
     try:
-        node: ast.expr = ast.parse(text, mode="eval").body
+        node: ast.expr = tree_of(text, "eval").body
     except (SyntaxError, ValueError):
         return where.row, where.column - 1
     while isinstance(node, (ast.Subscript, ast.Call)):

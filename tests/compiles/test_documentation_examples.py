@@ -7,14 +7,11 @@ agreed. "Wrong" means that something else is printed than by plain Python, or th
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from tests.compiles.programs import Results, ran
 from tests.rules.examples import Example, examples
 
 pytestmark = [
@@ -23,38 +20,16 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="programs are run in forks"),
 ]
 
-_SECONDS = 120
 _EXAMPLES = [example for example in examples() if "def main()" in example.case.files.get("main.py", "")]
 
-_Results = dict[str, dict[str, str]]
 
-
-def _ran(jobs: list[tuple[Example, str]]) -> _Results:
-    """Run examples with backends, in one process that has imported torch."""
-    described = [
-        {
-            "id": f"{example.name}-{backend}",
-            "source": example.case.files["main.py"],
-            "backend": backend,
-            "seconds": _SECONDS,
-        }
-        for example, backend in jobs
-    ]
-    run = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("run_programs.py"))],
-        input=json.dumps(described),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_SECONDS * (len(jobs) + 1),
-        env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1"},
-    )
-    assert run.returncode == 0, run.stderr[-2000:]
-    return json.loads(run.stdout)
+def _ran(jobs: list[tuple[Example, str]]) -> Results:
+    """Run examples with backends."""
+    return ran([(f"{example.name}-{backend}", example.case.files["main.py"], backend) for example, backend in jobs])
 
 
 @pytest.fixture(scope="module")
-def results() -> _Results:
+def results() -> Results:
     """What every example did, by name and backend."""
     done = _ran([(example, backend) for example in _EXAMPLES for backend in ("python", "aot_eager")])
     agreed = [
@@ -66,7 +41,7 @@ def results() -> _Results:
 
 
 @pytest.mark.parametrize("example", _EXAMPLES, ids=lambda example: example.name)
-def test_example(example: Example, results: _Results) -> None:
+def test_example(example: Example, results: Results) -> None:
     plain = results[f"{example.name}-python"]
     compiled = [
         results[key] for backend in ("aot_eager", "inductor") if (key := f"{example.name}-{backend}") in results

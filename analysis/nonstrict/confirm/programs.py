@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nonstrict.confirm.drivers import Driver, drivers_of, is_entry
 from nonstrict.confirm.examples import example_of
 from nonstrict.confirm.slices import is_main_guard, loaded, slice_for, statements_of
+from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +85,7 @@ def program_of(
 ) -> Program | None:
     """The program of a file; None if its text does not parse."""
     try:
-        tree = ast.parse(text, path)
+        tree = tree_of(text, path=path)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return Program(path, text, root, tree, overlays, makers or {}, in_cells=in_cells)
@@ -159,7 +160,7 @@ def kept_for_target(program: Program, suspect: Suspect) -> frozenset[int]:
 def kept_for_expression(program: Program, expression: str) -> frozenset[int]:
     """The top-level statements that an expression needs."""
     try:
-        names = frozenset(loaded(ast.parse(expression)))
+        names = frozenset(loaded(tree_of(expression)))
     except SyntaxError:
         return frozenset()
     return slice_for(statements_of(program.tree), names).kept

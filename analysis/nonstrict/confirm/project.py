@@ -5,7 +5,6 @@ A project may be large, and only few of its files are of interest: a file is rea
 
 from __future__ import annotations
 
-import ast
 import configparser
 import hashlib
 import os
@@ -15,8 +14,10 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.slices import statements_of
+from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.confirm.slices import Statement
@@ -113,7 +114,7 @@ def _parsed(path: str, overlay: str | None) -> File | None:
 
     try:
         text = read_source(path).code if overlay is None else overlay
-        tree = ast.parse(text, path)
+        tree = tree_of(text, path=path)
     except (UnreadableSource, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return File(path, text, tree, statements_of(tree))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from nonstrict.text.trees import tree_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -62,13 +64,12 @@ def function_hashes(text: str) -> dict[str, str]:
     Raises:
         SyntaxError, ValueError: the text is not Python.
     """
-    import ast
     from hashlib import blake2b
 
     # The lines of `ast`: `str.splitlines` knows more ends of lines.
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     parts: dict[str, list[str]] = {}
-    for name, node in _functions(ast.parse(text), ""):
+    for name, node in _functions(tree_of(text), ""):
         body = (line.strip() for line in lines[node.lineno - 1 : node.end_lineno])
         parts.setdefault(name, []).append("\n".join(line for line in body if line))
     return {

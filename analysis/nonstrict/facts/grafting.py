@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from nonstrict.text.trees import tree_of
+
 #: Shorter classes are parsed as fast as they are compared.
 _MIN_LINES = 60
 _HEAD = "class _:\n"
@@ -39,7 +41,7 @@ def _lines(statement: ast.stmt) -> tuple[int, int]:
 def _method(lines: list[str], first: int) -> ast.FunctionDef | None:
     """The only function that some lines of a class body are, told from its first line to its last."""
     try:
-        body = ast.parse(_HEAD + "\n".join(lines)).body
+        body = tree_of(_HEAD + "\n".join(lines)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     inner = body[0].body if len(body) == 1 and isinstance(body[0], ast.ClassDef) else []

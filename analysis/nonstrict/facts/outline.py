@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.grafting import grafted
 from nonstrict.facts.strings import LongString, in_comment, in_text, long_strings
 from nonstrict.facts.words import places
+from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -92,7 +93,7 @@ class Outline:
     def shell(self) -> ast.Module:
         """The module without the bodies of its top-level definitions, with right line numbers."""
         try:
-            return ast.parse(self._shell_text())
+            return tree_of(self._shell_text())
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.rebuild()
             return self._exact_shell
@@ -169,7 +170,7 @@ class Outline:
             return False
         if "shell" not in self.__dict__:
             try:
-                self.__dict__["shell"] = ast.parse(self._shell_text())
+                self.__dict__["shell"] = tree_of(self._shell_text())
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return False
         return all(chunk.node() is not None for chunk in self.chunks)
@@ -250,7 +251,7 @@ class Outline:
 def _definition(text: str) -> Definition | None:
     """The definition that a text is; None if it does not parse, or is more than that."""
     try:
-        body = ast.parse(text).body
+        body = tree_of(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return body[0] if len(body) == 1 and isinstance(body[0], Definition) else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Edit
 from nonstrict.fixes.documents import first_line
 from nonstrict.fixes.lists import arguments_of, parameters_of, with_element
+from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,7 +128,7 @@ def with_parameter(document: Document, function: FunctionNode, text: str, *, key
 
 def with_import(document: Document, text: str) -> Edit | None:
     """An import statement behind the imports at the head of a module; None if it is there already."""
-    wanted = ast.dump(ast.parse(text).body[0])
+    wanted = ast.dump(tree_of(text).body[0])
     body = document.tree.body
     if any(ast.dump(statement) == wanted for statement in body):
         return None

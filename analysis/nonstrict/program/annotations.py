@@ -21,6 +21,7 @@ from nonstrict.program.values import (
     Value,
     join,
 )
+from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
@@ -119,7 +120,7 @@ def _is_dotted(node: ast.AST | None) -> TypeGuard[ast.Name | ast.Attribute]:
 
 def _parsed(text: str) -> ast.expr | None:
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return tree_of(text.strip(), "eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

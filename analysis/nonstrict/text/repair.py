@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.text.decode import without_surrogates
+from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +78,7 @@ def _attempt(code: str) -> ast.Module | _Failure:
         # `"\d"` warns while it is parsed; whose code it is, its own tools will say so.
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(code)
+            return tree_of(code)
         except SyntaxError as error:
             return _failure(error, code)
         except (RecursionError, MemoryError):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import bisect
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.slices import imported_names, slice_for, statements_of
+from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -101,7 +101,7 @@ def _shares_line(pieces: Sequence[Piece], index: int) -> bool:
 def _parsed(lines: Sequence[str], begin: int, end: int) -> list[Piece] | None:
     """The pieces of the lines from `begin` (from 0) up to `end`; None if they do not parse by themselves."""
     try:
-        tree = ast.parse("\n".join(lines[begin:end]))
+        tree = tree_of("\n".join(lines[begin:end]))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     found: list[Piece] = []

@@ -16,6 +16,7 @@ from nonstrict.knowledge.graph_breaks import graph_break, is_measured
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, TENSORS, Flag, Kind, Value
+from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,7 +95,7 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
 def _names_something(code: Value) -> bool:
     """Whether a text that is evaluated reads a name."""
     try:
-        parsed = ast.parse(code.const, mode="eval") if isinstance(code.const, str) else None
+        parsed = tree_of(code.const, "eval") if isinstance(code.const, str) else None
     except (SyntaxError, ValueError):
         return False
     return parsed is not None and any(isinstance(node, ast.Name) for node in ast.walk(parsed))

@@ -1,0 +1,35 @@
+"""Runs programs of the tests with torch: plain, or compiled with a backend."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: By job: what the program printed (`output`), and the exception that ended it (`error`).
+Results = dict[str, dict[str, str]]
+SECONDS = 120
+
+
+def ran(jobs: Sequence[tuple[str, str, str]]) -> Results:
+    """Run programs, given as (id of the job, source, backend), in one process that has imported torch."""
+    described = [
+        {"id": name, "source": source, "backend": backend, "seconds": SECONDS} for name, source, backend in jobs
+    ]
+    run = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("run_programs.py"))],
+        input=json.dumps(described),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS * (len(jobs) + 1),
+        env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1"},
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    return json.loads(run.stdout)
