@@ -15,6 +15,7 @@ export const COMMANDS = {
 	showGraph: "nonstrict.showGraph",
 	showCode: "nonstrict.showCode",
 	writeRepro: "nonstrict.writeRepro",
+	writeBaseline: "nonstrict.writeBaseline",
 	explainRule: "nonstrict.explainRule",
 	showChain: "nonstrict.showChain",
 	showChainPicture: "nonstrict.showChainPicture",

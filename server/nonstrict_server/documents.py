@@ -91,6 +91,10 @@ class Documents:
         buffer = self._buffers.get(uri)
         return buffer.version if buffer is not None else None
 
+    def versions(self) -> dict[str, int]:
+        """The versions of all open documents."""
+        return {uri: buffer.version for uri, buffer in self._buffers.items()}
+
     def text_of(self, path: str) -> str | None:
         """The text of an open file; of a notebook, the JSON of its file."""
         address = self._addresses.get(path)

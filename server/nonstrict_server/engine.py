@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict_server.conversion import with_verdict
 from nonstrict_server.reports import EMPTY, Report, Reports
+from nonstrict_server.scheduler import SupersededError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from nonstrict.check.baseline import Baseline
     from nonstrict.check.live.confirming import Confirmer
+    from nonstrict.check.live.fixed import Choose
     from nonstrict.check.live.folder import Folder
     from nonstrict.check.live.results import Mark
-    from nonstrict.findings import Diagnostic
+    from nonstrict.findings import Diagnostic, LocatedEdit
     from nonstrict.text.source import Source
     from nonstrict_server.roots import Roots
     from nonstrict_server.settings import ClientSettings
@@ -141,7 +144,44 @@ class Engine:
             return found
         opened = folder.opened()
         known = tuple(with_verdict(one, confirmer.verdict(one, opened)) for one in found)
-        return known + confirmer.extra(path, opened)  # noqa: S610 - no Django here
+        strange = confirmer.extra(path, opened)  # noqa: S610 - no Django here
+        return known + folder.known.new(strange, folder.source)
+
+    def with_fixes(
+        self, path: str, diagnostics: Sequence[Diagnostic], is_outdated: Callable[[], bool]
+    ) -> list[Diagnostic]:
+        """Some diagnostics of a file with the ways to mend them, which any file of its folder may have a say in.
+
+        Raises:
+            SupersededError: `is_outdated` was true before these were known.
+        """
+        folder = self.roots.folder_of(path)
+        if folder is None:
+            return list(diagnostics)
+        folder.scan(cancelled=is_outdated)
+        if not folder.is_scanned:
+            raise SupersededError
+        try:
+            known = folder.fixes(path, diagnostics)
+        except Exception:  # noqa: BLE001 - what a fix trips over must not keep a finding from being suppressed
+            _log.exception("the fixes could not be made")
+            known = {}
+        return [one._replace(fixes=known.get((one.code, one.location), one.fixes)) for one in diagnostics]
+
+    def fixed(self, path: str, choose: Choose, checkpoint: Callable[[], None]) -> tuple[LocatedEdit, ...]:
+        """The edits after which nothing that is chosen is left in a file; see `nonstrict.check.live.fixed`."""
+        folder = self.roots.folder_of(path)
+        if folder is None or not self.roots.settings_of(path).enable or not folder.diagnostics(path):
+            return ()
+        from nonstrict.check.live.fixed import fixed
+
+        try:
+            return fixed(folder, path, self.roots.texts(), choose, checkpoint)
+        except SupersededError:
+            raise
+        except Exception:  # noqa: BLE001 - a mistake of ours in one fix must not be told with every save
+            _log.exception("%s cannot be fixed", path)
+            return ()
 
     def report(self, path: str, cell: int | None) -> Report:
         """The diagnostics of a file, or of a cell of a notebook, for the client."""
@@ -185,6 +225,40 @@ class Engine:
         found = [*self.diagnostics(path), *(one for other in sorted(others) for one in self.diagnostics(other))]
         return tuple(one for one in found if _reached_from(one, path) and (not function or one.function == function))
 
+    # -- the baseline -------------------------------------------------------------------------------------------------
+
+    def examine_one(self, root: str) -> int:
+        """Examine one more file of a folder; how many are left."""
+        folder = self.roots.folder_at(root)
+        if folder is None:
+            return 0
+        folder.scan()
+        pending = [path for path in folder.pending() if path not in self._gave_up]
+        if pending:
+            self._examine(folder, pending[0], len(pending))
+        return max(len(pending) - 1, 0)
+
+    def write_baseline(self, root: str) -> Baseline | None:
+        """Write a baseline of all that is found in a folder, whose files were examined; None if there is no folder.
+
+        Raises:
+            ConfigurationError: there is a file in its place that is no baseline.
+            OSError: it cannot be written.
+        """
+        folder = self.roots.folder_at(root)
+        if folder is None:
+            return None
+        from nonstrict.check.live.known import write_baseline
+
+        confirmer, opened = self._confirmer_of(root), folder.opened()
+        strange: list[Diagnostic] = []
+        if confirmer is not None:
+            for path in folder.files:
+                strange += confirmer.extra(path, opened)  # noqa: S610 - no Django here
+        made = write_baseline(folder, strange)
+        self._doubtful.update(self._given)
+        return made
+
     # -- background ---------------------------------------------------------------------------------------------------
 
     def step(self) -> bool:
@@ -225,9 +299,12 @@ class Engine:
         self._work(self._done, self._done + left)
         self._done += 1
         begin = time.perf_counter()
+        changed: frozenset[str] = frozenset()
         try:
             changed = folder.examine(path)
             _log.debug("examined %s in %d ms", path, round((time.perf_counter() - begin) * 1000))
+        except Exception:  # noqa: BLE001 - a mistake of ours in one file must not keep the others waiting
+            _log.exception("%s cannot be examined", path)
         finally:
             # What fails, or is never settled, is not tried again before something changes.
             if path in folder.pending():

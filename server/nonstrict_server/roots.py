@@ -83,6 +83,10 @@ class Roots:
         """The folder that a file belongs to; None if it could not be read at all."""
         return self._folder(self.root_of(path))
 
+    def folder_at(self, root: str) -> Folder | None:
+        """The folder of this path."""
+        return self._folders.get(root)
+
     def folders(self) -> list[Folder]:
         """All folders that can be analysed."""
         return [folder for folder in self._folders.values() if folder is not None]
@@ -96,6 +100,10 @@ class Roots:
                 if diagnostic not in listed:
                     listed.append(diagnostic)
         return found
+
+    def texts(self) -> dict[str, str]:
+        """The open documents, as they were handed over last."""
+        return {path: text for path, (_, text) in self._open.items()}
 
     def set_text(self, path: str, text: str) -> Folder | None:
         """A document was opened or changed; the folder it belongs to."""

@@ -228,6 +228,10 @@ class Server(LanguageServer):
         """Say in the editor what keeps the server from doing its job."""
         self._show(text, lsp.MessageType.Warning)
 
+    def inform(self, text: str) -> None:
+        """Say in the editor what was done that a user asked for."""
+        self._show(text, lsp.MessageType.Info)
+
     def note(self, text: str) -> None:
         """Write something to the log of the editor."""
         self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Info, text))

@@ -55,7 +55,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def nonstrict(tmp_path: Path) -> Command:
-    hidden = ("NONSTRICT_", "GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR")
+    hidden = ("NONSTRICT_", "CI", "GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
 
     def run(*arguments: str, stdin: str | bytes = "", **environment: str) -> Outcome:

@@ -1,6 +1,6 @@
 ;;; emacs.el --- What a user of Emacs does and sees, as one line of JSON -*- lexical-binding: t -*-
-;; PYTHON=... FILE=... emacs --batch -l emacs.el
-;; Fails with a message after LIMIT seconds of waiting.
+;; PYTHON=... FILE=... ACTION=... emacs --batch -l emacs.el
+;; ACTION is a pattern of the code action that is taken.  Fails with a message after LIMIT seconds of waiting.
 
 (package-initialize)
 (require 'eglot)
@@ -62,14 +62,16 @@
   (let* ((offered (eglot-code-actions (flymake-diagnostic-beg (car (flymake-diagnostics)))
                                       (flymake-diagnostic-end (car (flymake-diagnostics)))
                                       "quickfix"))
-         (action (seq-find (lambda (one) (string-match-p "isable.*line" (plist-get one :title))) offered)))
+         (action (seq-find (lambda (one) (string-match-p (getenv "ACTION") (plist-get one :title))) offered)))
     (unless (plist-get action :edit)
       (setq action (jsonrpc-request (server) :codeAction/resolve action)))
     (push (cons 'action (plist-get action :title)) seen)
-    (eglot--apply-workspace-edit (plist-get action :edit)))
+    ;; Of files that are not visited it asks.
+    (cl-letf (((symbol-function 'y-or-n-p) #'always))
+      (eglot--apply-workspace-edit (plist-get action :edit))))
   (eglot--signal-textDocument/didChange)
   (wait-for "the finding is gone" (lambda () (null (found))))
-  (save-buffer)
+  (save-some-buffers t)
   (push (cons 'after (shown)) seen)
 
   (let ((process (jsonrpc--process (server))))

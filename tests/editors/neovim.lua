@@ -1,6 +1,7 @@
--- nvim --headless -u NONE -i NONE -n -l neovim.lua PYTHON FILE
--- What a user of Neovim does and sees, as one line of JSON. Fails with a message after LIMIT milliseconds of waiting.
-local python, file = arg[1], arg[2]
+-- nvim --headless -u NONE -i NONE -n -l neovim.lua PYTHON FILE ACTION
+-- What a user of Neovim does and sees, as one line of JSON; ACTION is a pattern of the code action that is taken.
+-- Fails with a message after LIMIT milliseconds of waiting.
+local python, file, wanted = arg[1], arg[2], arg[3]
 local LIMIT = 30000
 
 local function fail(message)
@@ -63,13 +64,11 @@ end, ask('textDocument/codeLens', { textDocument = document }))
 vim.api.nvim_win_set_cursor(0, { seen.before[1].row, vim.diagnostic.get(buffer)[1].col })
 vim.lsp.buf.code_action({
   apply = true,
-  filter = function(action)
-    return action.title:find('isable') ~= nil and action.title:find('line') ~= nil
-  end,
+  filter = function(action) return action.title:find(wanted) ~= nil end,
 })
-wait('the line is changed', function() return vim.bo[buffer].modified end)
+wait('the text is changed', function() return vim.bo[buffer].modified end)
 wait('the finding is gone', function() return #vim.diagnostic.get(buffer) == 0 end)
-vim.cmd.write()
+vim.cmd.wall()
 seen.after = shown()
 
 -- Taken back, and made again by hand.

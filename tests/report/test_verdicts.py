@@ -96,8 +96,8 @@ def test_a_finding_with_a_verdict_is_one_line(name: str):
 
 def test_counts():
     text = renderer("full")(judged(), context())
-    assert text.endswith("\n5 findings: 1 confirmed, 1 refuted, 2 inconclusive, 1 without experiment.\n")
-    assert renderer("concise")(judged()[1:2], context()).endswith("\n1 finding: 1 confirmed.\n")
+    assert "\n5 findings: 1 confirmed, 1 refuted, 2 inconclusive, 1 without experiment.\n" in text
+    assert "\n1 finding: 1 confirmed.\n" in renderer("concise")(judged()[1:2], context())
     assert "1 confirmed" not in renderer("concise")(judged(), context(counts=False))
 
 

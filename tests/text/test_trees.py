@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 DEEP = "x = " + "(1 + " * 40 + "1" + ")" * 40 + "\n"
 
 
 @contextmanager
-def garbage_collected_all_the_time() -> Iterator[None]:
+def garbage_collected_all_the_time() -> Generator[None]:
     """Every collection lets another thread in, as a finalizer that waits would."""
 
     def let_others_in(phase: str, info: dict[str, int]) -> None:

@@ -116,6 +116,44 @@ if __name__ == "__main__":
 
 _CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
 
+#: A captured tensor in row 9, and the only call of its function in another file.
+CAPTURING = """\
+import torch
+from torch._dynamo import nonstrict_trace
+
+SCALE = torch.ones(3)
+
+
+@nonstrict_trace
+def scaled(x):
+    return x * SCALE
+"""
+CALLING = """\
+import capturing
+import torch
+
+
+@torch.compile(fullgraph=True)
+def layer(x):
+    return capturing.scaled(x) + 1
+"""
+#: The result of a marker is discarded in row 8.
+DISCARDING = """\
+import torch
+
+
+def scaled(x):
+    return x * 2
+
+
+torch._dynamo.nonstrict_trace(scaled)
+
+
+@torch.compile
+def layer(x):
+    return scaled(x)
+"""
+
 
 def write(folder: Path, **files: str) -> Path:
     """Write Python files by their names into a folder; the folder."""

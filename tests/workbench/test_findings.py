@@ -11,7 +11,16 @@ from playwright.sync_api import expect
 from tests.server.oracle import checked
 from tests.workbench.code_server import write_settings
 from tests.workbench.driving import plain
-from tests.workbench.projects import HELPERS, MODEL, SCALED, write, write_notebook
+from tests.workbench.projects import (
+    CALLING,
+    CAPTURING,
+    DISCARDING,
+    HELPERS,
+    MODEL,
+    SCALED,
+    write,
+    write_notebook,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +84,50 @@ def test_quick_fix_and_undo(open_workbench: Open, project: Path):
     assert checked(project) == []
     workbench.page.keyboard.press("Control+Z")
     expect(workbench.squiggles("warning")).to_have_count(1)
+
+
+def test_quick_fix_in_two_files(open_workbench: Open, project: Path):
+    write(project, capturing=CAPTURING, calling=CALLING)
+    workbench = open_workbench(project)
+    workbench.open_file("capturing.py")
+    expect(workbench.squiggles("error")).to_have_count(1)
+    workbench.fix(ROW, COLUMN, "Pass `SCALE` as an argument (unsafe)")
+    expect(workbench.line("def scaled(x, SCALE):")).to_be_visible()
+    expect(workbench.squiggles("error")).to_have_count(0)
+    workbench.run("File: Save All")
+    workbench.open_file("calling.py")
+    expect(workbench.line("return capturing.scaled(x, capturing.SCALE) + 1")).to_be_visible()
+    workbench.run("File: Save All")
+    expect(workbench.page.locator(".tabs-container .tab.dirty")).to_have_count(0)
+    assert (project / "capturing.py").read_text(encoding="utf-8") == CAPTURING.replace("(x)", "(x, SCALE)")
+    assert (project / "calling.py").read_text(encoding="utf-8") == CALLING.replace("d(x)", "d(x, capturing.SCALE)")
+    assert checked(project) == []
+
+
+def test_what_is_safe_is_fixed_on_save(open_workbench: Open, project: Path):
+    write(project, discarding=DISCARDING)
+    workbench = open_workbench(project, {"editor.codeActionsOnSave": {"source.fixAll.nonstrict": "explicit"}})
+    workbench.open_file("discarding.py")
+    expect(workbench.squiggles("warning")).to_have_count(1)
+    workbench.type_at_end_of(1, "  # typed")
+    workbench.save()
+    expect(workbench.line("scaled = torch._dynamo.nonstrict_trace(scaled)")).to_be_visible()
+    expect(workbench.squiggles("warning")).to_have_count(0)
+    fixed = DISCARDING.replace("import torch\n", "import torch  # typed\n").replace("\ntorch._", "\nscaled = torch._")
+    assert (project / "discarding.py").read_text(encoding="utf-8") == fixed
+
+
+def test_a_notebook_is_fixed_on_save(open_workbench: Open, project: Path):
+    write_notebook(project / "study.ipynb", *DISCARDING.split("\n\n\n"))
+    on_save = {"notebook.source.fixAll.nonstrict": "explicit"}
+    workbench = open_workbench(project, {"notebook.codeActionsOnSave": on_save})
+    workbench.open_file("study.ipynb")
+    expect(workbench.cells().locator(".squiggly-warning")).to_have_count(1)
+    workbench.cells().first.click()
+    workbench.page.keyboard.press("Control+S")
+    expect(workbench.cells().locator(".squiggly-warning")).to_have_count(0)
+    expect(workbench.page.locator(".tabs-container .tab.dirty")).to_have_count(0)
+    assert "scaled = torch._dynamo.nonstrict_trace(scaled)" in (project / "study.ipynb").read_text(encoding="utf-8")
 
 
 def test_typing_changes_what_is_found(open_workbench: Open, project: Path):

@@ -105,12 +105,12 @@ class Cache:
                     file.write(text)
 
 
-def open_cache(discovery: Discovery, settings: Settings) -> Cache:
-    """The cache entry of a run over some files."""
+def open_cache(discovery: Discovery, settings: Settings, *, fixes: bool = True) -> Cache:
+    """The cache entry of a run over some files; without `fixes`, of one that did not make any."""
     from zlib import crc32
 
     environment = environment_of(settings)
-    run = repr((os.getcwd(), settings, sorted(discovery.explicit), discovery.nested, discovery.files[:1]))
+    run = repr((os.getcwd(), settings, sorted(discovery.explicit), discovery.nested, discovery.files[:1], fixes))
     state = repr((environment, _states(environment.site_packages), discovery.files, _states(discovery.files)))
     key = f"{run} {state}".encode("utf-8", "surrogateescape").replace(b"\n", b" ")
     # The name only keeps runs apart; equal names of different runs cost a second analysis, not a wrong answer.

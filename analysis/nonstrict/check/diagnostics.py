@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.check.selection import Selection, codes_by_name
-from nonstrict.findings import Diagnostic, Finding, LocatedEdit, LocatedFix, Location, RelatedLocation
+from nonstrict.findings import (
+    Applicability,
+    Diagnostic,
+    Finding,
+    LocatedEdit,
+    LocatedFix,
+    Location,
+    RelatedLocation,
+)
 from nonstrict.text.hints import may_suppress
 
 if TYPE_CHECKING:
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
     from nonstrict.text.suppressions import Suppressions
 
 _UNUSED = "NST902"
+_IDLE = "This suppression"
 _MAX_OTHER_FUNCTIONS = 5
 
 
@@ -41,9 +50,9 @@ class Presenter:
         own = {id(other): Selection(other, RULES) for other in nested.values()}
         self._nested = {path: own[id(other)] for path, other in nested.items()}
 
-    def diagnostics(self, analysis: Analysis) -> tuple[Diagnostic, ...]:
-        """The diagnostics of an analysis, in the order of files and lines."""
-        texts = _Texts(analysis.sources)
+    def diagnostics(self, analysis: Analysis, overlays: Mapping[str, Source] | None = None) -> tuple[Diagnostic, ...]:
+        """The diagnostics of an analysis, in the order of files and lines; `overlays` are the sources of some files."""
+        texts = _Texts({**(overlays or {}), **analysis.sources})
         by_file: dict[str, list[Finding]] = {path: [] for path in analysis.sources}
         for finding in analysis.findings:
             by_file.setdefault(finding.span.path, []).append(finding)
@@ -81,7 +90,7 @@ class Presenter:
         for span, codes in suppressions.unused():
             finding = self._unused(span, codes, selection)
             if finding is not None and not suppressions.covers(_UNUSED, span.line, span.end_line):
-                yield self._located(finding, selection, texts)
+                yield self._removable(self._located(finding, selection, texts), selection, texts)
 
     def _unused(self, span: Span, codes: Iterable[str], selection: Selection) -> Finding | None:
         """NST902, unless the suppression is of rules that this run leaves out."""
@@ -95,9 +104,21 @@ class Presenter:
             return None
         else:
             what = f" of {_quoted(idle)}" if idle else ""
-            message = f"This suppression{what} suppresses nothing"
+            message = f"{_IDLE}{what} suppresses nothing"
             advice = f"Remove {_quoted(idle)} from the comment." if idle else "Remove the comment."
         return Finding(_UNUSED, self._rules[_UNUSED].severity, span, message, help=advice)
+
+    def _removable(self, unused: Diagnostic, selection: Selection, texts: _Texts) -> Diagnostic:
+        """NST902 with the fix that removes what suppresses nothing; a name that no rule has may be a slip."""
+        source = texts.source(unused.location.path)
+        if source is None or not selection.fixable(_UNUSED):
+            return unused
+        from nonstrict.fixes.suppressing import remove_suppression
+
+        edit = remove_suppression(source, unused.location, unused.message, self._codes)
+        known = unused.message.startswith(_IDLE)
+        applicability = Applicability.SAFE if known else Applicability.UNSAFE
+        return unused._replace(fixes=(LocatedFix("Remove what suppresses nothing", applicability, (edit,)),))
 
     def _located(self, finding: Finding, selection: Selection, texts: _Texts) -> Diagnostic:
         rule = self._rules.get(finding.code)
@@ -119,7 +140,7 @@ class Presenter:
                     fix.applicability,
                     tuple(LocatedEdit(texts.locate(edit.span), edit.text) for edit in fix.edits),
                 )
-                for fix in finding.fixes
+                for fix in (finding.fixes if selection.fixable(finding.code) else ())
             ),
         )
 

@@ -23,7 +23,8 @@ class RunOptions(NamedTuple):
     `standard_input` is (name, bytes) of a file that is not read from the disk. `nested` gives the settings of
     directories below that of the main settings; None where only the main settings count. `jobs` 0 means as many
     as there are processors. `cache` allows reading and writing the cache. `progress` is told how many marked
-    functions are done, and how many there are. `kept`, `probes`: see `AnalysisOptions`.
+    functions are done, and how many there are. `overlays` are sources that stand for files of the same path. `kept`,
+    `probes`: see `AnalysisOptions`.
     """
 
     jobs: int = 0
@@ -31,6 +32,7 @@ class RunOptions(NamedTuple):
     standard_input: tuple[str, bytes] | None = None
     nested: NestedSettings | None = None
     progress: Callable[[int, int], None] | None = None
+    overlays: Mapping[str, Source] = {}
     kept: list[object] | None = None
     probes: bool = False
 
@@ -39,7 +41,8 @@ class CheckResult(NamedTuple):
     """What a run has to say.
 
     `failures` are sentences about what could not be checked; `read` holds the sources of files with diagnostics
-    that the run had to read (empty when the answer came from the cache).
+    that the run had to read (empty when the answer came from the cache), and all overlays. `checked` are the paths of
+    the `files` that were checked.
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -47,6 +50,7 @@ class CheckResult(NamedTuple):
     failures: tuple[str, ...]
     read: Mapping[str, Source]
     cached: bool = False
+    checked: tuple[str, ...] = ()
 
 
 def check(paths: Sequence[str], settings: Settings, options: RunOptions | None = None) -> CheckResult:
@@ -64,16 +68,16 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
     if not discovery.files:
         _validated(settings)
         return CheckResult((), 0, failures, {})
-    if not options.cache or options.standard_input is not None:
+    if not options.cache or options.standard_input is not None or options.overlays:
         return _analysed(discovery, settings, options, standard_input)[0]
     from nonstrict.check.cache import open_cache
 
     cache = open_cache(discovery, settings)
     hit = cache.load()
     if hit is not None:
-        return CheckResult(
-            hit.diagnostics, len(discovery.files) - len(hit.failures), (*failures, *hit.failures), {}, cached=True
-        )
+        count = len(discovery.files) - len(hit.failures)
+        checked = () if hit.failures else tuple(discovery.files)
+        return CheckResult(hit.diagnostics, count, (*failures, *hit.failures), {}, cached=True, checked=checked)
     result, dependencies = _analysed(discovery, settings, options, None)
     cache.store(result.diagnostics, result.failures[len(failures) :], dependencies)
     return result
@@ -111,11 +115,13 @@ def _analysed(
 
     presenter = Presenter(settings, discovery.nested)
     analysis = _analysis(discovery, settings, options, standard_input)
-    diagnostics = presenter.diagnostics(analysis)
+    diagnostics = presenter.diagnostics(analysis, options.overlays)
     failures = _sentences((*discovery.failures, *analysis.failures))
-    read = {path: analysis.sources[path] for path in {d.location.path for d in diagnostics} if path in analysis.sources}
+    shown = {d.location.path for d in diagnostics} & set(analysis.sources)
+    read = {**options.overlays, **{path: analysis.sources[path] for path in shown}}
     unread = {path for path, _ in analysis.failures}
-    result = CheckResult(diagnostics, len(discovery.files) - len(unread), failures, read)
+    checked = tuple(path for path in discovery.files if path not in unread)
+    result = CheckResult(diagnostics, len(discovery.files) - len(unread), failures, read, checked=checked)
     return result, _dependencies(analysis)
 
 
@@ -138,7 +144,10 @@ def _analysis(discovery: Discovery, settings: Settings, options: RunOptions, sta
             explicit=discovery.explicit,
             jobs=options.jobs or _processors(),
             progress=options.progress,
-            overlays={standard_input.path: standard_input} if standard_input is not None else {},
+            overlays={
+                **({standard_input.path: standard_input} if standard_input is not None else {}),
+                **options.overlays,
+            },
             kept=options.kept,
             probes=options.probes,
             fixes=True,

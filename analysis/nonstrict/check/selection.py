@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Selection:
     """What some settings say about every rule."""
 
-    __slots__ = ("_enabled", "_ignores", "_severities")
+    __slots__ = ("_enabled", "_fixable", "_ignores", "_severities")
 
     def __init__(self, settings: Settings, rules: Mapping[str, Rule]) -> None:
         """Resolve the selectors of `settings`.
@@ -27,7 +27,8 @@ class Selection:
         Raises:
             ConfigurationError: a selector selects no rule.
         """
-        self._enabled = _enabled(settings, rules)
+        self._enabled = _chosen((*settings.select, *settings.extend_select), settings.ignore, settings, rules)
+        self._fixable = _chosen(settings.fixable, settings.unfixable, settings, rules)
         severities: dict[str, Severity] = {}
         by_specificity = sorted(settings.severity, key=lambda item: _specificity(item[0]))
         for selector, severity in by_specificity:
@@ -41,6 +42,10 @@ class Selection:
     def enabled(self, code: str) -> bool:
         """Whether a rule is reported at all."""
         return code in self._enabled
+
+    def fixable(self, code: str) -> bool:
+        """Whether the fixes of a rule are offered."""
+        return code in self._fixable
 
     def severity(self, code: str, severity: Severity) -> Severity:
         """The severity of a finding whose evidence suggests `severity`."""
@@ -75,10 +80,12 @@ class _FilePattern:
         return self._matcher.matches_any_part(path, self._base) != self._negated
 
 
-def _enabled(settings: Settings, rules: Mapping[str, Rule]) -> frozenset[str]:
-    """The selected codes: for each the most specific selector decides, `ignore` on a tie."""
+def _chosen(
+    select: Iterable[str], ignore: Iterable[str], settings: Settings, rules: Mapping[str, Rule]
+) -> frozenset[str]:
+    """The selected codes: for each the most specific selector decides, that of `ignore` on a tie."""
     weight: dict[str, tuple[int, bool]] = {}
-    for selectors, selected in (((*settings.select, *settings.extend_select), True), (settings.ignore, False)):
+    for selectors, selected in ((select, True), (ignore, False)):
         for selector in selectors:
             rank = _specificity(selector)
             for code in _resolved(selector, settings, rules):

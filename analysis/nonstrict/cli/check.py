@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.run import CheckResult, RunOptions, check
 from nonstrict.cli.check_arguments import add_check_arguments
@@ -20,10 +20,17 @@ from nonstrict.settings.errors import ConfigurationError
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection, Mapping, Sequence
+    from typing import TextIO
 
+    from nonstrict.check.fixing import Fixed
+    from nonstrict.cli.fixing import StandardInput
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
+
+
+#: Options whose value is optional, and joined to them with `=`.
+VALUE_OPTIONAL = frozenset({"--add-ignore", "--write-baseline"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,19 +47,120 @@ def run(options: argparse.Namespace) -> int:
             return _show_settings(settings)
         if options.show_files:
             return _show_files(settings, options)
-        result = _checked(settings, options)
-        if options.confirm:
-            result = confirmed(result, settings, options)
-        status = _written(result, settings, options)
+        if options.diff and options.confirm:
+            return report_failure("--diff writes nothing that --confirm could run. Drop one of them.")
+        run = _Run(settings, options)
+        status = run.status()
     except ConfigurationError as error:
         return _misconfigured(error, options)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
         return report_failure(f"{error.filename or 'output'}: {error.strerror or error}")
-    if options.verbose:
-        _tell(result, settings, time.perf_counter() - started)
+    if options.verbose and run.result is not None:
+        _tell(run.result, settings, time.perf_counter() - started)
     return status
+
+
+class _Run:
+    """One run: what is checked, what of it the baseline knows, and what is done about the rest."""
+
+    def __init__(self, settings: Settings, options: argparse.Namespace) -> None:
+        """Read standard input and the baseline."""
+        from nonstrict.cli.known import Known
+
+        self._settings = settings
+        self._options = options
+        self._input = _standard_input(options)
+        self._known = Known(settings, options)
+        self.result: CheckResult | None = None
+
+    def status(self) -> int:
+        """Do what the options ask for; the exit status that it means."""
+        options, settings = self._options, self._settings
+        if options.add_ignore is not None:
+            return self._suppressed()
+        if options.write_baseline is not None:
+            self.result = result = self._confirmed(self._examine({}))
+            return self._known.write(result)
+        if settings.fix or settings.fix_only or options.diff:
+            return self._fixed()
+        self.result = result = self._examine({})
+        return self._reported(result)
+
+    def _examine(self, overlays: Mapping[str, Source]) -> CheckResult:
+        return _checked(self._settings, self._options, self._input, overlays)
+
+    def _confirmed(self, result: CheckResult) -> CheckResult:
+        return confirmed(result, self._settings, self._options) if self._options.confirm else result
+
+    def _fixed(self) -> int:
+        """Fix, then report what is left, if that is wanted."""
+        from nonstrict.cli.fixing import fixed, told
+
+        options, settings = self._options, self._settings
+        done = fixed(self._examine, self._known.new, settings, self._input)
+        failure = self._changed(done)
+        if failure is not None:
+            return failure
+        if not options.diff and not settings.fix_only:
+            return self._reported(done.result, done)
+        text = told(done, self._known.new(done.result), settings, would=options.diff)
+        return self._closed(done, text, failing=bool(done.fixed) and (options.diff or options.exit_non_zero_on_fix))
+
+    def _suppressed(self) -> int:
+        """Suppress everything that is reported."""
+        from nonstrict.cli.fixing import suppressed
+        from nonstrict.report.summary import plural
+
+        options = self._options
+        done = suppressed(self._examine, self._known.new, " ".join(options.add_ignore.split()), self._input)
+        failure = self._changed(done)
+        if failure is not None:
+            return failure
+        verb = "Would suppress" if options.diff else "Suppressed"
+        text = f"{verb} {plural(len(done.fixed), 'finding')} in {plural(len(done.changes), 'file')}.\n"
+        return self._closed(done, text, failing=options.diff and bool(done.changes))
+
+    def _changed(self, done: Fixed) -> ExitStatus | None:
+        """Write or show what changes; the status to leave with where that went wrong."""
+        from nonstrict.cli.fixing import written
+
+        self.result = done.result
+        return written(done, self._options, self._input, color=use_color(self._options.color, sys.stdout))
+
+    def _closed(self, done: Fixed, text: str, *, failing: bool) -> ExitStatus:
+        """Say in a line what was done, where nothing is reported; the status to leave with."""
+        options = self._options
+        if not options.silent and not options.quiet:
+            stream = sys.stderr if options.diff or self._input is not None else sys.stdout
+            stream.write(text)
+        for failure in done.result.failures:
+            report_failure(failure)
+        if done.result.failures:
+            return ExitStatus.FAILURE
+        return ExitStatus.FINDINGS if failing and not options.exit_zero else ExitStatus.CLEAN
+
+    def _reported(self, result: CheckResult, done: Fixed | None = None) -> int:
+        """Report what the baseline does not know, with verdicts if they are asked for."""
+        new = result._replace(diagnostics=self._known.new(result))
+        known = len(result.diagnostics) - len(new.diagnostics)
+        if self._input is None:
+            self._known.shrink(result)
+        if self._options.confirm:
+            new = self._confirmed(new)
+            new = new._replace(diagnostics=self._known.without_strange(new))
+        self.result = new
+        on_stderr = done is not None and self._input is not None
+        return _written(new, self._settings, self._options, _Aside(done, known, on_stderr))
+
+
+class _Aside(NamedTuple):
+    """What a report says beside the findings: what was fixed, how many are in the baseline; and where it goes."""
+
+    done: Fixed | None = None
+    known: int = 0
+    on_stderr: bool = False
 
 
 def _places(options: argparse.Namespace) -> list[str]:
@@ -61,11 +169,18 @@ def _places(options: argparse.Namespace) -> list[str]:
     return [*paths, options.stdin_filename] if "-" in options.paths and options.stdin_filename else paths
 
 
-def _checked(settings: Settings, options: argparse.Namespace) -> CheckResult:
+def _standard_input(options: argparse.Namespace) -> StandardInput | None:
+    if "-" not in options.paths:
+        return None
+    from nonstrict.cli.fixing import StandardInput
+
+    return StandardInput(options.stdin_filename or "-", sys.stdin.buffer.read())
+
+
+def _checked(
+    settings: Settings, options: argparse.Namespace, given: StandardInput | None, overlays: Mapping[str, Source]
+) -> CheckResult:
     """Run the check with what the options ask for."""
-    standard_input: tuple[str, bytes] | None = None
-    if "-" in options.paths:
-        standard_input = (options.stdin_filename or "-", sys.stdin.buffer.read())
     loud = not (options.quiet or options.silent) and sys.stderr.isatty()
     progress = Progress() if loud else None
     try:
@@ -75,10 +190,11 @@ def _checked(settings: Settings, options: argparse.Namespace) -> CheckResult:
             RunOptions(
                 jobs=options.jobs,
                 cache=not options.no_cache,
-                standard_input=standard_input,
+                standard_input=given,
                 nested=_Nested(options) if nested_settings(options) else None,
                 progress=progress,
-                kept=options.kept,
+                overlays=overlays,
+                kept=options.kept if not overlays else None,
             ),
         )
     finally:
@@ -97,27 +213,38 @@ class _Nested:
         return overridden(settings, self._options) if settings is not None else None
 
 
-def _written(result: CheckResult, settings: Settings, options: argparse.Namespace) -> ExitStatus:
+def _written(result: CheckResult, settings: Settings, options: argparse.Namespace, aside: _Aside) -> ExitStatus:
     """Write the findings and failures; the exit status that they mean."""
+    stream = sys.stderr if aside.on_stderr else sys.stdout
     if not options.silent:
-        _write(_rendered(result, settings, options), options.output_file)
+        _write(_rendered(result, settings, options, aside, stream), options.output_file, stream)
     for failure in result.failures:
         report_failure(failure)
     if result.failures:
         return ExitStatus.FAILURE
     failing = any(diagnostic.severity >= settings.fail_on for diagnostic in result.diagnostics)
+    failing = failing or (options.exit_non_zero_on_fix and aside.done is not None and bool(aside.done.fixed))
     return ExitStatus.FINDINGS if failing and not options.exit_zero else ExitStatus.CLEAN
 
 
-def _rendered(result: CheckResult, settings: Settings, options: argparse.Namespace) -> str:
-    from nonstrict.report.context import Context, Lines
+def _rendered(
+    result: CheckResult, settings: Settings, options: argparse.Namespace, aside: _Aside, stream: TextIO
+) -> str:
+    from nonstrict.report.context import Context, Fixing, Lines
 
     context = Context(
         lines=Lines(result.read),
         files=result.files,
         failures=result.failures,
-        color=options.output_file is None and use_color(options.color, sys.stdout),
+        color=options.output_file is None and use_color(options.color, stream),
         counts=not options.quiet,
+        fixing=Fixing(
+            settings.least,
+            hint=settings.unsafe_fixes is None,
+            fixed=aside.done.fixed if aside.done is not None else (),
+            listed=settings.show_fixes,
+        ),
+        known=aside.known,
     )
     return _text(result.diagnostics, context, settings.output_format, options)
 
@@ -136,17 +263,17 @@ def _text(diagnostics: Sequence[Diagnostic], context: Context, output_format: st
     return text
 
 
-def _write(text: str, path: str | None) -> None:
-    """Write to a file, or to standard output whatever it can encode."""
+def _write(text: str, path: str | None, stream: TextIO) -> None:
+    """Write to a file, or to a stream whatever it can encode."""
     if path is not None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         return
     try:
-        sys.stdout.write(text)
+        stream.write(text)
     except UnicodeEncodeError:
-        encoding = sys.stdout.encoding
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        encoding = stream.encoding
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _misconfigured(error: ConfigurationError, options: argparse.Namespace) -> ExitStatus:
@@ -159,7 +286,7 @@ def _misconfigured(error: ConfigurationError, options: argparse.Namespace) -> Ex
     context = Context(Lines(_configuration_lines(error.diagnostics)), failures=(str(error),), color=color, counts=False)
     output_format = options.output_format or os.environ.get("NONSTRICT_OUTPUT_FORMAT") or "full"
     options.statistics = False
-    _write(_text(error.diagnostics, context, output_format, options), options.output_file)
+    _write(_text(error.diagnostics, context, output_format, options), options.output_file, sys.stdout)
     return report_failure("The configuration is not valid; nothing was checked.")
 
 
@@ -190,7 +317,7 @@ def _show_files(settings: Settings, options: argparse.Namespace) -> ExitStatus:
 
     nested = _Nested(options) if nested_settings(options) else None
     discovery = discover([path for path in options.paths if path != "-"], settings, nested)
-    _write("".join(f"{path}\n" for path in discovery.files), None)
+    _write("".join(f"{path}\n" for path in discovery.files), None, sys.stdout)
     for path, reason in discovery.failures:
         report_failure(f"{path}: {reason}")
     return ExitStatus.FAILURE if discovery.failures else ExitStatus.CLEAN

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from nonstrict.cli.configuration import add_configuration_arguments
-from nonstrict.settings.model import FORMATS
+from nonstrict.settings.model import DEFAULT_BASELINE, FORMATS
 
 if TYPE_CHECKING:
     from nonstrict.cli.configuration import ArgumentGroup
@@ -26,6 +26,8 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
         help="files and directories (default: .); - is standard input",
     )
     _rules(parser.add_argument_group("rules"))
+    _fixes(parser.add_argument_group("fixes"))
+    _known(parser.add_argument_group("known findings"))
     _files(parser.add_argument_group("files"))
     output = parser.add_argument_group("output")
     _output(output)
@@ -79,6 +81,45 @@ def _rules(group: ArgumentGroup) -> None:
         "--fail-on", choices=("error", "warning", "note"), help="least severity for exit status 1 (default: warning)"
     )
     group.add_argument("-e", "--exit-zero", action="store_true", help="exit with 0 even if there are findings")
+
+
+def _fixes(group: ArgumentGroup) -> None:
+    for flag, text in (
+        ("--fix", "apply fixes, those that are safe"),
+        ("--unsafe-fixes", "apply, and count as fixable, what is unsafe too; --no-unsafe-fixes keeps silent about it"),
+        ("--fix-only", "apply fixes, and report nothing that is left"),
+        ("--show-fixes", "list what was fixed"),
+    ):
+        group.add_argument(flag, action=argparse.BooleanOptionalAction, help=text)
+    group.add_argument(
+        "--diff",
+        action="store_true",
+        help="write nothing, and show what --fix-only would change; exit status 1 if that is anything",
+    )
+    for flag, text in (
+        ("--fixable", "offer the fixes of these rules only"),
+        ("--unfixable", "do not offer the fixes of these rules"),
+    ):
+        group.add_argument(flag, action="append", default=[], metavar="RULES", help=text)
+    group.add_argument(
+        "--exit-non-zero-on-fix", action="store_true", help="exit with 1 if anything was fixed, even if nothing is left"
+    )
+
+
+def _known(group: ArgumentGroup) -> None:
+    group.add_argument(
+        "--add-ignore",
+        metavar="REASON",
+        help="suppress every finding where it is, each with this reason, if any: --add-ignore or --add-ignore=REASON",
+    )
+    group.add_argument(
+        "--baseline", metavar="FILE", help=f"known findings, which are not reported (default: {DEFAULT_BASELINE})"
+    )
+    group.add_argument(
+        "--write-baseline",
+        metavar="FILE",
+        help="make all findings known ones: --write-baseline or --write-baseline=FILE",
+    )
 
 
 def _files(group: ArgumentGroup) -> None:

@@ -85,13 +85,23 @@ def _run(arguments: list[str], kept: list[object] | None) -> int:
         module = _module(name)
         parser = _parser(f"nonstrict {name}", COMMANDS[name][1])
         module.add_arguments(parser)
-        return module.run(parser.parse_args(arguments[1:], _namespace(kept)))
+        given = _joined(arguments[1:], getattr(module, "VALUE_OPTIONAL", frozenset[str]()))
+        return module.run(parser.parse_args(given, _namespace(kept)))
     parser = _overview()
     options = parser.parse_args(arguments)
     if options.version:
         return _module("version").run(options)
     parser.print_help()
     return ExitStatus.CLEAN
+
+
+def _joined(arguments: list[str], optional: frozenset[str]) -> list[str]:
+    """The arguments with an empty value for options whose value is optional, and joined with `=` where it is given.
+
+    `argparse` would take the argument behind such an option for its value, which may be a path.
+    """
+    options = arguments.index("--") if "--" in arguments else len(arguments)
+    return [f"{word}=" if word in optional and at < options else word for at, word in enumerate(arguments)]
 
 
 def _namespace(kept: list[object] | None) -> argparse.Namespace:

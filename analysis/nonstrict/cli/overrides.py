@@ -31,6 +31,7 @@ def overridden(settings: Settings, options: argparse.Namespace) -> Settings:
     _select_files(fields, settings, options)
     if options.fail_on:
         fields["fail_on"] = Severity[options.fail_on.upper()]
+    _choose_fixes(fields, settings, options)
     _choose_environment(fields, options)
     cache_dir = options.cache_dir or os.environ.get("NONSTRICT_CACHE_DIR")
     if cache_dir:
@@ -73,6 +74,21 @@ def _select_rules(fields: dict[str, Any], settings: Settings, options: argparse.
     fields["ignore"] = ignore + _words(options.ignore)
     if options.per_file_ignores:
         fields["per_file_ignores"] = settings.per_file_ignores + _ignores(options.per_file_ignores)
+
+
+def _choose_fixes(fields: dict[str, Any], settings: Settings, options: argparse.Namespace) -> None:
+    """As in ruff, `--fixable` starts afresh, `--unfixable` adds, and `--diff` and `--fix-only` mean `--fix`."""
+    if options.fixable:
+        fields["fixable"] = _words(options.fixable)
+    unfixable = () if options.fixable else settings.unfixable
+    fields["unfixable"] = unfixable + _words(options.unfixable)
+    for name in ("fix", "fix_only", "unsafe_fixes", "show_fixes"):
+        if (value := getattr(options, name)) is not None:
+            fields[name] = value
+    if options.baseline is not None:
+        fields["baseline"] = os.path.abspath(options.baseline) if options.baseline else ""
+    elif options.isolated:
+        fields["baseline"] = ""
 
 
 def _select_files(fields: dict[str, Any], settings: Settings, options: argparse.Namespace) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import FunctionNode
 from nonstrict.fixes.documents import Document
+from nonstrict.fixes.references import Uses
 from nonstrict.program.effects import span_of
 from nonstrict.text.source import parsed
 
@@ -24,6 +26,11 @@ class Documents:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self._known: dict[str, Document | None] = {}
+
+    @cached_property
+    def uses(self) -> Uses:
+        """The uses of functions in all files of the run."""
+        return Uses(self)
 
     def document(self, path: str) -> Document | None:
         """A file that can be edited; None if it cannot be read, does not parse, or is not part of the project."""

@@ -37,8 +37,13 @@ class Document:
         return self.source.lines
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes, outer ones before inner ones."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def _parents(self) -> dict[ast.AST, ast.AST]:
-        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -82,7 +87,7 @@ class Document:
     @cached_property
     def _by_range(self) -> dict[tuple[int, int, int, int], list[ast.AST]]:
         found: dict[tuple[int, int, int, int], list[ast.AST]] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if hasattr(node, "lineno"):
                 found.setdefault(self.span(node)[1:], []).append(node)
         return found
@@ -142,7 +147,7 @@ class Document:
     @cached_property
     def step(self) -> str:
         """What one level of indentation is in this file: that of the first block, else four blanks."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             body: list[ast.stmt] = getattr(node, "body", []) if isinstance(node, ast.stmt) else []
             if isinstance(node, ast.stmt) and body and body[0].lineno > node.lineno:
                 outer, inner = self.indentation(node), self.indentation(body[0])

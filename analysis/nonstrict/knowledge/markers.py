@@ -125,6 +125,10 @@ MARKERS: dict[str, MarkerApi] = {
     ),
 }
 
+#: The first version whose inductor was not measured to refuse leaf functions; 2.13.0 and 2.15.0 were. On 2.15.0 it says
+#: "Expected torch.Tensor, got <class 'torch.utils._pytree.TreeSpec'>".
+LEAF_COMPILES = (2, 16)
+
 #: Byte strings one of which stands in every file that applies a marker or compiles a region, each below a part of it:
 #: searching for fewer parts is faster, and files that hold one are few.
 _NEEDLES: dict[bytes, tuple[bytes, ...]] = {
@@ -167,3 +171,18 @@ def may_mark(data: bytes) -> bool:
         if part in data and any(needle in data for needle in needles):
             return True
     return b"fullgraph" in data and _STRICT.search(data) is not None
+
+
+def since(text: str) -> tuple[int, int]:
+    """A version of torch as two numbers."""
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
+
+
+def spellings(kind: str, torch: tuple[int, int]) -> list[str]:
+    """The names by which a version of torch has the markers of one kind, public ones of newer versions last."""
+    return [
+        name
+        for name, marker in MARKERS.items()
+        if marker.kind == kind and (marker.since is None or torch >= since(marker.since))
+    ]

@@ -22,7 +22,7 @@ from nonstrict.program.values import UNKNOWN, Heap, Kind, Value
 from nonstrict.program.writers import evidence, writes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.definitions import Function, Mark
@@ -161,6 +161,11 @@ class MarkedBody:
         events = [Event.IO, Event.WRITE, Event.LEAK, Event.THREAD]
         events += [Event.RAISE] if self.returned.kind is Kind.NONE else []
         return operator.api != "leaf_function" and any(True for _ in self.observed(*events))
+
+    @property
+    def arguments(self) -> Mapping[str, Value]:
+        """What the parameters are taken to be: what callers pass, annotations, defaults and use say."""
+        return (self.summary, self._arguments)[1]  # to interpret the function binds them
 
     @property
     def returned(self) -> Value:

@@ -32,7 +32,7 @@ from nonstrict.program.values import (
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
-_METADATA_IN_PLACE = frozenset(
+METADATA_IN_PLACE = frozenset(
     {
         "requires_grad_",
         "resize_",
@@ -126,7 +126,7 @@ def _tensor(
         frame.emit(Event.STORAGE, node, receiver.place, receiver)
     if name in _STORAGES:
         return Value(Kind.STORAGE, receiver.place, receiver)
-    if name in _METADATA_IN_PLACE:
+    if name in METADATA_IN_PLACE:
         return _rebind(frame, node, receiver, name)
     if name == "backward":
         return _backward(frame, node, receiver)

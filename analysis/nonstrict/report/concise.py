@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.report.fixes import mark
 from nonstrict.report.style import Style, one_line, shown_position
 from nonstrict.report.summary import summary
 from nonstrict.report.verdicts import suffix
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     """`path:row:column: severity[code] message` lines, and the counts."""
     style = Style(context.color)
-    return "".join(_line(diagnostic, style) + "\n" for diagnostic in diagnostics) + summary(diagnostics, context)
+    return "".join(_line(diagnostic, context, style) + "\n" for diagnostic in diagnostics) + summary(
+        diagnostics, context
+    )
 
 
-def _line(diagnostic: Diagnostic, style: Style) -> str:
+def _line(diagnostic: Diagnostic, context: Context, style: Style) -> str:
     where = diagnostic.location
     word = style.severity(diagnostic.severity, f"{diagnostic.severity.label}[{diagnostic.code}]")
     position = style.paint("bold", shown_position(where.path, where.row, where.column, where.cell))
-    return f"{position}: {word} {one_line(diagnostic.message)}{suffix(diagnostic)}"
+    return f"{position}: {word} {mark(diagnostic, context, style)}{one_line(diagnostic.message)}{suffix(diagnostic)}"

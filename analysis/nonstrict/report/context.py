@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.findings import Applicability
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -44,11 +46,24 @@ def _source(path: str) -> Source | None:
         return None
 
 
+class Fixing(NamedTuple):
+    """What a run does with fixes: `--fix` makes those of at least the applicability `least`.
+
+    With `hint`, people are told of those that `--unsafe-fixes` would add. `fixed` are the findings that were fixed,
+    and are to be `listed` or not.
+    """
+
+    least: Applicability = Applicability.SAFE
+    hint: bool = True
+    fixed: tuple[Diagnostic, ...] = ()
+    listed: bool = False
+
+
 class Context(NamedTuple):
     """A run: how many `files` were checked, and sentences about what could not be (`failures`).
 
     Paths are shown from `directory` (absolute, or "" for the working directory); `counts` asks formats made for
-    people for a closing line with counts.
+    people for a closing line with counts. `known` is the number of findings that the baseline holds.
     """
 
     lines: Lines
@@ -57,6 +72,8 @@ class Context(NamedTuple):
     color: bool = False
     counts: bool = True
     directory: str = ""
+    fixing: Fixing = Fixing()
+    known: int = 0
 
     def rule(self, code: str) -> Rule | None:
         """The catalogue's entry for a code."""

@@ -6,20 +6,25 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from nonstrict.findings import Diagnostic
-    from nonstrict.report.context import Context
+    from nonstrict.report.context import Context, Lines
 
 
 def fingerprints(diagnostics: Sequence[Diagnostic], context: Context) -> list[str]:
     """One for each diagnostic: of its rule, file, marked function and line, and its number among equal ones."""
+    return identified(diagnostics, context.lines, context.relative)
+
+
+def identified(diagnostics: Iterable[Diagnostic], lines: Lines, relative: Callable[[str], str]) -> list[str]:
+    """The same, with files named as `relative` makes of their paths."""
     seen: dict[str, int] = {}
     found: list[str] = []
     for diagnostic in diagnostics:
         where = diagnostic.location
-        text = context.lines.line(where.path, where.row, where.cell) or ""
-        parts = (diagnostic.code, context.relative(where.path), diagnostic.function, "".join(text.split()))
+        text = lines.line(where.path, where.row, where.cell) or ""
+        parts = (diagnostic.code, relative(where.path), diagnostic.function, "".join(text.split()))
         identity = "\0".join(parts)
         number = seen[identity] = seen.get(identity, -1) + 1
         found.append(blake2b(f"{identity}\0{number}".encode("utf-8", "replace"), digest_size=16).hexdigest())

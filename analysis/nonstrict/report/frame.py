@@ -17,16 +17,18 @@ _MAX_ROWS = 8
 _MAX_WIDTH = 160
 
 
-def gutter_width(location: Location) -> int:
-    """Characters that the row numbers of a frame take."""
-    return len(str(location.end_row + CONTEXT_LINES))
+def gutter_width(location: Location, *rows: int) -> int:
+    """Characters that the row numbers of a frame, and further rows, take."""
+    return len(str(max((location.end_row + CONTEXT_LINES, *rows))))
 
 
-def frame(location: Location, lines: Lines, style: Style, severity: Severity) -> Iterator[str]:
-    """The lines of the frame of a range; nothing where the file can no longer be read."""
+def frame(
+    location: Location, lines: Lines, style: Style, severity: Severity, width: int | None = None
+) -> Iterator[str]:
+    """The lines of the frame of a range, its gutter `width` wide; nothing where the file can no longer be read."""
     path, cell = location.path, location.cell
     first, last = max(location.row - CONTEXT_LINES, 1), location.end_row
-    width = gutter_width(location)
+    width = gutter_width(location) if width is None else width
     if lines.line(path, location.row, cell) is None:
         return
     bar = style.paint("blue", "|")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.report.fixes import mark, shown
 from nonstrict.report.frame import frame, gutter_width
 from nonstrict.report.style import Style, one_line, shown_position
 from nonstrict.report.summary import summary
@@ -26,16 +27,20 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
 def _block(diagnostic: Diagnostic, context: Context, style: Style) -> Iterator[str]:
     location = diagnostic.location
     word = style.severity(diagnostic.severity, f"{diagnostic.severity.label}[{diagnostic.code}]")
-    yield f"{word} {style.paint('dim', diagnostic.name + ':')} {style.paint('bold', one_line(diagnostic.message))}"
-    indent = " " * gutter_width(location)
+    name, message = style.paint("dim", f"{diagnostic.name}:"), style.paint("bold", one_line(diagnostic.message))
+    yield f"{word} {name} {mark(diagnostic, context, style)}{message}"
+    width = gutter_width(location, *_rows(diagnostic))
+    indent = " " * width
     yield f"{indent}{style.paint('blue', '-->')} {_position(location)}"
-    yield from frame(location, context.lines, style, diagnostic.severity)
+    yield from frame(location, context.lines, style, diagnostic.severity, width)
     equals = style.paint("blue", "=")
     if diagnostic.help:
         first, *rest = diagnostic.help.splitlines()
         yield f"{indent} {equals} {style.paint('bold', 'help:')} {one_line(first)}"
         for line in rest:
             yield f"{indent}         {one_line(line)}".rstrip()
+    if diagnostic.fixes:
+        yield from shown(diagnostic.fixes[0], location, context, style, width)
     for related in diagnostic.related:
         note = style.paint("bold", "note:")
         yield f"{indent} {equals} {note} {_position(related.location)}: {one_line(related.message)}"
@@ -44,6 +49,12 @@ def _block(diagnostic: Diagnostic, context: Context, style: Style) -> Iterator[s
         yield f"{indent} {equals} {note} {one_line(sentence(diagnostic.verdict, diagnostic.function))}"
         for line in details(diagnostic.verdict):
             yield f"{indent}         {one_line(line)}"
+
+
+def _rows(diagnostic: Diagnostic) -> Iterator[int]:
+    """The rows that the fix of a finding changes."""
+    for edit in diagnostic.fixes[0].edits if diagnostic.fixes else ():
+        yield edit.location.end_row + edit.text.count("\n")
 
 
 def _position(location: Location) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from nonstrict.report.fixes import mark
 from nonstrict.report.style import Style, one_line
 from nonstrict.report.summary import summary
 from nonstrict.report.verdicts import suffix
@@ -26,7 +27,7 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
         rows = [
             f"  {_position(diagnostic):<{width}} "
             + style.severity(diagnostic.severity, f"{diagnostic.severity.label}[{diagnostic.code}]")
-            + f" {one_line(diagnostic.message)}{suffix(diagnostic)}"
+            + f" {mark(diagnostic, context, style)}{one_line(diagnostic.message)}{suffix(diagnostic)}"
             for diagnostic in found
         ]
         blocks.append("\n".join([style.paint("bold", one_line(path)) + ":", *rows]))

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
+from nonstrict.fixes.applying import CannotApply, replaced, replacements
 from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nonstrict.findings import Diagnostic, Location
+    from nonstrict.findings import Diagnostic, LocatedFix, Location
     from nonstrict.report.context import Context
 
 _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.NOTE: "INFO"}
@@ -35,6 +36,7 @@ def _diagnostic(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
     url = context.url(diagnostic.code)
     if url:
         code["url"] = url
+    suggestions = [one for fix in diagnostic.fixes if (one := _suggestion(fix, context)) is not None]
     return {
         "message": "\n".join(filter(None, (diagnostic.message, told(diagnostic)))),
         "location": _location(diagnostic.location, context),
@@ -44,14 +46,38 @@ def _diagnostic(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
             {"message": related.message, "location": _location(related.location, context)}
             for related in diagnostic.related
         ],
+        **({"suggestions": suggestions} if suggestions else {}),
+    }
+
+
+def _suggestion(fix: LocatedFix, context: Context) -> dict[str, Any] | None:
+    """A fix as one replacement, since each suggestion is accepted by itself; None if it is not of one file's lines."""
+    first, last = fix.edits[0].location, fix.edits[-1].location
+    files = {(edit.location.path, edit.location.cell) for edit in fix.edits}
+    if fix.applicability is Applicability.DISPLAY or files != {(first.path, None)}:
+        return None
+    if len(fix.edits) == 1:
+        return {"range": _range(first), "text": fix.edits[0].text}
+    lines = [context.lines.line(first.path, row) for row in range(1, last.end_row + 1)]
+    text = "\n".join(line or "" for line in lines)
+    try:
+        found = replacements(text, fix.edits)
+    except CannotApply:
+        return None  # the file is another one by now
+    start, end = found[0].start, found[-1].end
+    moved = [one._replace(start=one.start - start, end=one.end - start) for one in found]
+    return {
+        "range": _range(first._replace(end_row=last.end_row, end_column=last.end_column)),
+        "text": replaced(text[start:end], moved),
     }
 
 
 def _location(where: Location, context: Context) -> dict[str, Any]:
+    return {"path": context.relative(where.path), "range": _range(where)}
+
+
+def _range(where: Location) -> dict[str, dict[str, int]]:
     return {
-        "path": context.relative(where.path),
-        "range": {
-            "start": {"line": where.row, "column": where.column},
-            "end": {"line": where.end_row, "column": where.end_column},
-        },
+        "start": {"line": where.row, "column": where.column},
+        "end": {"line": where.end_row, "column": where.end_column},
     }

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nonstrict.findings import Diagnostic, Location, Verdict
+    from nonstrict.findings import Diagnostic, LocatedFix, Location, Verdict
     from nonstrict.report.context import Context
 
 
 def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
     """The object of one diagnostic; rows and columns count from 1, columns in code points."""
     location = diagnostic.location
+    fixes = [_fix(fix, context) for fix in diagnostic.fixes]
     return {
         "cell": location.cell,
         "code": diagnostic.code,
@@ -23,7 +24,8 @@ def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
         "message": diagnostic.message,
         "help": diagnostic.help or None,
         "url": context.url(diagnostic.code),
-        "fix": None,
+        "fix": fixes[0] if fixes else None,
+        "fixes": fixes,
         "function": diagnostic.function or None,
         "marker": diagnostic.marker or None,
         "related": [
@@ -37,6 +39,24 @@ def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
             for related in diagnostic.related
         ],
         "verdict": verdict_record(diagnostic.verdict) if diagnostic.verdict is not None else None,
+    }
+
+
+def _fix(fix: LocatedFix, context: Context) -> dict[str, Any]:
+    """The object of a fix, with ruff's fields; as it may change several files, each edit names its own."""
+    return {
+        "applicability": fix.applicability.label,
+        "message": fix.title,
+        "edits": [
+            {
+                "filename": context.absolute(edit.location.path),
+                "cell": edit.location.cell,
+                "content": edit.text,
+                "location": _start(edit.location),
+                "end_location": {"row": edit.location.end_row, "column": edit.location.end_column},
+            }
+            for edit in fix.edits
+        ],
     }
 
 

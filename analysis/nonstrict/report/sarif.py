@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from nonstrict import __version__
-from nonstrict.findings import Severity, Status
+from nonstrict.findings import Applicability, Severity, Status
 from nonstrict.report.fingerprints import fingerprints
 from nonstrict.report.records import verdict_record
 from nonstrict.report.verdicts import details, told
@@ -20,7 +20,7 @@ from nonstrict.report.verdicts import details, told
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nonstrict.findings import Diagnostic, Location
+    from nonstrict.findings import Diagnostic, LocatedFix, Location
     from nonstrict.report.context import Context
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -113,6 +113,9 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Conte
             {"id": number, **_location(related.location, context), "message": {"text": related.message}}
             for number, related in enumerate(diagnostic.related, 1)
         ]
+    fixes = [_fix(fix, context) for fix in diagnostic.fixes if _is_for_files(fix)]
+    if fixes:
+        result["fixes"] = fixes
     if diagnostic.links:
         result["codeFlows"] = [_flow(diagnostic, context)]
     properties: dict[str, Any] = {"function": diagnostic.function, "marker": diagnostic.marker}
@@ -122,6 +125,31 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Conte
     if any(properties.values()):
         result["properties"] = {key: value for key, value in properties.items() if value}
     return result
+
+
+def _is_for_files(fix: LocatedFix) -> bool:
+    """Whether a viewer can apply a fix: it counts the rows of a notebook in its JSON, and knows no parts to fill in."""
+    return fix.applicability > Applicability.DISPLAY and all(edit.location.cell is None for edit in fix.edits)
+
+
+def _fix(fix: LocatedFix, context: Context) -> dict[str, Any]:
+    """A fix; how far it can be trusted is told in a property, for which the standard has no field."""
+    paths = dict.fromkeys(edit.location.path for edit in fix.edits)
+    return {
+        "description": {"text": fix.title},
+        "artifactChanges": [
+            {
+                "artifactLocation": _artifact(path, context),
+                "replacements": [
+                    {"deletedRegion": _region(edit.location), "insertedContent": {"text": edit.text}}
+                    for edit in fix.edits
+                    if edit.location.path == path
+                ],
+            }
+            for path in paths
+        ],
+        "properties": {"applicability": fix.applicability.label},
+    }
 
 
 def _flow(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
@@ -143,29 +171,32 @@ def _flow(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
 
 def _location(where: Location, context: Context) -> dict[str, Any]:
     """A physical location; a cell of a notebook is named logically, rows being those of the cell."""
-    path = context.relative(where.path)
-    outside = path.startswith("/") or path[1:3] == ":/"
-    artifact: dict[str, str] = (
-        {"uri": ("file://" if path.startswith("/") else "file:///") + quote(os.fsencode(path), safe="/:")}
-        if outside
-        else {"uri": quote(os.fsencode(path)), "uriBaseId": _BASE}
-    )
+    region = _region(where)
+    if where.end_row == where.row:
+        region["endColumn"] = max(where.end_column, where.column + 1)
     location: dict[str, Any] = {
-        "physicalLocation": {
-            "artifactLocation": artifact,
-            "region": {
-                "startLine": where.row,
-                "startColumn": where.column,
-                "endLine": where.end_row,
-                "endColumn": max(where.end_column, where.column + 1)
-                if where.end_row == where.row
-                else where.end_column,
-            },
-        }
+        "physicalLocation": {"artifactLocation": _artifact(where.path, context), "region": region}
     }
     if where.cell is not None:
         location["logicalLocations"] = [{"name": f"cell {where.cell}", "kind": "cell"}]
     return location
+
+
+def _region(where: Location) -> dict[str, int]:
+    return {
+        "startLine": where.row,
+        "startColumn": where.column,
+        "endLine": where.end_row,
+        "endColumn": where.end_column,
+    }
+
+
+def _artifact(path: str, context: Context) -> dict[str, str]:
+    """The URI of a file, relative to the directory of the run if it is below."""
+    path = context.relative(path)
+    if path.startswith("/") or path[1:3] == ":/":
+        return {"uri": ("file://" if path.startswith("/") else "file:///") + quote(os.fsencode(path), safe="/:")}
+    return {"uri": quote(os.fsencode(path)), "uriBaseId": _BASE}
 
 
 def _level(severity: Severity) -> str:

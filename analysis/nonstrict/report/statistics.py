@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.report.fixes import is_fixable
 from nonstrict.report.style import Style
 from nonstrict.report.summary import summary
 from nonstrict.report.verdicts import counted, counts
@@ -28,15 +29,24 @@ def render_statistics(diagnostics: Sequence[Diagnostic], context: Context, *, as
 
         items = [
             {"code": code, "name": name, "severity": labels[severity].label, "count": len(found)}
+            | {"fixable": sum(is_fixable(one, context) for one in found)}
             | ({"verdicts": counts(found)} if confirmed else {})
             for (code, name, severity), found in rows
         ]
         return json.dumps(items, indent=2) + "\n"
     style = Style(context.color)
     width = max((len(str(len(found))) for _, found in rows), default=0)
-    lines = [
-        f"{len(found):>{width}}  {style.severity(labels[severity], f'{code}  {labels[severity].label:<7}')}  {name}"
-        + (f"  {counted(found)}" if counts(found) else "")
-        for (code, name, severity), found in rows
-    ]
+    marks = [_mark(found, context) for _, found in rows]
+    lines: list[str] = []
+    for ((code, name, severity), found), mark in zip(rows, marks, strict=True):
+        word = style.severity(labels[severity], f"{code}  {labels[severity].label:<7}")
+        fixable = f"{mark:<4}" if any(marks) else ""
+        verdicts = f"  {counted(found)}" if counts(found) else ""
+        lines.append(f"{len(found):>{width}}  {word}  {fixable}{name}{verdicts}")
     return "".join(f"{line}\n" for line in lines) + summary(diagnostics, context)
+
+
+def _mark(found: Sequence[Diagnostic], context: Context) -> str:
+    """Whether `--fix` mends all findings of a row, or some."""
+    fixable = sum(is_fixable(diagnostic, context) for diagnostic in found)
+    return "" if not fixable else "[*]" if fixable == len(found) else "[-]"

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nonstrict.findings import Severity
 
-_CODES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "blue": "1;34", "dim": "2"}
+_CODES = {
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
+    "bold": "1",
+    "blue": "1;34",
+    "dim": "2",
+    "removed": "31",
+    "added": "32",
+}
 
 
 class Style:
@@ -20,7 +29,7 @@ class Style:
         self._color = color
 
     def paint(self, name: str, text: str) -> str:
-        """`text` in a named style: `error`, `warning`, `note`, `bold`, `blue` or `dim`."""
+        """`text` in a named style: `error`, `warning`, `note`, `bold`, `blue`, `dim`, `removed` or `added`."""
         return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if self._color and text else text
 
     def severity(self, severity: Severity, text: str) -> str:

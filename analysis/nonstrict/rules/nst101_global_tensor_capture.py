@@ -84,7 +84,13 @@ also be built inside the traced function.
 
 ## Fix safety
 
-There is no automatic fix. Passing the tensor changes the signature, so every call has to change with it.
+The tensor becomes a parameter of the function that reads it and of all on the way from the marked function to it; every
+call in the project passes it. Other callers, regions among them, read the global themselves, through its module where
+it lives in another one, so that rebinding is seen. Of a container whose key varies the whole container is passed.
+
+Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
+plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
+class.
 
 ## What is not reported
 
@@ -112,7 +118,8 @@ from nonstrict.rules.captures import Sort, captured_reads
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -133,6 +140,13 @@ def examine(body: Body) -> Iterator[Finding]:
                 )
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Pass what is captured as an argument."""
+    from nonstrict.fixes.arguments import pass_captured
+
+    yield from pass_captured(context)
+
+
 RULE = Rule(
     code="NST101",
     name="global-tensor-capture",
@@ -141,5 +155,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.CHANGE,
 )

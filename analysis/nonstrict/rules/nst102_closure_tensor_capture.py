@@ -82,7 +82,12 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix. Passing the tensor changes the signature, so every call has to change with it.
+A variable of the enclosing function becomes a parameter where every caller sees that variable too. A default argument
+is passed in every call. A tensor attribute of the object whose bound method was marked is read from it by the callers.
+
+Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
+plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
+class.
 
 ## What is not reported
 
@@ -109,7 +114,8 @@ from nonstrict.rules.captures import Sort, captured_reads
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -130,6 +136,17 @@ def examine(body: Body) -> Iterator[Finding]:
                 )
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Pass what is captured as an argument."""
+    from nonstrict.fixes.arguments import pass_captured
+    from nonstrict.fixes.attributes import pass_attribute
+    from nonstrict.fixes.defaults import pass_default
+
+    yield from pass_captured(context)
+    yield from pass_attribute(context)
+    yield from pass_default(context)
+
+
 RULE = Rule(
     code="NST102",
     name="closure-tensor-capture",
@@ -138,5 +155,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.CHANGE,
 )

@@ -85,7 +85,13 @@ To mark a method, decorate it in the class: `self` is then an argument, and its 
 
 ## Fix safety
 
-There is no automatic fix. Passing the module changes the signature, so every call has to change with it.
+The module or parameter becomes an argument: of the function that uses it, of all on the way from the marked function to
+it, and in every call in the project. Instead of a module that was marked itself a function is marked that takes the
+module. There is no fix for a module whose mode decides, as the mode of an argument is not guarded either.
+
+Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
+plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
+class.
 
 ## What is not reported
 
@@ -117,7 +123,8 @@ from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadat
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding, Related
+    from nonstrict.findings import Finding, Fix, Related
+    from nonstrict.fixes.context import Context
     from nonstrict.program.effects import Observed
     from nonstrict.program.values import Value
     from nonstrict.rules.base import Body
@@ -237,6 +244,21 @@ def _severity(body: Body, holds: _Holds, writers: tuple[Related, ...]) -> tuple[
     return Severity.ERROR, evidence
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Pass what is captured as an argument."""
+    from nonstrict.fixes.arguments import pass_captured
+    from nonstrict.fixes.attributes import pass_attribute
+    from nonstrict.fixes.defaults import pass_default
+    from nonstrict.fixes.marked_modules import pass_module
+
+    if context.finding.subject is None:
+        yield from pass_module(context)
+        return
+    yield from pass_captured(context)
+    yield from pass_default(context)
+    yield from pass_attribute(context)
+
+
 RULE = Rule(
     code="NST103",
     name="module-capture",
@@ -245,5 +267,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.CHANGE,
 )

@@ -76,7 +76,14 @@ The region reads the global here: Dynamo guards it, and compiles again when it c
 
 ## Fix safety
 
-There is no automatic fix. Passing the value changes the signature, so every call has to change with it.
+The value becomes a parameter of the function that reads it and of all on the way from the marked function to it; every
+call in the project passes it. Other callers read the state themselves, and a region that reads it guards it. Where it
+may be None, which torch does not take before 2.15, what is passed is the test: `limit is not None`. What nothing guards
+in a region either, such as the environment, is read by the callers of the region.
+
+Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
+plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
+class. Nor is there one where the function writes the state as well, or where torch refuses the value as an argument.
 
 ## What is not reported
 
@@ -109,7 +116,8 @@ from nonstrict.rules.captures import Sort, called, captured_reads
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding, Related
+    from nonstrict.findings import Finding, Fix, Related
+    from nonstrict.fixes.context import Context
     from nonstrict.program.effects import Effect
     from nonstrict.rules.base import Body
 
@@ -185,6 +193,19 @@ def _fate(body: Body) -> str:
     return "the compiled code keeps the value of its first call, silently, with aot_eager and inductor"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Pass what is captured as an argument."""
+    from nonstrict.fixes.arguments import pass_captured
+    from nonstrict.fixes.attributes import pass_attribute
+    from nonstrict.fixes.defaults import pass_default
+    from nonstrict.fixes.hoisting import hoist
+
+    yield from pass_captured(context)
+    yield from pass_default(context)
+    yield from pass_attribute(context)
+    yield from hoist(context)
+
+
 RULE = Rule(
     code="NST104",
     name="mutable-state-capture",
@@ -193,5 +214,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.CHANGE,
 )

@@ -85,7 +85,12 @@ It is enough that the region reads `module.training`: then Dynamo guards it, and
 
 ## Fix safety
 
-There is no automatic fix. Passing the mode compiles the region once per mode, and changes every call.
+The flag or attribute becomes a parameter where the function itself reads it: `training`, passed as `module.training` in
+every call. There is no fix where a submodule or a `forward` reads it.
+
+Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
+plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
+class.
 
 ## What is not reported
 
@@ -114,7 +119,8 @@ from nonstrict.rules.captures import Sort, sort_of, traced
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.program.effects import Observed
     from nonstrict.rules.base import Body
 
@@ -195,6 +201,13 @@ def _every_region_passes_mode(body: Body) -> bool:
     return bool(compiled) and all(site.passes_mode for site in compiled)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Pass the flag or the attribute as an argument of its own."""
+    from nonstrict.fixes.attributes import pass_attribute
+
+    yield from pass_attribute(context)
+
+
 RULE = Rule(
     code="NST105",
     name="module-mode-capture",
@@ -203,5 +216,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=TRACED,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.CHANGE,
 )

@@ -70,7 +70,15 @@ what you want to log, keep the line and say so: `# nonstrict: ignore[NST201]  lo
 
 ## Fix safety
 
-There is no automatic fix: only you know whether the output was meant for every call or for the first one.
+All fixes are unsafe: only you know whether the output was meant for every call or for the first one.
+
+- The call moves in front of each call of the function, up to where no compiler traces, if it needs only what the
+  callers have: arguments, and names of the module. An argument that is no plain name gets one first. There is no such
+  fix where some use of the function is not a plain call, where the call is behind a condition, or where the function
+  computes what it tells.
+- The statement is removed, with a condition that then guards nothing else. What is computed for it must have no effect.
+- A progress bar is replaced by what it wraps.
+- The function becomes a `torch.library.custom_op` with a generated fake, or a leaf function where that compiles.
 
 ## What is not reported
 
@@ -99,7 +107,8 @@ from nonstrict.rules.effect_texts import effect_severity, trace_time_only
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -114,6 +123,22 @@ def examine(body: Body) -> Iterator[Finding]:
         yield report(RULE, body, seen, message, help=advice, severity=effect_severity(RULE, body))
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Move it to the caller, remove it, or make an operator of the function."""
+    from nonstrict.fixes.effects import remove, remove_progress_bar
+    from nonstrict.fixes.moving import move_call
+    from nonstrict.fixes.operators import as_custom_op, as_leaf
+
+    yield from move_call(context)
+    if context.finding.severity > Severity.NOTE:
+        # Under `assume_constant_result` it may well be meant to happen once.
+        yield from remove(context)
+        yield from remove_progress_bar(context)
+    if context.body.marker != "make-fx":
+        yield from as_leaf(context)
+        yield from as_custom_op(context)
+
+
 RULE = Rule(
     code="NST201",
     name="io-side-effect",
@@ -122,5 +147,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.EFFECT,
 )

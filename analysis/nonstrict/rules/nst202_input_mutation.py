@@ -75,7 +75,16 @@ module work as buffers that are changed in place (`self.count.add_(1)`).
 
 ## Fix safety
 
-There is no automatic fix: returning the value changes the result of the function, so every call has to change with it.
+All fixes are unsafe: results or effects of plain Python change for callers that were not seen.
+
+- The new value becomes a further result, and each call of the function stores it, as the function did before; a value
+  that callers have anyway is stored without that. Only for `append`, an assignment or `+=` at the level of the body,
+  whose effect nothing in the function sees afterwards, and where every use of the function is a plain call. A compiled
+  region does it itself if that compiles once: assignments, and containers that it made. A counter or a list that grows
+  goes up to the caller of the region, as Dynamo guards them, compiles for every value anew, and fails at the recompile
+  limit.
+- A registered buffer that is assigned anew is changed in place. The new value must have its shape and dtype.
+- A container or dataclass is copied first, where the function uses more of it: the caller no longer sees the change.
 
 ## What is not reported
 
@@ -103,7 +112,8 @@ from nonstrict.rules.effect_texts import changes_copy, deed, target
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.program.effects import Effect
     from nonstrict.rules.base import Body
 
@@ -142,6 +152,17 @@ def _advice(effect: Effect) -> str:
     return "return the new value and assign it in the caller, or keep it in a registered buffer changed in place"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Return what is new, change a buffer in place, or work on a copy."""
+    from nonstrict.fixes.buffers import change_in_place
+    from nonstrict.fixes.copying import copy_first
+    from nonstrict.fixes.returning import return_value
+
+    yield from return_value(context)
+    yield from change_in_place(context)
+    yield from copy_first(context)
+
+
 RULE = Rule(
     code="NST202",
     name="input-mutation",
@@ -149,5 +170,6 @@ RULE = Rule(
     summary="A traced function changes an argument that is a container or object; the change is lost.",
     documentation=__doc__ or "",
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.EFFECT,
 )

@@ -76,7 +76,13 @@ Dynamo tracks writes in the compiled region itself and repeats them at every cal
 
 ## Fix safety
 
-There is no automatic fix: where the write belongs is for you to say.
+The change moves to the calls of the function: unsafe, as callers that were not seen do not do it. What the function
+computes for it becomes a further result. Only for `append`, an assignment or `+=` at the level of the body whose effect
+nothing in the function sees afterwards, or that comes first in it, and where every use of the function is a plain call.
+
+A compiled region does it itself if that compiles once, as an assignment does, or if the region reads the state anyway.
+A counter or a list that grows goes up to the caller of the region, as Dynamo guards them, compiles for every value
+anew, and fails at the recompile limit (measured on torch 2.13.0: the ninth call).
 
 ## What is not reported
 
@@ -107,7 +113,8 @@ from nonstrict.rules.effect_texts import deed, effect_severity, owner, target, t
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -125,6 +132,13 @@ def examine(body: Body) -> Iterator[Finding]:
         yield report(RULE, body, seen, message, help=advice, severity=severity)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Return what is new, so that the callers store it."""
+    from nonstrict.fixes.returning import return_value
+
+    yield from return_value(context)
+
+
 RULE = Rule(
     code="NST203",
     name="outer-mutation",
@@ -133,5 +147,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.EFFECT,
 )

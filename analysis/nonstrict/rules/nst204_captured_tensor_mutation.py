@@ -74,7 +74,12 @@ A tensor that belongs to a module is best a registered buffer, changed by a mark
 
 ## Fix safety
 
-There is no automatic fix. Passing the tensor changes the signature, so every call has to change with it.
+The tensor becomes a parameter of the function that changes it and of all on the way from the marked function to it;
+every call in the project passes it.
+
+Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
+plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
+class.
 
 ## What is not reported
 
@@ -100,7 +105,8 @@ from nonstrict.rules.effect_texts import code, target
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -125,6 +131,17 @@ def _fate(body: Body) -> str:
     return "torch.compile fails with inductor and aot_eager, and tracing may already have changed the real tensor"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Pass what is captured as an argument."""
+    from nonstrict.fixes.arguments import pass_captured
+    from nonstrict.fixes.attributes import pass_attribute
+    from nonstrict.fixes.defaults import pass_default
+
+    yield from pass_captured(context)
+    yield from pass_default(context)
+    yield from pass_attribute(context)
+
+
 RULE = Rule(
     code="NST204",
     name="captured-tensor-mutation",
@@ -132,5 +149,6 @@ RULE = Rule(
     summary="A traced function changes in place a tensor that it captured instead of taking it as an argument.",
     documentation=__doc__ or "",
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.EFFECT,
 )

@@ -69,7 +69,13 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix: the call has to move to a place that runs every time.
+All fixes are unsafe.
+
+- `torch.set_grad_enabled(False)` becomes `with torch.no_grad():` around what follows it in the function, or up to the
+  next such call. The mode no longer reaches the caller.
+- `torch.inference_mode()` becomes `torch.no_grad()`: results are ordinary tensors, as they are in compiled code.
+- Other calls move in front of each call of the function, up to where no compiler traces, if every use of the function
+  is a plain call; or they are removed. What plain Python draws or computes then may change.
 
 ## What is not reported
 
@@ -99,7 +105,8 @@ from nonstrict.rules.effect_texts import clause, code, effect_severity, trace_ti
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 _VERB = "changes torch's global state"
@@ -119,6 +126,20 @@ def examine(body: Body) -> Iterator[Finding]:
         yield report(RULE, body, seen, message, help=advice, severity=effect_severity(RULE, body))
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Use a context manager, or move the call to the caller."""
+    from nonstrict.fixes.effects import remove
+    from nonstrict.fixes.modes import enter_grad_mode, leave_inference_mode
+    from nonstrict.fixes.moving import move_call
+
+    if "set_grad_enabled" in context.finding.message:
+        yield from enter_grad_mode(context)
+        return
+    yield from leave_inference_mode(context)
+    yield from move_call(context)
+    yield from remove(context)
+
+
 RULE = Rule(
     code="NST205",
     name="torch-global-state",
@@ -127,5 +148,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.EFFECT,
 )

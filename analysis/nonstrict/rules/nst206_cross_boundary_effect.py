@@ -68,7 +68,12 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix.
+State that the region wrote becomes an argument, which the region reads after its write. There is no fix for what the
+body changes and the region reads.
+
+Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
+plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
+class.
 
 ## What is not reported
 
@@ -94,7 +99,8 @@ from nonstrict.rules.captures import called, reads_metadata
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -124,6 +130,15 @@ def examine(body: Body) -> Iterator[Finding]:
             yield report(RULE, body, seen, message, help="return what the region needs", evidence=evidence)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Pass what is captured as an argument."""
+    from nonstrict.fixes.arguments import pass_captured
+    from nonstrict.fixes.attributes import pass_attribute
+
+    yield from pass_captured(context)
+    yield from pass_attribute(context)
+
+
 RULE = Rule(
     code="NST206",
     name="cross-boundary-effect",
@@ -132,5 +147,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=TRACED - {"make-fx"},
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.CHANGE,
 )

@@ -83,7 +83,14 @@ belongs into a buffer registered in `__init__`.
 
 ## Fix safety
 
-There is no automatic fix: the tensor has to be made elsewhere or returned.
+All fixes are unsafe.
+
+- `lru_cache` is removed, where nothing asks for the cache: the tensor is computed each time, and is a new one each
+  time.
+- What is built when it is first needed becomes a local variable, built each time, where nothing else reads it.
+- The tensor becomes a further result, and each call of the function stores it. Only where the store stands at the level
+  of the body, nothing in the function reads it afterwards, and every use of the function is a plain call.
+- An assignment to an attribute that nothing reads is removed.
 
 ## What is not reported
 
@@ -112,7 +119,8 @@ from nonstrict.rules.effect_texts import changes_copy, deed, target
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -137,6 +145,18 @@ def examine(body: Body) -> Iterator[Finding]:
 
 _FATE = "Later calls fail or compute with it"
 
+
+def fixes(context: Context) -> Iterator[Fix]:
+    """Do without the cache, or return what would be stored."""
+    from nonstrict.fixes.caches import compute_each_time, drop_cache, drop_store
+    from nonstrict.fixes.returning import return_value
+
+    yield from drop_cache(context)
+    yield from compute_each_time(context)
+    yield from return_value(context)
+    yield from drop_store(context)
+
+
 RULE = Rule(
     code="NST207",
     name="traced-tensor-leak",
@@ -144,5 +164,6 @@ RULE = Rule(
     summary="A traced function stores a tensor outside of it: a fake tensor stays behind and poisons later calls.",
     documentation=__doc__ or "",
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.EFFECT,
 )

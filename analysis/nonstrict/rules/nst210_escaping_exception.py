@@ -73,7 +73,10 @@ The region may check as well, and choose another path by a branch on the shape: 
 
 ## Fix safety
 
-There is no automatic fix: the check has to move in front of the call.
+A check that needs only what the callers have moves in front of each call of the function, up to where no compiler
+traces: unsafe, as callers that were not seen do not check. There is no fix where some use of the function is not a
+plain call, or where the region itself catches the exception. `torch._check` is no way out: what it raises while tracing
+reaches the caller as torch's own exception too.
 
 ## What is not reported
 
@@ -101,7 +104,8 @@ from nonstrict.rules.base import TRACED, Experiment, Rule, report
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 #: Handlers that also catch what torch raises in place of the original exception.
@@ -139,6 +143,13 @@ def _lineage(name: str) -> frozenset[str]:
     return frozenset({"", name, "Exception", "BaseException"})
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Check before the function is called."""
+    from nonstrict.fixes.moving import move_check
+
+    yield from move_check(context)
+
+
 RULE = Rule(
     code="NST210",
     name="escaping-exception",
@@ -148,5 +159,6 @@ RULE = Rule(
     # `make_fx`, `aot_function` and non-strict export let exceptions through as they are.
     markers=TRACED - {"make-fx"},
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

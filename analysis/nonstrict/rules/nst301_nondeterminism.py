@@ -75,7 +75,17 @@ Passing the number as a tensor avoids a recompilation for each value. Often torc
 
 ## Fix safety
 
-There is no automatic fix. Random numbers of torch are others than those of Python.
+The draw moves to the callers of the compiled region, which pass what it gave, together with what is computed from
+nothing else: `random.random() < 0.5`. Other calls of the functions on the way draw for themselves. There is no fix
+where the draw depends on a local variable, stands in a loop or behind a condition, where a region calls the function
+more than once, or where tensors are not computed from a number in every call: then torch compiles for each value.
+
+Of `torch.from_numpy(np.random.rand(3))` there is also the tensor that torch draws: other numbers, of the same size and
+type.
+
+Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
+plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
+class.
 
 ## What is not reported
 
@@ -102,7 +112,8 @@ from nonstrict.rules.captures import called
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -122,6 +133,13 @@ def _fate(body: Body) -> str:
     return "happens while tracing only: with aot_eager and inductor every later call uses the same value"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Draw in the callers and pass what was drawn."""
+    from nonstrict.fixes.hoisting import hoist
+
+    yield from hoist(context)
+
+
 RULE = Rule(
     code="NST301",
     name="nondeterminism",
@@ -130,5 +148,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.DRAW,
 )

@@ -72,7 +72,11 @@ The body of a custom operator is opaque to the compiler: it runs with real tenso
 
 ## Fix safety
 
-There is no automatic fix: a custom operator needs a fake implementation that you have to check.
+The function that takes the address becomes a custom operator, the smallest one that takes and returns tensors and
+numbers: annotations are added, and a fake is generated from what the function returns. Unsafe: it has no derivative
+until `register_autograd` gives it one, and it counts as changing what it hands on the address of. Display-only where
+the text does not tell the shape of the result: the fake is then a skeleton. Methods, nested functions and functions
+with other decorators are left alone.
 
 ## What is not reported
 
@@ -100,7 +104,8 @@ from nonstrict.rules.effect_texts import clause
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -127,6 +132,13 @@ def _fate(body: Body) -> str:
     return f'{traced}: torch.compile fails (torch says "Unsupported output type")'
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Make a custom operator of the function."""
+    from nonstrict.fixes.operators import as_custom_op
+
+    yield from as_custom_op(context)
+
+
 RULE = Rule(
     code="NST401",
     name="data-ptr",
@@ -134,5 +146,6 @@ RULE = Rule(
     summary="A traced function takes the address of a tensor, which has no memory while the compiler traces.",
     documentation=__doc__ or "",
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

@@ -70,7 +70,19 @@ caller.
 
 ## Fix safety
 
-There is no automatic fix: the branch has to become a tensor expression.
+All fixes are unsafe: what they compute is the same but for rounding and dtypes in corner cases, and the type of an
+exception.
+
+- A branch becomes `torch.where`, if both sides only compute, and are elementwise in the same tensors. Both sides are
+  then computed, and a gradient that is not finite in the side not chosen spoils the other.
+- `t.item()`, `int(t)` and `float(t)` become tensors without dimensions, if they only take part in arithmetic with
+  tensors; no gradient flows through them, as before.
+- `assert` becomes `torch._assert_async`, which raises RuntimeError when the compiled code runs. It gets a message,
+  without which the compiler removes it.
+- `torch.nonzero(t).shape[0]` in arithmetic becomes `torch.count_nonzero(t)`, `sum(t.tolist())` becomes `t.sum()`,
+  `copy.deepcopy(t)` becomes `t.clone()`, `max(a, b)` becomes `torch.maximum(a, b)`, and `sorted([a, b])[0]` uses
+  `torch.sort`.
+- A message, or a value that nothing uses, is removed.
 
 ## What is not reported
 
@@ -99,7 +111,8 @@ from nonstrict.rules.effect_texts import clause
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 #: What `make_fx` and `torch.export` record as an unbacked value where `nonstrict_trace` fails.
@@ -134,6 +147,25 @@ def _fate(body: Body, what: str) -> str:
     return "torch.compile fails with every backend"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Keep the data in tensors."""
+    from nonstrict.fixes.branches import choose
+    from nonstrict.fixes.checks import assert_in_graph
+    from nonstrict.fixes.effects import remove_unused
+    from nonstrict.fixes.rewrites import clone, larger, sort_in_tensor
+    from nonstrict.fixes.scalars import count_in_tensor, keep_tensor, sum_in_tensor
+
+    yield from choose(context)
+    yield from assert_in_graph(context)
+    yield from keep_tensor(context)
+    yield from count_in_tensor(context)
+    yield from sum_in_tensor(context)
+    yield from larger(context)
+    yield from sort_in_tensor(context)
+    yield from clone(context)
+    yield from remove_unused(context)
+
+
 RULE = Rule(
     code="NST402",
     name="tensor-escape",
@@ -141,5 +173,6 @@ RULE = Rule(
     summary="A traced function needs the data of a tensor as a Python value, which does not exist while tracing.",
     documentation=__doc__ or "",
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

@@ -75,7 +75,9 @@ Often torch has the function itself (`torch.sin`). For Triton kernels use `torch
 
 ## Fix safety
 
-There is no automatic fix: a custom operator needs a fake implementation that you have to check.
+The function around the call becomes a custom operator with annotations and a generated fake. Unsafe: it has no
+derivative until `register_autograd` gives it one. Display-only where the text does not tell the shape of the result,
+as with most compiled code: the fake is then a skeleton, and the tensors that are handed over count as changed.
 
 ## What is not reported
 
@@ -101,7 +103,8 @@ from nonstrict.rules.effect_texts import code
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -117,6 +120,13 @@ def examine(body: Body) -> Iterator[Finding]:
         yield report(RULE, body, seen, message, help=advice)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Make a custom operator of the function."""
+    from nonstrict.fixes.operators import as_custom_op
+
+    yield from as_custom_op(context)
+
+
 RULE = Rule(
     code="NST403",
     name="opaque-native-call",
@@ -124,5 +134,6 @@ RULE = Rule(
     summary="A traced function hands a tensor to compiled code that torch does not know.",
     documentation=__doc__ or "",
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

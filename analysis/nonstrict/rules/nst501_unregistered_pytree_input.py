@@ -86,7 +86,12 @@ An optional argument is left out rather than passed as `None`.
 
 ## Fix safety
 
-There is no automatic fix.
+- A dataclass is registered with `register_dataclass`, a class without tensors that has `__eq__` and `__hash__` with
+  `register_constant`: safe. Another class is registered with `register_pytree_node` and functions that keep every
+  attribute which its methods set: unsafe, as attributes that other code adds are lost. Where a registration would lose
+  something, or torch refuses what a field holds, there is no fix.
+- A `None` that is the default of its parameter is left out: safe.
+- `allow_in_graph` is replaced as by `deprecated-marker` (NST604), where `nonstrict_trace` takes the argument.
 
 ## What is not reported
 
@@ -118,7 +123,8 @@ from nonstrict.rules.captures import called
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.program.boundary.exchange import Taken
     from nonstrict.rules.base import Body
 
@@ -143,6 +149,17 @@ def _message(body: Body, argument: Taken) -> str:
     return f"{subject} is {what}: torch.compile refuses it as an argument"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Register the class, leave out the None, or use a marker that takes the argument."""
+    from nonstrict.fixes.boundary import leave_out
+    from nonstrict.fixes.markers import replace_refusing
+    from nonstrict.fixes.registering import register_argument
+
+    yield from leave_out(context)
+    yield from replace_refusing(context)
+    yield from register_argument(context)
+
+
 RULE = Rule(
     code="NST501",
     name="unregistered-pytree-input",
@@ -151,5 +168,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph"}),
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

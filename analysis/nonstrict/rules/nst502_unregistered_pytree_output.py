@@ -77,7 +77,14 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix.
+Unsafe, as callers get something else:
+
+- a function that changes an argument in place and returns nothing returns that argument;
+- a `None` in a returned tuple is dropped, where all calls take the tuple apart and nothing reads that part;
+- a function that returns a named tuple returns a plain one, and its calls make the named one of it.
+
+The class of a returned object is registered as by `unregistered-pytree-input` (NST501): safe for a dataclass. A
+dataclass that is registered as a constant is registered with `register_dataclass` instead: unsafe.
 
 ## What is not reported
 
@@ -104,7 +111,8 @@ from nonstrict.rules.captures import called
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.program.boundary.exchange import Given
     from nonstrict.rules.base import Body
 
@@ -134,6 +142,19 @@ def _message(body: Body, result: Given) -> str:
     return f"`{name}` returns {what}: torch.compile refuses it as a result{until}"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Return the tensor that is changed, register the class, or use a marker that takes the result."""
+    from nonstrict.fixes.boundary import drop_none, name_outside, return_the_tensor
+    from nonstrict.fixes.markers import replace_refusing
+    from nonstrict.fixes.registering import register_result
+
+    yield from return_the_tensor(context)
+    yield from drop_none(context)
+    yield from name_outside(context)
+    yield from replace_refusing(context)
+    yield from register_result(context)
+
+
 RULE = Rule(
     code="NST502",
     name="unregistered-pytree-output",
@@ -142,5 +163,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph"}),
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

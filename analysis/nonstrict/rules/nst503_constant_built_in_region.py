@@ -92,7 +92,8 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix.
+The object moves to the level of the module, above the region, where it is made of literals: safe. Where a variable of
+the region holds it, the variable moves.
 
 ## What is not reported
 
@@ -115,7 +116,8 @@ from nonstrict.rules.captures import called
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -135,6 +137,13 @@ def examine(body: Body) -> Iterator[Finding]:
         )
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Make the object outside the region."""
+    from nonstrict.fixes.outside import move_constant
+
+    yield from move_constant(context)
+
+
 RULE = Rule(
     code="NST503",
     name="constant-built-in-region",
@@ -143,5 +152,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict"}),
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

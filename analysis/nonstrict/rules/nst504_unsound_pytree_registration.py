@@ -98,7 +98,12 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix.
+- Fields that `drop_field_names` drops are registered: safe, if the constructor takes them.
+- An `__eq__` that leaves out a field compares it: unsafe, as plain Python compares by it too.
+- `register_constant`, and functions that leave out an attribute, are replaced by `register_dataclass`, or by functions
+  that keep every attribute: unsafe, as other code may take the objects apart.
+
+There is no automatic fix for a `__post_init__` that runs again, nor for what torch cannot keep in a context.
 
 ## What is not reported
 
@@ -122,7 +127,8 @@ from nonstrict.rules.base import Experiment, Rule, report_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -130,6 +136,13 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the registrations that lose something of what the function gets."""
     for registration, fault in body.unsound:
         yield report_at(RULE, body, registration.span, fault.message, help=fault.advice, evidence=fault.evidence)
+
+
+def fixes(context: Context) -> Iterator[Fix]:
+    """Register every field, or in another way."""
+    from nonstrict.fixes.registering import repair
+
+    yield from repair(context)
 
 
 RULE = Rule(
@@ -140,5 +153,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict"}),
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

@@ -61,7 +61,9 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix.
+A function, lambda, `partial` or function of torch that is marked in a region moves to the level of the module, with
+its marker: safe. Only where it reads nothing but names of the module that are bound above the region, and its defaults
+and bound arguments are constants. A marker on a function that is marked already is dropped.
 
 ## What is not reported
 
@@ -93,7 +95,8 @@ from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.program.values import Value
     from nonstrict.rules.base import Body
 
@@ -160,6 +163,13 @@ def _refusal(target: Value, torch: tuple[int, int]) -> str:
     return _REFUSED.get(target.kind, "")
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Apply the marker outside the region."""
+    from nonstrict.fixes.outside import move_marker
+
+    yield from move_marker(context)
+
+
 RULE = Rule(
     code="NST601",
     name="defined-in-compiled-region",
@@ -168,5 +178,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

@@ -70,7 +70,12 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix.
+- A marker and `disable`, `@property` or, for `allow_in_graph`, `@classmethod` and `@staticmethod` change places: safe.
+- A class method that only reads numbers and strings of its class becomes a static method: unsafe, as derived classes
+  may have other ones.
+- Of `nonstrict_trace` and `leaf_function` the latter is dropped, where no fake is registered: unsafe.
+
+There is no automatic fix for generators, `async` functions and classes.
 
 ## What is not reported
 
@@ -98,7 +103,8 @@ from nonstrict.rules.base import Experiment, Rule, report_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding, Span
+    from nonstrict.findings import Finding, Fix, Span
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 _DISABLING = ("disable", "_disable_dynamo", "disallow_in_graph")
@@ -208,6 +214,13 @@ def _examine(body: Body) -> Iterator[Finding]:
         yield from examine(body)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Reorder the decorators, or drop one."""
+    from nonstrict.fixes.decorators import reconcile
+
+    yield from reconcile(context)
+
+
 RULE = Rule(
     code="NST602",
     name="conflicting-decorators",
@@ -216,5 +229,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf"}),
     examine=_examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

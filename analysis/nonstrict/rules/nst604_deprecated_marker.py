@@ -64,7 +64,11 @@ Where `allow_in_graph(function)` was called for its effect, keep what `nonstrict
 
 ## Fix safety
 
-There is no automatic fix.
+The marker is replaced under the name that the torch at hand has, with its import. Where it was called for its effect,
+the result is bound to the name of the function. Safe for functions that are known to take and return tensors and
+numbers, as plain Python computes the same. Unsafe for others, of which nobody knows that `nonstrict_trace` takes them,
+and for methods, which Dynamo traced before. There is no fix where `nonstrict_trace` refuses what is passed or
+returned.
 
 ## What is not reported
 
@@ -85,7 +89,8 @@ from nonstrict.rules.base import Rule, report_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 _SINCE = (2, 12)
@@ -102,6 +107,13 @@ def examine(body: Body) -> Iterator[Finding]:
     yield report_at(RULE, body, body.marked_at, message, help=advice)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Use `nonstrict_trace`."""
+    from nonstrict.fixes.markers import replace_deprecated
+
+    yield from replace_deprecated(context)
+
+
 RULE = Rule(
     code="NST604",
     name="deprecated-marker",
@@ -110,4 +122,5 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"in-graph"}),
     examine=examine,
+    fixes=fixes,
 )

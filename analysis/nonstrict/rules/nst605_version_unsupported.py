@@ -77,7 +77,8 @@ Instead of `torch.compiler.nonstrict_trace` use `torch._dynamo.nonstrict_trace`,
 
 ## Fix safety
 
-There is no automatic fix.
+A marker that the torch at hand lacks gets the name that it has there, with its import: safe. A leaf function with a
+fake becomes a custom operator: unsafe, as it has no derivative until `register_autograd` gives it one.
 
 ## What is not reported
 
@@ -95,47 +96,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.knowledge.markers import MARKERS
+from nonstrict.knowledge.markers import LEAF_COMPILES, MARKERS, since, spellings
 from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.nst602_conflicting_decorators import conflict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
-
-#: The first version whose inductor was not measured to refuse leaf functions; 2.13.0 and 2.15.0 were. On 2.15.0 it says
-#: "Expected torch.Tensor, got <class 'torch.utils._pytree.TreeSpec'>".
-_LEAF_COMPILES = (2, 16)
 
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield what the torch at hand lacks."""
     yield from _missing(body)
-    if body.marker == "leaf" and body.torch < _LEAF_COMPILES and conflict_of(body) is None:
+    if body.marker == "leaf" and body.torch < LEAF_COMPILES and conflict_of(body) is None:
         yield from _leaf(body)
 
 
 def _missing(body: Body) -> Iterator[Finding]:
     spelling = body.applied.spelling
     marker = MARKERS.get(spelling)
-    if marker is None or marker.since is None or body.torch >= _version(marker.since) or body.applied.is_guarded:
+    if marker is None or marker.since is None or body.torch >= since(marker.since) or body.applied.is_guarded:
         return
-    others = [
-        name
-        for name, other in MARKERS.items()
-        if other.kind == marker.kind and (other.since is None or body.torch >= _version(other.since))
-    ]
+    others = spellings(marker.kind, body.torch)
     has = ".".join(map(str, body.torch))
     message = f"torch {has} has no `{spelling}`: it exists from torch {marker.since} on"
     advice = f"use `{others[0]}`" if others else f"require torch {marker.since}"
     yield report_at(RULE, body, body.marked_at, message, help=advice)
-
-
-def _version(text: str) -> tuple[int, int]:
-    major, _, minor = text.partition(".")
-    return int(major), int(minor)
 
 
 def _leaf(body: Body) -> Iterator[Finding]:
@@ -149,6 +138,16 @@ def _leaf(body: Body) -> Iterator[Finding]:
     yield report_at(RULE, body, body.marked_at, message, help=advice, severity=severity)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Use what the torch at hand has."""
+    from nonstrict.fixes.markers import replace_missing
+    from nonstrict.fixes.operators import leaf_as_custom_op
+
+    yield from replace_missing(context)
+    if context.body.marker == "leaf":
+        yield from leaf_as_custom_op(context)
+
+
 RULE = Rule(
     code="NST605",
     name="version-unsupported",
@@ -157,5 +156,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf", "custom-op", "make-fx"}),
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

@@ -65,7 +65,9 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix.
+A fake is added behind the function. It returns what the function's text tells: tensors like the arguments, or the
+sizes that the function computes. Safe: eager code does not run it. Unsafe where NumPy computes the result, which makes
+other floating-point numbers of integers than torch. Display-only, as a skeleton, where the text does not tell.
 
 ## What is not reported
 
@@ -92,7 +94,8 @@ from nonstrict.rules.nst602_conflicting_decorators import conflict_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -127,6 +130,13 @@ def _advice(api: str, function: str) -> str:
     return f"add `@{name}.register_fake` on a function that takes the same arguments and returns empty tensors like it"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Register a fake."""
+    from nonstrict.fixes.declaring import with_fake
+
+    yield from with_fake(context)
+
+
 RULE = Rule(
     code="NST606",
     name="missing-fake",
@@ -135,5 +145,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

@@ -80,7 +80,8 @@ Or change a copy: `x = x.clone()`.
 
 ## Fix safety
 
-There is no automatic fix.
+The argument is added to `mutates_args`, or to the schema: safe. What is returned is cloned: safe where torch raises
+otherwise, unsafe for leaf functions and implementations of a schema, whose callers may change the argument through it.
 
 ## What is not reported
 
@@ -115,7 +116,8 @@ from nonstrict.rules.base import Experiment, Rule, report, report_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.program.effects import Observed
     from nonstrict.program.marks.operators import Operator
     from nonstrict.program.places import Place
@@ -273,6 +275,13 @@ def _returning(body: Body, index: int, name: str) -> ast.expr | None:
     return next(iter((*plain, *named, *returned)), None)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Declare the change, or return a copy."""
+    from nonstrict.fixes.declaring import declare
+
+    yield from declare(context)
+
+
 RULE = Rule(
     code="NST607",
     name="undeclared-mutation",
@@ -281,5 +290,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

@@ -78,7 +78,8 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-There is no automatic fix.
+Where the text of the function tells what it returns, the fake returns the same, and takes the same arguments: safe, as
+eager code does not run it; unsafe where NumPy computes the result.
 
 ## What is not reported
 
@@ -110,7 +111,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.program.values import Value
     from nonstrict.rules.base import Body
 
@@ -294,6 +296,13 @@ def _returned_argument(body: Body, fake: Body, node: ast.Name) -> Finding:
     return _finding(body, fake, node, message, f"return `torch.empty_like({node.id})`", severity)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Make the fake like the function."""
+    from nonstrict.fixes.declaring import like_the_function
+
+    yield from like_the_function(context)
+
+
 RULE = Rule(
     code="NST608",
     name="fake-mismatch",
@@ -302,5 +311,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

@@ -69,7 +69,9 @@ Or use the result, or register the effect: `log.register_effect(torch.library.Ef
 
 ## Fix safety
 
-There is no automatic fix.
+The first tensor of an operator that returns nothing is declared as changed, which keeps the call: unsafe, as compiled
+code then reads that tensor anew after the call. An operator that returns something has no automatic fix: use the
+result.
 
 ## What is not reported
 
@@ -94,7 +96,8 @@ from nonstrict.rules.base import COMPILED, TRACED, Experiment, Rule, report
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 _TEXTS = {
@@ -137,6 +140,13 @@ def _effect(called: Body) -> str:
     return ""
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Declare an argument as changed."""
+    from nonstrict.fixes.declaring import declare_an_argument
+
+    yield from declare_an_argument(context)
+
+
 RULE = Rule(
     code="NST610",
     name="effect-in-unused-op",
@@ -145,5 +155,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=COMPILED | TRACED,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.EFFECT,
 )

@@ -69,7 +69,14 @@ for a pure helper; a `torch.library.custom_op` with a `register_fake` for anythi
 
 ## Fix safety
 
-There is no automatic fix.
+- `graph_break()` is removed, and a pure helper is marked with `nonstrict_trace`: safe under `fullgraph=True`. A helper
+  is marked only if no rule has anything to say of it, everything in it was looked into, and its arguments may cross.
+- What depends on data is written in tensors: `torch.where` for a choice by `torch.equal`, `clone()` for `deepcopy`,
+  sums and sorting. Unsafe: rounding and gradients may differ, and both sides of a choice are computed.
+- What is computed of literals by deterministic functions of the standard library is computed once, by the module: safe.
+- Another value that depends on no argument is computed by the callers and passed: unsafe, as callers that were not seen
+  break.
+- A message, a file or a setting moves in front of each call of the region, or is removed: unsafe.
 
 ## What is not reported
 
@@ -93,23 +100,26 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.graph_breaks import graph_break
 from nonstrict.program.effects import Event
-from nonstrict.program.regions.breaks import NATIVE, is_logging
+from nonstrict.program.marks.purity import supposed
+from nonstrict.program.regions.breaks import DISABLED, NATIVE, is_logging
 from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 from nonstrict.rules.purity import certificate
-from nonstrict.rules.ways_out import way_out
+from nonstrict.rules.ways_out import is_effect, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.knowledge.graph_breaks import GraphBreak
     from nonstrict.program.effects import Observed
     from nonstrict.rules.base import Body
 
 _LONGEST = 60
+_GRAPH_BREAK = "call:torch._dynamo.graph_break"
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -181,6 +191,45 @@ def _marking(body: Body, seen: Observed) -> str:
     return f". Marking `{told.function}` is no way out: {first.code} in line {first.span.line}{more}"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Write it another way, move it to the caller or leave it out; mark the helper around it, if that is pure."""
+    from nonstrict.fixes import branches, constants, effects, hoisting, marking, moving, rewrites, scalars
+
+    seen = context.observed(Event.BREAK)
+    if seen is None:
+        return
+    key = seen.effect.what
+    if key == _GRAPH_BREAK:
+        # Without `fullgraph=True` somebody may want the graph to break there.
+        yield from effects.remove(context, Applicability.SAFE if context.body.fullgraph else Applicability.UNSAFE)
+        return
+    yield from branches.choose(context)
+    if key == "arg:copy.deepcopy:tensor":
+        yield from rewrites.clone(context)
+    yield from rewrites.sort_in_tensor(context)
+    yield from scalars.sum_in_tensor(context)
+    helper = context.body.supposed(seen)
+    if key == DISABLED and (called := marking.disabled(context)) is not None:
+        helper = supposed(context.machine, called, context.body.torch)
+    if helper is not None and _is_markable(helper):
+        yield from marking.mark(context, helper)
+    yield from constants.compute_once(context)
+    yield from hoisting.hoist_break(context)
+    if is_effect(key):
+        yield from moving.move_call(context)
+        if context.finding.severity > Severity.NOTE:
+            # Where the graph may break, a message is worth more than a whole graph.
+            yield from effects.remove(context)
+
+
+def _is_markable(helper: Body) -> bool:
+    """Whether nothing at all would be said of a function if it were marked."""
+    from nonstrict.rules.registry import RULES
+
+    told = certificate(helper, RULES.values())
+    return told.verdict == "pure" and not told.notes
+
+
 RULE = Rule(
     code="NST701",
     name="graph-break",
@@ -189,5 +238,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

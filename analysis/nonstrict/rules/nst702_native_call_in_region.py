@@ -70,7 +70,9 @@ A custom operator is opaque to the compiler: its body runs on every call, with r
 
 ## Fix safety
 
-There is no automatic fix.
+A helper around the call, or else the call itself, becomes a custom operator with a fake. Display-only where the text
+does not tell the shape of the result: the fake is a skeleton, and the tensors count as changed (`mutates_args`).
+Unsafe else: the operator has no derivative until `register_autograd` gives it one.
 
 ## What is not reported
 
@@ -95,7 +97,8 @@ from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -114,6 +117,15 @@ def examine(body: Body) -> Iterator[Finding]:
         yield report(RULE, body, seen, message, help=advice, severity=severity)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Make a custom operator of the function around the call, or of the call."""
+    from nonstrict.fixes.extracting import as_operator
+    from nonstrict.fixes.operators import as_custom_op
+
+    found = list(as_custom_op(context))
+    yield from found or as_operator(context)
+
+
 RULE = Rule(
     code="NST702",
     name="native-call-in-region",
@@ -122,5 +134,6 @@ RULE = Rule(
     documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

@@ -61,3 +61,9 @@ def way_out(key: str) -> str:
     if "deepcopy" in key or key.startswith("call:copy."):
         return "copy outside the region (`clone()` for a tensor)"
     return ""
+
+
+def is_effect(key: str) -> bool:
+    """Whether a construct is called for what it does outside the program, so that a caller can do it as well."""
+    name = key.partition(":")[2]
+    return any(pattern.match(name) for pattern in (_LOGGING, _FILES, _STATE))

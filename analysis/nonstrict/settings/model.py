@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 
 #: Directories that hold no code of the project, and caches.
 DEFAULT_EXCLUDE = (
@@ -34,6 +35,8 @@ DEFAULT_EXCLUDE = (
     "venv",
 )
 DEFAULT_INCLUDE = ("*.py", "*.pyi", "*.ipynb", "*.md", "*.txt", "*.rst")
+#: The name of a baseline, next to the configuration, where nobody gives another one.
+DEFAULT_BASELINE = ".nonstrict-baseline.json"
 #: Documentation pages larger than this (bytes) are read only when they are named.
 PAGE_LIMIT = 1 << 20
 
@@ -65,7 +68,9 @@ class Settings(NamedTuple):
 
     `root` is the absolute directory of the configuration file (the working directory where there is none) and
     `source` the file itself. Rule selectors are codes, prefixes of codes, names or `ALL`, not yet checked. `inputs` are
-    pairs of a marked function and of one that makes its arguments, both as `ABSOLUTE PATH::NAME`.
+    pairs of a marked function and of one that makes its arguments, both as `ABSOLUTE PATH::NAME`. `unsafe_fixes` None
+    means that they are not applied, but that people are told of them. `baseline` None stands for `DEFAULT_BASELINE` in
+    `root`, if that is there, and "" for none at all.
     """
 
     root: str
@@ -76,6 +81,13 @@ class Settings(NamedTuple):
     per_file_ignores: tuple[tuple[Pattern, tuple[str, ...]], ...] = ()
     severity: tuple[tuple[str, Severity], ...] = ()
     fail_on: Severity = Severity.WARNING
+    fixable: tuple[str, ...] = ("ALL",)
+    unfixable: tuple[str, ...] = ()
+    fix: bool = False
+    fix_only: bool = False
+    unsafe_fixes: bool | None = None
+    show_fixes: bool = False
+    baseline: str | None = None
     include: tuple[Pattern, ...] = ()
     exclude: tuple[Pattern, ...] = ()
     extend_exclude: tuple[Pattern, ...] = ()
@@ -86,6 +98,16 @@ class Settings(NamedTuple):
     output_format: str = "full"
     cache_dir: str | None = None
     inputs: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def least(self) -> Applicability:
+        """What a fix must be at least to be applied."""
+        return Applicability.UNSAFE if self.unsafe_fixes else Applicability.SAFE
+
+    @property
+    def baseline_path(self) -> str | None:
+        """Where the baseline is, or would be; None if there is to be none."""
+        return os.path.join(self.root, DEFAULT_BASELINE) if self.baseline is None else self.baseline or None
 
 
 def default_settings(root: str) -> Settings:

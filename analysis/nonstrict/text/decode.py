@@ -37,6 +37,35 @@ class NotTextError(ValueError):
     """The bytes are no text; the message says what they look like instead."""
 
 
+class Encoded(NamedTuple):
+    """The text of a file, and how its bytes came about: `codec`, behind a byte order mark if it is `marked`."""
+
+    text: str
+    codec: str
+    marked: bool
+
+    def bytes_of(self, text: str) -> bytes | None:
+        """Another text as bytes in the same encoding; None if there are characters that it lacks."""
+        try:
+            data = text.encode(self.codec)
+        except UnicodeError:
+            return None
+        return codecs.BOM_UTF8 + data if self.marked else data
+
+
+def lossless(data: bytes) -> Encoded | None:
+    """The text of a source file as it stands; None if its bytes cannot be had back from it."""
+    marked = data.startswith(codecs.BOM_UTF8)
+    body = data[len(codecs.BOM_UTF8) :] if marked else data
+    codec, complaint = _encoding(body, marked=marked)
+    codec = "utf-8" if codec == "utf-8-sig" else codec
+    try:
+        encoded = Encoded(body.decode(codec), codec, marked)
+    except (UnicodeError, LookupError, ValueError, TypeError):
+        return None
+    return encoded if not complaint and encoded.bytes_of(encoded.text) == data else None
+
+
 def decode(data: bytes) -> Decoded:
     """Decode a source file as Python does, replacing what cannot be decoded and saying so.
 

@@ -48,6 +48,7 @@ export function registerCommands(session: Session, messages: Messages): vscode.D
 		onServer(COMMANDS.cancel),
 		onServer(COMMANDS.showGraph, "tracing the function"),
 		onServer(COMMANDS.showCode, "compiling the function"),
+		vscode.commands.registerCommand(COMMANDS.writeBaseline, () => writeBaseline(session, messages)),
 		onServer(COMMANDS.writeRepro, "confirming the findings of the function", openScripts),
 	);
 }
@@ -70,6 +71,22 @@ function targetOf(client: Client, args: readonly unknown[]): Target | undefined 
 	}
 	const converter = client.code2ProtocolConverter;
 	return { uri: converter.asUri(editor.document.uri), function: converter.asPosition(editor.selection.active) };
+}
+
+/** Have the findings of the folder of the open file known, or those of all folders; the server says what it wrote. */
+async function writeBaseline(session: Session, messages: Messages): Promise<void> {
+	const client = session.client;
+	if (client === undefined) {
+		await messages.answer("The server of nonstrict is not running.");
+		return;
+	}
+	const document = vscode.window.activeTextEditor?.document;
+	const args = document?.uri.scheme === "file" ? [client.code2ProtocolConverter.asUri(document.uri)] : [];
+	await withProgress("examining what is left", (token) => client.run(COMMANDS.writeBaseline, args, token)).then(
+		undefined,
+		// The server has told the user.
+		(error: unknown) => messages.log.info(`${COMMANDS.writeBaseline}: ${String(error)}`),
+	);
 }
 
 /** Open the scripts that were written, the first one in front. */

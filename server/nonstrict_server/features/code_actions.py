@@ -1,4 +1,4 @@
-"""Actions on findings: suppress one where it is, or its rule in the whole file; remove a suppression that is idle."""
+"""Actions on findings: mend one, all of its rule, or all that is safe; suppress one where it is or in its file."""
 
 from __future__ import annotations
 
@@ -6,35 +6,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lsprotocol import types as lsp
 
+from nonstrict.findings import Applicability, LocatedEdit, Location
 from nonstrict_server.conversion import converted
-from nonstrict_server.positions import places_of, range_of, units_of
+from nonstrict_server.offers import Offer, Sweep, of_rule, offers, safe_ones
+from nonstrict_server.positions import places_of, range_of
 from nonstrict_server.scheduler import SupersededError
-from nonstrict_server.suppressing import Edit, remove_suppression, suppress_in_file, suppress_on_line
+from nonstrict_server.workspace_edits import can_make, sources_of, versions_of, workspace_edit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from nonstrict.check.live.fixed import Choose
     from nonstrict.findings import Diagnostic
     from nonstrict.text.source import Source
     from nonstrict_server.documents import Place
+    from nonstrict_server.engine import Engine
     from nonstrict_server.server import Server
 
-_UNUSED = "NST902"
-#: What is asked for by "fix all" and by `editor.codeActionsOnSave`.
+#: What is asked for by "fix all" and by `editor.codeActionsOnSave`; of notebooks, by `notebook.codeActionsOnSave`.
 FIX_ALL = "source.fixAll.nonstrict"
-_TITLES = {
-    "remove": "Remove unused suppression",
-    "line": "Disable for this line",
-    "file": "Disable for this file",
-}
+FIX_NOTEBOOK = "notebook.source.fixAll.nonstrict"
 
 
-class _Offer(NamedTuple):
-    """An action that can be taken: `kind` is a key of `_TITLES`."""
+class _Ready(NamedTuple):
+    """An offer, its edits, and the texts that they count in."""
 
-    kind: str
-    diagnostic: Diagnostic
-    edit: Edit
+    offer: Offer
+    edits: tuple[LocatedEdit, ...]
+    sources: dict[str, Source]
 
 
 def register(server: Server) -> None:
@@ -44,7 +43,7 @@ def register(server: Server) -> None:
 
 def announce(server: Server) -> None:
     """Say, while the client initialises, which actions there are."""
-    kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL]
+    kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL, FIX_NOTEBOOK]
     options = lsp.CodeActionOptions(kinds, resolve_provider=server.abilities.resolves_edits)
     server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)(code_actions)
 
@@ -53,97 +52,121 @@ async def code_actions(ls: Server, params: lsp.CodeActionParams) -> list[lsp.Cod
     """The actions on the findings of a range."""
     only = {str(getattr(kind, "value", kind)) for kind in params.context.only or ()}
     uri = params.text_document.uri
-    place, version = ls.documents.place_of(uri), ls.documents.version_of(uri)
+    place = ls.documents.place_of(uri)
     if not ls.is_analysed(place.path):
         return []
-    if any(f"{FIX_ALL}.".startswith(f"{kind}.") for kind in only):
-        return await _fix_all(ls, uri, place)
+    if _asks_for(FIX_NOTEBOOK, only):
+        return await _fix_all(ls, uri, place._replace(cell=None), FIX_NOTEBOOK) if place.cell is not None else []
+    if _asks_for(FIX_ALL, only):
+        return await _fix_all(ls, uri, place, FIX_ALL)
     if only and not only & {"", "quickfix"}:
         return []
     rows = (params.range.start.line + 1, params.range.end.line + 1)
-    offers, source = await ls.scheduler.ask(
-        lambda: _offers(ls, place, rows), lambda: ls.documents.version_of(uri) != version
-    )
+    versions = ls.documents.versions()
+    is_outdated = _is_outdated(ls, uri, versions)
+    found, source = await ls.ask(lambda engine: _offered(ls, engine, place, rows, is_outdated), is_outdated)
     if source is None:
         return []
-    return [_action(ls, offer, source, uri, params.context.diagnostics) for offer in offers]
-
-
-async def _fix_all(ls: Server, uri: str, place: Place) -> list[lsp.CodeAction]:
-    """What can be fixed without looking: suppressions that suppress nothing are removed."""
-    if not ls.settings_of(place.path).fix_all:
-        return []
-    edits, source = await ls.scheduler.ask(lambda: _removals(ls, place))
-    if not edits or source is None:
-        return []
-    return [lsp.CodeAction("nonstrict: Fix all", FIX_ALL, edit=_workspace_edit(ls, edits, source, uri))]
-
-
-def _removals(ls: Server, place: Place) -> tuple[list[Edit], Source | None]:
-    """The edits that remove the unused suppressions of a document; in the thread of the analysis."""
-    source = ls.engine.source(place.path)
-    if source is None:
-        return [], None
-    unused = [one for one in ls.engine.diagnostics(place.path) if one.code == _UNUSED]
-    here = [one for one in unused if one.location.cell == place.cell]
-    edits = sorted({remove_suppression(source, one.location, one.message) for one in here}, key=lambda one: one[:4])
-    return [edit for number, edit in enumerate(edits) if not number or edits[number - 1][2:4] <= edit[:2]], source
+    return [_action(ls, one, uri, versions, _shown(ls, one, source, params.context.diagnostics)) for one in found]
 
 
 async def resolve(ls: Server, action: lsp.CodeAction) -> lsp.CodeAction:
     """Fill in the edit of an action."""
     data = cast("dict[str, Any]", action.data)
-    uri: str = data["uri"]
-    if ls.documents.version_of(uri) != data["version"]:
+    uri, versions = cast("str", data["uri"]), ls.documents.versions()
+    place, is_outdated = ls.documents.place_of(uri), _is_outdated(ls, uri, versions)
+    if any(versions.get(one) != version for one, version in data["versions"].items()):
         raise SupersededError
-    edit, place = Edit(*data["edit"]), ls.documents.place_of(uri)
-    source = await ls.ask(lambda engine: engine.source(place.path))
-    if source is not None:
-        action.edit = _workspace_edit(ls, [edit], source, uri)
+
+    def ready(engine: Engine) -> tuple[Sequence[LocatedEdit], dict[str, Source]]:
+        sweep = data.get("sweep")
+        if sweep is None:
+            edits = tuple(LocatedEdit(Location(*where), text) for where, text in data["edits"])
+        else:
+            edits = _swept(ls, engine, place, Sweep(sweep[0], Applicability(sweep[1])), is_outdated)
+        return edits, sources_of(ls, engine, edits)
+
+    edits, sources = await ls.ask(ready, is_outdated)
+    action.edit = workspace_edit(ls, edits, sources, versions)
     return action
 
 
-def _offers(ls: Server, place: Place, rows: tuple[int, int]) -> tuple[list[_Offer], Source | None]:
-    """What is offered for some rows of a document; in the thread of the analysis."""
-    source = ls.engine.source(place.path)
-    if source is None:
-        return [], None
-    touched = [
-        one
-        for one in ls.engine.diagnostics(place.path)
-        if one.location.cell == place.cell and one.location.row <= rows[1] and one.location.end_row >= rows[0]
-    ]
-    found = [
-        _Offer("remove", one, remove_suppression(source, one.location, one.message))
-        for one in touched
-        if one.code == _UNUSED
-    ]
-    suppressible = {(one.code, one.location): one for one in touched if not one.code.startswith("NST9")}
-    for kind, suppress in (("line", suppress_on_line), ("file", suppress_in_file)):
-        known: set[object] = set()
-        for one in suppressible.values():
-            edit = suppress(source, one.location, one.code)
-            if edit is not None and (one.code, edit) not in known:
-                known.add((one.code, edit))
-                found.append(_Offer(kind, one, edit))
-    return found, source
+async def _fix_all(ls: Server, uri: str, place: Place, kind: str) -> list[lsp.CodeAction]:
+    """What can be fixed without looking."""
+    if not ls.settings_of(place.path).fix_all:
+        return []
+    versions = ls.documents.versions()
+    is_outdated = _is_outdated(ls, uri, versions)
+
+    def ready(engine: Engine) -> tuple[Sequence[LocatedEdit], dict[str, Source]]:
+        edits = _fixed(engine, place, safe_ones(place), is_outdated)
+        return edits, sources_of(ls, engine, edits)
+
+    edits, sources = await ls.ask(ready, is_outdated)
+    if not edits:
+        return []
+    return [lsp.CodeAction("nonstrict: Fix all", kind, edit=workspace_edit(ls, edits, sources, versions))]
 
 
-def _action(ls: Server, offer: _Offer, source: Source, uri: str, shown: Sequence[lsp.Diagnostic]) -> lsp.CodeAction:
-    diagnostic = offer.diagnostic
+# -- in the thread of the analysis ------------------------------------------------------------------------------------
+
+
+def _offered(
+    ls: Server, engine: Engine, place: Place, rows: tuple[int, int], is_outdated: Callable[[], bool]
+) -> tuple[list[_Ready], Source | None]:
+    """What is offered for some rows; the edits of a sweep only for clients that will not ask for them."""
+    found: list[_Ready] = []
+    for offer in offers(engine, place, rows, lambda edits: can_make(ls, edits), is_outdated):
+        edits = offer.edits
+        if ls.abilities.resolves_edits:
+            found.append(_Ready(offer, edits, {}))
+            continue
+        if offer.sweep is not None:
+            edits = _swept(ls, engine, place, offer.sweep, is_outdated)
+        if edits:
+            found.append(_Ready(offer, edits, sources_of(ls, engine, edits)))
+    return found, engine.source(place.path)
+
+
+def _swept(
+    ls: Server, engine: Engine, place: Place, sweep: Sweep, is_outdated: Callable[[], bool]
+) -> tuple[LocatedEdit, ...]:
+    return _fixed(engine, place, of_rule(sweep, lambda edits: can_make(ls, edits)), is_outdated)
+
+
+def _fixed(engine: Engine, place: Place, choose: Choose, is_outdated: Callable[[], bool]) -> tuple[LocatedEdit, ...]:
+    def checkpoint() -> None:
+        if is_outdated():
+            raise SupersededError
+
+    return engine.fixed(place.path, choose, checkpoint)
+
+
+# -- for the client ---------------------------------------------------------------------------------------------------
+
+
+def _action(
+    ls: Server, ready: _Ready, uri: str, versions: dict[str, int], shown: list[lsp.Diagnostic]
+) -> lsp.CodeAction:
+    offer, edits, sources = ready
     action = lsp.CodeAction(
-        title=f"nonstrict ({diagnostic.code}): {_TITLES[offer.kind]}",
+        title=offer.title,
         kind=lsp.CodeActionKind.QuickFix,
-        diagnostics=[_as_shown(ls, diagnostic, source, shown)],
-        is_preferred=True if offer.kind == "remove" else None,
+        diagnostics=shown,
+        is_preferred=True if offer.preferred else None,
     )
-    # The edit of another cell belongs to the document of that cell.
-    target = uri if offer.edit.cell == diagnostic.location.cell else ls.documents.uri_of(source.path, offer.edit.cell)
-    if ls.abilities.resolves_edits:
-        action.data = {"uri": target, "version": ls.documents.version_of(target), "edit": list(offer.edit)}
+    if not ls.abilities.resolves_edits:
+        action.edit = workspace_edit(ls, edits, sources, versions)
+    elif offer.sweep is not None:
+        action.data = {"uri": uri, "versions": {uri: versions.get(uri)}, "sweep": list(offer.sweep)}
     else:
-        action.edit = _workspace_edit(ls, [offer.edit], source, target)
+        listed = [[list(edit.location), edit.text] for edit in edits]
+        action.data = {"uri": uri, "versions": versions_of(ls, edits, versions), "edits": listed}
     return action
+
+
+def _shown(ls: Server, ready: _Ready, source: Source, shown: Sequence[lsp.Diagnostic]) -> list[lsp.Diagnostic]:
+    return [_as_shown(ls, one, source, shown) for one in ready.offer.diagnostics]
 
 
 def _as_shown(ls: Server, diagnostic: Diagnostic, source: Source, shown: Sequence[lsp.Diagnostic]) -> lsp.Diagnostic:
@@ -154,17 +177,10 @@ def _as_shown(ls: Server, diagnostic: Diagnostic, source: Source, shown: Sequenc
     return next(same, None) or converted(diagnostic, places)
 
 
-def _workspace_edit(ls: Server, edits: Sequence[Edit], source: Source, uri: str) -> lsp.WorkspaceEdit:
-    changes = [_text_edit(ls, edit, source) for edit in edits]
-    if not ls.abilities.versioned_edits:
-        return lsp.WorkspaceEdit(changes={uri: changes})
-    document = lsp.OptionalVersionedTextDocumentIdentifier(uri, ls.documents.version_of(uri))
-    return lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, list(changes))])
+def _is_outdated(ls: Server, uri: str, versions: dict[str, int]) -> Callable[[], bool]:
+    return lambda: ls.documents.version_of(uri) != versions.get(uri)
 
 
-def _text_edit(ls: Server, edit: Edit, source: Source) -> lsp.TextEdit:
-    encoding = ls.documents.encoding
-    start = units_of(source.line_text(edit.row, edit.cell), edit.column - 1, encoding)
-    end = units_of(source.line_text(edit.end_row, edit.cell), edit.end_column - 1, encoding)
-    where = lsp.Range(lsp.Position(edit.row - 1, start), lsp.Position(edit.end_row - 1, end))
-    return lsp.TextEdit(where, edit.text.replace("\n", "\r\n") if "\r\n" in source.text else edit.text)
+def _asks_for(kind: str, only: Iterable[str]) -> bool:
+    """Whether an action of a kind is among those that are asked for, by their own names or those of groups."""
+    return any(f"{kind}.".startswith(f"{one}.") for one in only)

@@ -1,4 +1,4 @@
-"""The commands: run experiments, cancel them, see what torch makes of a function, write scripts, ask for a restart."""
+"""The commands: run experiments, cancel them, see what torch makes of a function, write scripts and baselines."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import asyncio
 import os
 import platform
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types as lsp
 
 from nonstrict import __version__
+from nonstrict.settings.errors import ConfigurationError
+from nonstrict_server.engine import Engine
 from nonstrict_server.features import contents
 from nonstrict_server.functions import function_at
 from nonstrict_server.protocol import RequestFailedError
@@ -26,6 +29,7 @@ CANCEL = "nonstrict.cancel"
 SHOW_GRAPH = "nonstrict.showGraph"
 SHOW_CODE = "nonstrict.showCode"
 WRITE_REPRO = "nonstrict.writeRepro"
+WRITE_BASELINE = "nonstrict.writeBaseline"
 RESTART = "nonstrict.restart"
 DEBUG_INFORMATION = "nonstrict.debugInformation"
 
@@ -91,6 +95,32 @@ async def write_repro(ls: Server, arguments: list[Any]) -> list[str]:
     path = _path(ls, arguments)
     directory = _text(arguments, 2) or os.path.dirname(path)
     return await ls.confirmers.write_repros(path, await _function(ls, arguments), directory)
+
+
+async def write_baseline(ls: Server, arguments: list[Any]) -> list[str]:
+    """Have the findings of a document's folder, or of all folders, known and no longer shown; the files written."""
+    written: list[str] = []
+    for root in await ls.ask(lambda engine: _roots(ls, engine, arguments)):
+        # One file after the other: whoever types meanwhile is not kept waiting.
+        while await ls.ask(partial(Engine.examine_one, root=root)):
+            pass
+        try:
+            made = await ls.ask(partial(Engine.write_baseline, root=root))
+        except (ConfigurationError, OSError) as error:
+            raise RequestFailedError(f"the baseline was not written: {error}") from None
+        if made is not None:
+            written.append(made.path)
+            count = len(made.entries)
+            ls.inform(f"Wrote {count:,} finding{'s' * (count != 1)} to {os.path.relpath(made.path, root)}.")
+    ls.changed(None)
+    return written
+
+
+def _roots(ls: Server, engine: Engine, arguments: list[Any]) -> list[str]:
+    """In the thread of the analysis."""
+    if _text(arguments, 0):
+        return [engine.roots.root_of(_path(ls, arguments))]
+    return sorted(folder.root for folder in engine.roots.folders())
 
 
 async def restart(ls: Server, arguments: list[Any]) -> None:
@@ -180,6 +210,7 @@ _COMMANDS: dict[str, Callable[[Server, list[Any]], Awaitable[Any]]] = {
     SHOW_GRAPH: show_graph,
     SHOW_CODE: show_code,
     WRITE_REPRO: write_repro,
+    WRITE_BASELINE: write_baseline,
     RESTART: restart,
     DEBUG_INFORMATION: debug_information,
 }

@@ -9,13 +9,19 @@ from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
 
 from nonstrict.settings.load import CONFIG_NAMES
+from nonstrict.settings.model import DEFAULT_BASELINE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nonstrict_server.server import Server
 
-_GLOBS = ("**/*.{py,pyi,ipynb,md,rst}", "**/{pyproject,nonstrict,.nonstrict}.toml", "**/.gitignore")
+_GLOBS = (
+    "**/*.{py,pyi,ipynb,md,rst}",
+    "**/{pyproject,nonstrict,.nonstrict}.toml",
+    "**/.gitignore",
+    f"**/{DEFAULT_BASELINE}",
+)
 _CONFIGURATION = frozenset({*CONFIG_NAMES, ".gitignore"})
 
 

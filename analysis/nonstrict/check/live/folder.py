@@ -8,24 +8,26 @@ file mentions what) is kept.
 
 from __future__ import annotations
 
-import gc
 import os
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.check.analysis import AnalysisOptions, Marked, merged, torch_of
+from nonstrict.check.analysis import AnalysisOptions, Marked, Share, merged, torch_of
 from nonstrict.check.diagnostics import Presenter
 from nonstrict.check.environment import environment_of
 from nonstrict.check.examination import Task, examine, examined
 from nonstrict.check.files import discover
 from nonstrict.check.live.calling import Caller, callers_of
 from nonstrict.check.live.configuration import Nested, folder_settings
+from nonstrict.check.live.fixing import Fixing, functions_of
+from nonstrict.check.live.known import Known
 from nonstrict.check.live.marked import MarkedFiles
 from nonstrict.check.live.remembered import Remembered
-from nonstrict.check.live.results import Mark, Result, Results, SeenMark, seen_mark
-from nonstrict.check.live.texts import Text, differing_lines, on_disk, opened
+from nonstrict.check.live.results import Mark, Result, Results, located, seen_mark
+from nonstrict.check.live.texts import Text, differing_lines, entered, on_disk, opened
 from nonstrict.check.live.units import again, seen
-from nonstrict.check.stack import with_deep_stack
+from nonstrict.check.stack import undisturbed
 from nonstrict.findings import Finding, Severity
 from nonstrict.knowledge.markers import may_mark
 from nonstrict.program.machine import Machine
@@ -33,10 +35,11 @@ from nonstrict.program.project import Project
 from nonstrict.program.writers.elsewhere import stem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
+    from nonstrict.check.examination import Examined
     from nonstrict.check.files import Discovery
-    from nonstrict.findings import Diagnostic
+    from nonstrict.findings import Diagnostic, LocatedFix, Location
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
@@ -79,8 +82,8 @@ class Folder:
         self._open: set[str] = set()
         self._overlays: dict[str, Source] = {}
         self._results = Results()
+        self._fixing = Fixing()
         self._scanned = False
-        self._looked_at = 0
         self._answered_early: set[str] = set()
         self._changed: set[str] = set()
         self._start()
@@ -115,10 +118,27 @@ class Folder:
         self._overlays.pop(path, None)
         self._reread(path)
 
+    @contextmanager
+    def supposing(self, sources: Mapping[str, Source]) -> Generator[None]:
+        """Have other texts of some files count for a while."""
+        before = {path: (self._texts.get(path), path in self._overlays) for path in sources}
+        for path, source in sources.items():
+            self._enter(path, entered(source), overlaid=True)
+        try:
+            yield
+        finally:
+            for path, (text, overlaid) in before.items():
+                if overlaid:
+                    self._enter(path, text, overlaid=True)
+                else:
+                    self._overlays.pop(path, None)
+                    self._reread(path)
+
     def touched(self, paths: Iterable[str]) -> None:
         """Files were created, changed or deleted on the disk."""
         closed = [path for path in dict.fromkeys(paths) if path not in self._open]
         others = [path for path in closed if not self._marked.covers(path) or not os.path.isfile(path)]
+        self._fixing.forget()
         registering = any(self._may_register(path) for path in others)
         for path in others:
             # What was read of it before may be of another file.
@@ -140,6 +160,11 @@ class Folder:
             return module.source
         read = on_disk(path)
         return read.shown if read is not None else None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that are checked, as far as the disk holds them."""
+        return tuple(self._discovery.files)
 
     def opened(self) -> Mapping[str, Source]:
         """The open documents by path."""
@@ -201,7 +226,11 @@ class Folder:
     # -- answers ------------------------------------------------------------------------------------------------------
 
     def diagnostics(self, path: str) -> tuple[Diagnostic, ...]:
-        """The diagnostics of a file as it is now, as far as its marked functions and those known to reach it go."""
+        """The diagnostics of a file as it is now, without those that the baseline knows."""
+        return self.known.new(self.found(path), self.source)
+
+    def found(self, path: str) -> tuple[Diagnostic, ...]:
+        """All diagnostics of a file as it is now, as far as its marked functions and those known to reach it go."""
         if not self._marked.covers(path):
             return ()
         remembered = self._remembered.of(path)
@@ -219,8 +248,25 @@ class Folder:
             self.examine(other)
         return self._presented(path, self._results.findings_in(path) + self._syntax_errors(path))
 
+    def fixes(self, path: str, wanted: Iterable[Diagnostic]) -> dict[tuple[str, Location], tuple[LocatedFix, ...]]:
+        """The ways to mend some diagnostics of a file, by rule and place; for the texts as they are now."""
+        self.scan()
+        asked = functions_of(wanted)
+        known = undisturbed(lambda: [one for marked in asked for one in self._mended(marked, asked[marked])])
+        # As `findings_in` does: of what several marked files say of one place, the nearest counts.
+        share = merged([Share([one for one in known if one.span.path == path], [], frozenset())])
+        return {(one.code, one.location): one.fixes for one in self._presented(path, share.findings)}
+
+    def _mended(self, marked: str, functions: Iterable[str]) -> list[Finding]:
+        def look(names: frozenset[str]) -> tuple[Machine, Examined]:
+            machine = self._scout.anew()
+            return machine, examined(machine, self._task(marked), self._options, lambda body: body.function in names)
+
+        return self._fixing.findings(marked, functions, look)
+
     def _presented(self, path: str, findings: list[Finding]) -> tuple[Diagnostic, ...]:
         places = {span.path for one in findings for span in (one.span, *(related.span for related in one.related))}
+        places |= {edit.span.path for one in findings for fix in one.fixes for edit in fix.edits}
         sources = {place: source for place in {path, *places} if (source := self.source(place)) is not None}
         return self._presenter.of_file(path, findings, sources, settled=self._scanned and not self.pending())
 
@@ -238,7 +284,7 @@ class Folder:
         result, source = self._results.get(path), self.source(path)
         if result is None or source is None:
             return ()
-        return tuple(_located(mark, source) for mark in result.marks)
+        return tuple(located(mark, source) for mark in result.marks)
 
     def callers_of(self, path: str, function: str) -> tuple[Caller, ...]:
         """The calls of a marked function of a file, looked for anew with every question."""
@@ -259,6 +305,7 @@ class Folder:
     def _start(self) -> None:
         """Begin anew with the files that there are; what their texts tell is kept where they are the same."""
         before: Machine | None = getattr(self, "_scout", None)
+        self._fixing.forget()
         environment = environment_of(self.settings)
         self._files = self._listed()
         self._options = AnalysisOptions(
@@ -270,6 +317,7 @@ class Folder:
         self._scout = Machine(project, self._files, torch_of(environment.torch_version))
         self._marked = MarkedFiles(self._files)
         self._presenter = Presenter(self.settings, self._discovery.nested)
+        self.known = Known(self.settings)
         self._remembered = Remembered(self._discovery, self.settings)
         self._results.outdate_all()
         self._scanned = False
@@ -332,6 +380,7 @@ class Folder:
 
     def _enter(self, path: str, text: Text | None, *, overlaid: bool) -> None:
         """A file has a new text, and some results become doubtful."""
+        self._fixing.forget()
         if not self._marked.covers(path):
             if path not in self._open or os.path.exists(path):
                 return
@@ -359,7 +408,7 @@ class Folder:
 
     def _remember(self) -> None:
         """Keep what was found for the next session; nothing was edited since the files were read."""
-        found = [one for path in self.files_with_findings() for one in self.diagnostics(path)]
+        found = [one for path in self.files_with_findings() for one in self.found(path)]
         self._remembered.keep(found, self._results.failures(), self._results.read())
 
     def _code(self, path: str) -> str:
@@ -373,13 +422,7 @@ class Folder:
 
     def _result(self, path: str) -> Result:
         """What a file yields now."""
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            return with_deep_stack(lambda: self._edited(path) or self._whole(path))
-        finally:
-            if collecting:
-                gc.enable()
+        return undisturbed(lambda: self._edited(path) or self._whole(path))
 
     def _whole(self, path: str) -> Result:
         machine = self._scout.anew()
@@ -426,13 +469,7 @@ class Folder:
         if not self._holds_markers(path):
             return []
         machine = Machine(self._scout.project.anew(), [path], self._scout.torch)
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            told = with_deep_stack(lambda: examined(machine, Task({path}, {path}, set()), self._options))
-        finally:
-            if collecting:
-                gc.enable()
+        told = undisturbed(lambda: examined(machine, Task({path}, {path}, set()), self._options))
         return [finding for finding in told.share.findings if finding.span.path == path]
 
     def _task(self, path: str) -> Task:
@@ -461,8 +498,3 @@ def _registers_otherwise(before: str, code: str) -> bool:
     """Whether the lines that differ may register something."""
     old, new = differing_lines(before, code)
     return _REGISTERING.search(old) is not None or _REGISTERING.search(new) is not None
-
-
-def _located(mark: SeenMark, source: Source) -> Mark:
-    definition = source.locate(mark.definition) if mark.definition is not None else None
-    return Mark(mark.function, mark.kind, mark.api, source.locate(mark.span), definition)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Finding, Location, Span
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.writers.elsewhere import Asked
+    from nonstrict.text.source import Source
 
 
 class Mark(NamedTuple):
@@ -167,3 +168,9 @@ def seen_mark(body: MarkedBody) -> SeenMark:
         span = span_of(body.mark.path, function.offset, function.node)
         definition = span._replace(end_line=span.line, end_column=span.column)
     return SeenMark(body.function, body.marker, body.api, body.marked_at, definition)
+
+
+def located(mark: SeenMark, source: Source) -> Mark:
+    """A mark, located for users."""
+    definition = source.locate(mark.definition) if mark.definition is not None else None
+    return Mark(mark.function, mark.kind, mark.api, source.locate(mark.span), definition)

@@ -46,6 +46,11 @@ def on_disk(path: str) -> Text | None:
         source = read_source(path)
     except UnreadableSource:
         return None
+    return entered(source)
+
+
+def entered(source: Source) -> Text:
+    """A source as a document."""
     return _in_states(repaired(source)) if source.cells or source.problems else Text(source, source)
 
 

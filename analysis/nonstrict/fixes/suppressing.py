@@ -1,20 +1,20 @@
-"""Edits that suppress a finding, or remove a suppression: each is tried on the text before it is offered."""
+"""Edits that suppress a finding, or remove a suppression: each is tried on the text before it is offered.
+
+`codes` maps the names of rules, and all codes, to codes: what stands in a suppression may be either.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from nonstrict.check.selection import codes_by_name
-from nonstrict.rules.registry import RULES
+from nonstrict.findings import LocatedEdit, Location
 from nonstrict.text.lexer import statement_end
 from nonstrict.text.source import Source, SourceKind
 from nonstrict.text.suppressions import suppressions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nonstrict.findings import Location
+    from collections.abc import Iterator, Mapping
 
 _LINE = re.compile(r"#\s*nonstrict:\s*ignore\s*\[(?P<listed>[^\]]*)\]", re.IGNORECASE)
 _FILE = re.compile(r"#\s*nonstrict:\s*file-ignore\s*\[(?P<listed>[^\]]*)\]", re.IGNORECASE)
@@ -22,26 +22,21 @@ _LISTED = re.compile(r"\[(?P<inside>[^\]]*)\]?|(?::|ignore\b)\s*(?P<bare>\w+(?:[
 _NAMED = re.compile(r"`([^`]+)`")
 
 
-class Edit(NamedTuple):
-    """Replace a range of a file, or of a cell, by a text; rows and columns from 1, columns in code points."""
-
-    row: int
-    column: int
-    end_row: int
-    end_column: int
-    text: str
-    cell: int | None = None
-
-
-def suppress_on_line(source: Source, location: Location, code: str) -> Edit | None:
+def suppress_on_line(
+    source: Source, location: Location, code: str, codes: Mapping[str, str], reason: str = ""
+) -> LocatedEdit | None:
     """The edit that suppresses a finding where it is; None if no comment can do that.
 
-    The first of these that works: behind its first line, behind its last one, above its statement.
+    The first of these that works: behind its first line, behind its last one, above its statement. A suppression that
+    is there already gets the code and keeps its reason.
     """
-    return next((edit for edit in _places(source, location, code) if _works(source, edit, location, code)), None)
+    edits = _places(source, location, code, _behind(reason))
+    return next((edit for edit in edits if _works(source, edit, location, code, codes)), None)
 
 
-def suppress_in_file(source: Source, location: Location, code: str) -> Edit | None:
+def suppress_in_file(
+    source: Source, location: Location, code: str, codes: Mapping[str, str], reason: str = ""
+) -> LocatedEdit | None:
     """The edit that suppresses a rule in a whole file; None for pages, whose text is not only code."""
     if source.kind is SourceKind.PAGE:
         return None
@@ -49,19 +44,20 @@ def suppress_in_file(source: Source, location: Location, code: str) -> Edit | No
     for number in numbers:
         for row, line in enumerate(_rows(source, number), 1):
             found = _FILE.search(line)
-            edit = _joined(found, row, code, number) if found else None
-            if edit is not None and _works(source, edit, location, code):
+            edit = _joined(source, found, row, code, number) if found else None
+            if edit is not None and _works(source, edit, location, code, codes):
                 return edit
     for number in numbers:
         lines = _rows(source, number)
         row = next((row for row, line in enumerate(lines, 1) if not line.startswith("#")), len(lines))
-        edit = Edit(row, 1, row, 1, f"# nonstrict: file-ignore[{code}]\n", number)
-        if not lines[0].startswith("%%") and _works(source, edit, location, code):
+        text = f"# nonstrict: file-ignore[{code}]{_behind(reason)}\n"
+        edit = _edit(source, (row, 1), (row, 1), text, number)
+        if not lines[0].startswith("%%") and _works(source, edit, location, code, codes):
             return edit
     return None
 
 
-def remove_suppression(source: Source, location: Location, message: str) -> Edit:
+def remove_suppression(source: Source, location: Location, message: str, codes: Mapping[str, str]) -> LocatedEdit:
     """The edit that removes an unused suppression (NST902), or those of its codes that the message names."""
     row, cell = location.row, location.cell
     line = source.line_text(row, cell)
@@ -71,58 +67,68 @@ def remove_suppression(source: Source, location: Location, message: str) -> Edit
     part = "inside" if listed is not None and listed["inside"] is not None else "bare"
     if listed is not None and idle:
         words = [word for word in re.split(r"[\s,]+", listed[part]) if word]
-        kept = [word for word in words if _code(word) not in idle and word not in idle]
+        kept = [word for word in words if codes.get(word.lower(), word.upper()) not in idle and word not in idle]
         if kept:
             first, last = start + listed.start(part), start + listed.end(part)
-            return Edit(row, first + 1, row, last + 1, ", ".join(kept), cell)
+            return _edit(source, (row, first + 1), (row, last + 1), ", ".join(kept), cell)
     return _without_comment(source, line, start, end, row, cell)
 
 
-def _without_comment(source: Source, line: str, start: int, end: int, row: int, cell: int | None) -> Edit:
+def _edit(source: Source, start: tuple[int, int], end: tuple[int, int], text: str, cell: int | None) -> LocatedEdit:
+    return LocatedEdit(Location(source.path, *start, *end, cell), text)
+
+
+def _behind(reason: str) -> str:
+    return f"  {reason}" if reason else ""
+
+
+def _without_comment(source: Source, line: str, start: int, end: int, row: int, cell: int | None) -> LocatedEdit:
     """Remove a comment with the reason behind it, and the line if nothing else is on it."""
     another = line.find("#", end)
     if another >= 0:
-        return Edit(row, start + 1, row, another + 1, "", cell)
+        return _edit(source, (row, start + 1), (row, another + 1), "", cell)
     before = line[:start].rstrip()
     if before:
-        return Edit(row, len(before) + 1, row, len(line) + 1, "", cell)
+        return _edit(source, (row, len(before) + 1), (row, len(line) + 1), "", cell)
     if row < len(_rows(source, cell)):
-        return Edit(row, 1, row + 1, 1, "", cell)
-    return Edit(row, 1, row, len(line) + 1, "", cell)
+        return _edit(source, (row, 1), (row + 1, 1), "", cell)
+    return _edit(source, (row, 1), (row, len(line) + 1), "", cell)
 
 
-def _places(source: Source, location: Location, code: str) -> Iterator[Edit]:
+def _places(source: Source, location: Location, code: str, behind: str) -> Iterator[LocatedEdit]:
     cell = location.cell
     for row in dict.fromkeys((location.row, location.end_row)):
         line = source.line_text(row, cell)
         found = _LINE.search(line)
         if found is not None:
-            yield _joined(found, row, code, cell)
+            yield _joined(source, found, row, code, cell)
         if not line.rstrip().endswith("\\"):
-            bare = len(line.rstrip())
-            yield Edit(row, bare + 1, row, len(line) + 1, f"  # nonstrict: ignore[{code}]", cell)
+            end = (row, len(line) + 1)
+            comment = f"  # nonstrict: ignore[{code}]{behind}"
+            yield _edit(source, (row, len(line.rstrip()) + 1), end, comment, cell)
     row = location.row - (_code_line(source, location) - _statement_start(source, _code_line(source, location)))
     above = source.line_text(row - 1, cell)
     found = _LINE.search(above)
     if found is not None and above.lstrip().startswith("#"):
-        yield _joined(found, row - 1, code, cell)
+        yield _joined(source, found, row - 1, code, cell)
     line = source.line_text(row, cell)
     indentation = line[: len(line) - len(line.lstrip())]
-    yield Edit(row, 1, row, 1, f"{indentation}# nonstrict: ignore[{code}]\n", cell)
+    yield _edit(source, (row, 1), (row, 1), f"{indentation}# nonstrict: ignore[{code}]{behind}\n", cell)
 
 
-def _joined(found: re.Match[str], row: int, code: str, cell: int | None) -> Edit:
+def _joined(source: Source, found: re.Match[str], row: int, code: str, cell: int | None) -> LocatedEdit:
     """Add a code to a list of codes."""
     listed = found["listed"]
     behind = found.start("listed") + len(listed.rstrip(", \t"))
     text = f", {code}" if listed.strip(", \t") else code
-    return Edit(row, behind + 1, row, found.end("listed") + 1, text, cell)
+    return _edit(source, (row, behind + 1), (row, found.end("listed") + 1), text, cell)
 
 
-def _works(source: Source, edit: Edit, location: Location, code: str) -> bool:
+def _works(source: Source, edit: LocatedEdit, location: Location, code: str, codes: Mapping[str, str]) -> bool:
     """Whether the edited text suppresses a finding that stands where it stood."""
     lines = list(source.lines_as_read)
-    target = _line_of(source, edit.row, edit.cell)
+    where = edit.location
+    target = _line_of(source, where.row, where.cell)
     first = _code_line(source, location)
     last = first + location.end_row - location.row
     if target is None:
@@ -133,10 +139,10 @@ def _works(source: Source, edit: Edit, location: Location, code: str) -> bool:
         first, last = (row + (row >= target) for row in (first, last))
     else:
         shift = _shift(source, target)
-        lines[target - 1] = line[: edit.column - 1 - shift] + edit.text + line[edit.end_column - 1 - shift :]
+        lines[target - 1] = line[: where.column - 1 - shift] + edit.text + line[where.end_column - 1 - shift :]
     code_now = "\n".join(lines)
     edited = Source(source.path, SourceKind.PYTHON, code_now, code_now)
-    return suppressions(edited, codes_by_name(RULES)).covers(code, first, last)
+    return suppressions(edited, codes).covers(code, first, last)
 
 
 def _shift(source: Source, line: int) -> int:
@@ -178,7 +184,3 @@ def _rows(source: Source, cell: int | None) -> list[str]:
         return source.file_lines
     found = next(one for one in source.cells if one.number == cell)
     return [source.line_text(row, cell) for row in range(1, found.lines + 1)]
-
-
-def _code(word: str) -> str:
-    return codes_by_name(RULES).get(word.lower(), word.upper())

@@ -6,16 +6,20 @@ import json
 
 import pytest
 
-from nonstrict.findings import Location
+from nonstrict.check.selection import codes_by_name
+from nonstrict.findings import LocatedEdit, Location
+from nonstrict.fixes.suppressing import remove_suppression, suppress_in_file, suppress_on_line
+from nonstrict.rules.registry import RULES
 from nonstrict.text.source import Source, source_from_bytes
-from nonstrict_server.suppressing import Edit, remove_suppression, suppress_in_file, suppress_on_line
+
+CODES = codes_by_name(RULES)
 
 
-def edited(text: str, edit: Edit | None) -> str:
+def edited(text: str, edit: LocatedEdit | None) -> str:
     assert edit is not None
-    lines = text.split("\n")
-    before = "\n".join([*lines[: edit.row - 1], lines[edit.row - 1][: edit.column - 1]])
-    behind = "\n".join([lines[edit.end_row - 1][edit.end_column - 1 :], *lines[edit.end_row :]])
+    lines, where = text.split("\n"), edit.location
+    before = "\n".join([*lines[: where.row - 1], lines[where.row - 1][: where.column - 1]])
+    behind = "\n".join([lines[where.end_row - 1][where.end_column - 1 :], *lines[where.end_row :]])
     return before + edit.text + behind
 
 
@@ -69,7 +73,7 @@ def at(text: str, piece: str) -> Location:
     ],
 )
 def test_suppressed_where_it_is(text: str, piece: str, expected: str):
-    edit = suppress_on_line(source(text), at(text, piece), "NST101")
+    edit = suppress_on_line(source(text), at(text, piece), "NST101", CODES)
     assert edited(text, edit) == expected
 
 
@@ -77,18 +81,22 @@ def test_suppressed_in_a_cell():
     cells = [{"cell_type": "markdown", "source": "text"}, {"cell_type": "code", "source": "%time\ny = W"}]
     notebook = source_from_bytes("n.ipynb", json.dumps({"cells": cells, "metadata": {}}).encode())
     place = Location("n.ipynb", 2, 5, 2, 6, 2)
-    assert suppress_on_line(notebook, place, "NST101") == Edit(2, 6, 2, 6, "  # nonstrict: ignore[NST101]", 2)
-    assert suppress_in_file(notebook, place, "NST101") == Edit(1, 1, 1, 1, "# nonstrict: file-ignore[NST101]\n", 2)
+    assert suppress_on_line(notebook, place, "NST101", CODES) == LocatedEdit(
+        Location("n.ipynb", 2, 6, 2, 6, 2), "  # nonstrict: ignore[NST101]"
+    )
+    assert suppress_in_file(notebook, place, "NST101", CODES) == LocatedEdit(
+        Location("n.ipynb", 1, 1, 1, 1, 2), "# nonstrict: file-ignore[NST101]\n"
+    )
 
 
 def test_suppressed_in_a_page():
     text = "# Title\n\n```python\ny = W\n```\n"
     page = source_from_bytes("a.md", text.encode())
     place = Location("a.md", 4, 5, 4, 6)
-    assert edited(text, suppress_on_line(page, place, "NST101")) == text.replace(
+    assert edited(text, suppress_on_line(page, place, "NST101", CODES)) == text.replace(
         "y = W", "y = W  # nonstrict: ignore[NST101]"
     )
-    assert suppress_in_file(page, place, "NST101") is None
+    assert suppress_in_file(page, place, "NST101", CODES) is None
 
 
 @pytest.mark.parametrize(
@@ -104,7 +112,7 @@ def test_suppressed_in_a_page():
     ],
 )
 def test_suppressed_in_its_file(text: str, expected: str):
-    edit = suppress_in_file(source(text), at(text, "W"), "NST101")
+    edit = suppress_in_file(source(text), at(text, "W"), "NST101", CODES)
     assert edited(text, edit) == expected.replace("@", "# nonstrict: file-ignore[NST101]")
 
 
@@ -138,4 +146,19 @@ def test_suppressed_in_its_file(text: str, expected: str):
     ],
 )
 def test_removed(text: str, comment: str, message: str, expected: str):
-    assert edited(text, remove_suppression(source(text), at(text, comment), message)) == expected
+    assert edited(text, remove_suppression(source(text), at(text, comment), message, CODES)) == expected
+
+
+def test_suppressed_with_a_reason():
+    text = "y = x * W\n"
+    place = at(text, "W")
+    edit = suppress_on_line(source(text), place, "NST101", CODES, "never rebound")
+    assert edited(text, edit) == "y = x * W  # nonstrict: ignore[NST101]  never rebound\n"
+    edit = suppress_in_file(source(text), place, "NST101", CODES, "never rebound")
+    assert edited(text, edit) == "# nonstrict: file-ignore[NST101]  never rebound\ny = x * W\n"
+
+
+def test_a_suppression_that_is_there_keeps_its_reason():
+    text = "y = x * W  # nonstrict: ignore[NST201]  seen\n"
+    edit = suppress_on_line(source(text), at(text, "W"), "NST101", CODES, "never rebound")
+    assert edited(text, edit) == "y = x * W  # nonstrict: ignore[NST201, NST101]  seen\n"

@@ -1,0 +1,139 @@
+"""What differs from call to call is evaluated outside of compiled code, and passed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fixes.projects import mended
+from tests.fixes.test_arguments import changed, check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = "import itertools\nimport os\nimport random\nimport time\n\nimport numpy as np\nimport torch\n\n"
+REGION = "\n\n@torch.compile(fullgraph=True)\ndef f(x):\n    return g(x)\n"
+MAIN = "\n\ndef main():\n    for _ in range(3):\n        f(torch.ones(3))\n"
+
+
+def program(before: str, body: str) -> str:
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    return f"{HEAD}{before}\n\n@torch._dynamo.nonstrict_trace\ndef g(x):\n{lines}{REGION}{MAIN}"
+
+
+@pytest.mark.parametrize(
+    ("code", "before", "body", "after", "name", "drawn"),
+    [
+        ("NST301", "", "return x * random.random()", "return x * drawn", "drawn", "random.random()"),
+        ("NST301", "", "return x + int(time.time()) % 7", "return x + now", "now", "int(time.time()) % 7"),
+        ("NST301", "", ("gain = float(np.random.rand())\n"
+        "return x * gain"), "return x * gain", "gain", "float(np.random.rand())"),
+        ("NST301", "", ("y = np.random.rand() * x\n"
+        "return y"), "y = drawn * x\nreturn y", "drawn", "float(np.random.rand())"),
+        (
+            "NST301",
+            "",
+            "if random.random() < 0.5:\n    return x\nreturn -x",
+            "if flag:\n    return x\nreturn -x",
+            "flag",
+            "random.random() < 0.5",
+        ),
+        ("NST301", "C = itertools.count(1)\n", "return x * next(C)", "return x * following", "following", "next(C)"),
+        (
+            "NST301",
+            "",
+            "return x * torch.from_numpy(np.random.rand(3))",
+            "return x * drawn",
+            "drawn",
+            "torch.from_numpy(np.random.rand(3))",
+        ),
+        (
+            "NST104",
+            "",
+            "return x * float(os.environ['SCALE'])",
+            "return x * scale",
+            "scale",
+            "float(os.environ['SCALE'])",
+        ),
+        (
+            "NST104",
+            "",
+            "return x if os.environ.get('MODE') == 'fast' else -x",
+            "return x if flag else -x",
+            "flag",
+            "os.environ.get('MODE') == 'fast'",
+        ),
+    ],
+)  # fmt: skip
+def test_hoisted(tmp_path: Path, code: str, before: str, body: str, after: str, name: str, drawn: str):
+    expected = changed(
+        program(before, after),
+        ("def g(x)", f"def g(x, {name})"),
+        ("def f(x)", f"def f(x, {name})"),
+        ("return g(x)", f"return g(x, {name})"),
+        ("f(torch.ones(3))", f"f(torch.ones(3), {drawn})"),
+    )
+    check(tmp_path, code, {"a.py": program(before, body)}, {"a.py": expected})
+
+
+def test_through_helpers_and_files(tmp_path: Path):
+    noise = (
+        "import random as rnd\nimport time\n\nimport torch\n\nBASE = 3\n\n\ndef shifted(x):\n"
+        "    return x + int(time.time() % BASE)\n\n\n@torch._dynamo.nonstrict_trace\ndef g(x):\n"
+        "    return shifted(x) + rnd.random()\n"
+    )
+    main = (
+        "import torch\nfrom noise import g\n" + REGION + "\n\nif __name__ == '__main__':\n    print(f(torch.ones(1)))\n"
+    )
+    after = changed(
+        noise,
+        ("def shifted(x)", "def shifted(x, now)"),
+        ("int(time.time() % BASE)", "now"),
+        ("def g(x)", "def g(x, now, drawn)"),
+        ("shifted(x) + rnd.random()", "shifted(x, now) + drawn"),
+    )
+    user = changed(
+        main,
+        ("from noise import g\n", "from noise import g\nimport noise\nimport time\nimport random\n"),
+        ("def f(x)", "def f(x, now, drawn)"),
+        ("return g(x)", "return g(x, now, drawn)"),
+        ("torch.ones(1)", "torch.ones(1), int(time.time() % noise.BASE), random.random()"),
+    )
+    check(tmp_path, "NST301", {"noise.py": noise, "main.py": main}, {"noise.py": after, "main.py": user})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("for _ in range(3):\n    x = x * random.random()\nreturn x", id="a loop"),
+        pytest.param("if x.shape[0] > 1:\n    return x\nreturn x * random.random()", id="behind a return"),
+        pytest.param("return x * random.random() if x.dim() else x", id="a condition"),
+        pytest.param("return sum(x * random.random() for _ in range(3))", id="a comprehension"),
+        pytest.param("n = x.shape[0]\nreturn x * random.randint(0, n)", id="a local variable"),
+        pytest.param("order = [0, 1, 2]\nrandom.shuffle(order)\nreturn x[order]", id="a statement"),
+        pytest.param("n = random.random()\nreturn x * n if x.dim() else x", id="used in some calls only"),
+        pytest.param("return torch.full((3,), random.random()) * x", id="no operand: compiled for each value"),
+        pytest.param("return x[: random.randint(1, 3)]", id="a size"),
+        pytest.param("def inner():\n    return random.random()\nreturn x * inner() * inner()", id="a nested function"),
+    ],
+)
+def test_not_hoisted(tmp_path: Path, body: str):
+    found = mended(tmp_path, {"a.py": program("", body)}, {"NST301"})
+    assert (found.titles, "NST301" in found.after) == ([], True)
+
+
+def test_regions_that_call_twice(tmp_path: Path):
+    text = changed(program("", "return x * random.random()"), ("return g(x)", "return g(x) + g(x)"))
+    assert mended(tmp_path, {"a.py": text}, {"NST301"}).titles == []
+
+
+def test_regions_that_nobody_calls(tmp_path: Path):
+    text = changed(program("", "return x * random.random()"), (MAIN, ""))
+    assert mended(tmp_path, {"a.py": text}, {"NST301"}).titles == []
+
+
+def test_torch_draws(tmp_path: Path):
+    body = "for _ in range(2):\n    x = x * torch.from_numpy(np.random.randn(3))\nreturn x"
+    after = "for _ in range(2):\n    x = x * torch.randn(3, dtype=torch.float64)\nreturn x"
+    check(tmp_path, "NST301", {"a.py": program("", body)}, {"a.py": program("", after)})

@@ -1,0 +1,170 @@
+"""All uses of a function in a project: its calls, and what is no call."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from nonstrict.facts.scopes import FunctionNode
+from nonstrict.fixes.context import Documents
+from nonstrict.program.machine import Machine
+from nonstrict.program.project import Project
+
+
+def uses(folder: Path, files: dict[str, str], path: str, name: str) -> tuple[list[str], list[str]]:
+    """The calls of a function, and the obstacles, as `file:line`."""
+    for file, text in files.items():
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(text)
+    paths = [str(folder / file) for file in files]
+    documents = Documents(Machine(Project(), paths))
+    document = documents.document(str(folder / path))
+    assert document is not None
+    nodes = (node for node in ast.walk(document.tree) if isinstance(node, FunctionNode))
+    function = next(node for node in nodes if getattr(node, "name", "<lambda>") == name)
+    found = documents.uses.of(document, function)
+    calls = [f"{_relative(folder, call.document.path)}:{call.node.lineno}" for call in found.calls]
+    return sorted(calls), sorted({f"{_relative(folder, span.path)}:{span.line}" for span in found.obstacles})
+
+
+def _relative(folder: Path, path: str) -> str:
+    return Path(path).relative_to(folder).as_posix()
+
+
+DEFINED = "import torch\n\n\ndef g(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "calls"),
+    [
+        # names, other names, attributes of modules
+        ({"a.py": DEFINED, "b.py": "from a import g\ng(1)\n"}, ["b.py:2"]),
+        ({"a.py": DEFINED, "b.py": "from a import g as h\nh(1)\nk = h\nk(2)\n"}, ["b.py:2", "b.py:4"]),
+        ({"a.py": DEFINED, "b.py": "import a\nimport a as c\na.g(1)\nc.g(2)\n"}, ["b.py:3", "b.py:4"]),
+        ({"a.py": DEFINED, "b.py": "from a import *\ng(1)\n"}, ["b.py:2"]),
+        ({"a.py": DEFINED, "b.py": "def f():\n    from a import g\n    return g(1)\n"}, ["b.py:3"]),
+        # other things of the same name
+        ({"a.py": DEFINED, "b.py": "def g(x): ...\ng(1)\n"}, []),
+        ({"a.py": DEFINED, "b.py": "import a\ndef f(g):\n    return g(1)\n"}, []),
+        ({"a.py": DEFINED, "b.py": "from a import g\ndef f():\n    g = len\n    return g(1)\n"}, []),
+        ({"a.py": DEFINED, "b.py": "from a import g\n[g(1) for g in (len,)]\n"}, []),
+        ({"a.py": DEFINED, "b.py": "import a, c\nc.g(1)\n", "c.py": "def g(x): ...\n"}, []),
+        # packages
+        (
+            {
+                "pkg/__init__.py": "from .a import g\n__all__ = ['g']\n",
+                "pkg/a.py": DEFINED,
+                "pkg/sub/__init__.py": "",
+                "pkg/sub/b.py": "from .. import g\nfrom ..a import g as h\ng(1)\nh(2)\n",
+                "main.py": "import pkg\nimport pkg.a\npkg.g(1)\npkg.a.g(2)\n",
+            },
+            ["main.py:3", "main.py:4", "pkg/sub/b.py:3", "pkg/sub/b.py:4"],
+        ),
+        # wrappers that take the same
+        ({"a.py": DEFINED + "g = torch._dynamo.nonstrict_trace(g)\ng(1)\n"}, ["a.py:7"]),
+        ({"a.py": DEFINED + "f = torch.compile(g, fullgraph=True)\nf(1)\n"}, ["a.py:7"]),
+        ({"a.py": DEFINED + "f = torch.compile(fullgraph=True)(g)\nf(1)\n"}, ["a.py:7"]),
+        ({"a.py": DEFINED + "torch._dynamo.allow_in_graph(g)\ng(1)\n"}, ["a.py:7"]),
+        ({"a.py": DEFINED + "torch.compile(torch._dynamo.nonstrict_trace(g))(1)\n"}, ["a.py:6"]),
+        (
+            {
+                "m.py": "import torch\ndef mine(fn):\n    return torch._dynamo.nonstrict_trace(fn)\n",
+                "a.py": "from m import mine\n\n@mine\ndef g(x):\n    return x\n\nh = mine(g)\nh(1)\n",
+            },
+            ["a.py:8"],
+        ),
+        (
+            {"a.py": DEFINED + "HAS = True\nh = torch._dynamo.nonstrict_trace(g) if HAS else g\nh(1)\n"},
+            ["a.py:8"],
+        ),
+        # recursion, nested functions, attributes that tell nothing of the parameters
+        ({"a.py": "def g(x):\n    return g(x)\n"}, ["a.py:2"]),
+        ({"a.py": "def f():\n    def g(x): ...\n    return g(1)\ng = 2\nprint(g)\n"}, ["a.py:3"]),
+        ({"a.py": DEFINED + "print(g.__name__)\n"}, []),
+        ({"a.py": DEFINED, "b.py": "try:\n    from a import g\nexcept ImportError:\n    g = None\ng(1)\n"}, ["b.py:5"]),
+    ],
+)
+def test_calls(tmp_path: Path, files: dict[str, str], calls: list[str]):
+    path = next(path for path in files if path.endswith("a.py"))
+    assert uses(tmp_path, files, path, "g") == (calls, [])
+
+
+@pytest.mark.parametrize(
+    ("files", "obstacles"),
+    [
+        ({"a.py": DEFINED, "b.py": "from a import g\nmap(g, [1])\n"}, ["b.py:2"]),
+        ({"a.py": DEFINED, "b.py": "from a import g\nTABLE = {'g': g}\n"}, ["b.py:2"]),
+        ({"a.py": DEFINED, "b.py": "import a\ngetattr(a, 'g')(1)\n"}, ["b.py:2"]),
+        ({"a.py": DEFINED, "b.py": "from unittest.mock import patch\nwith patch('a.g'): ...\n"}, ["b.py:2"]),
+        ({"a.py": DEFINED + "globals()['g'](1)\n"}, ["a.py:6"]),
+        ({"a.py": DEFINED, "b.py": "import a\na.g = len\n"}, ["b.py:2"]),
+        ({"a.py": DEFINED + "def replace(new):\n    global g\n    g = new\n"}, ["a.py:8"]),
+        ({"a.py": DEFINED + "def g(x, y): ...\n"}, ["a.py:6"]),
+        ({"a.py": DEFINED + "g(*[1])\n"}, ["a.py:6"]),
+        ({"a.py": DEFINED + "g(**{'x': 1})\n"}, ["a.py:6"]),
+        ({"a.py": DEFINED + "import functools\nh = functools.partial(g, 1)\n"}, ["a.py:7"]),
+        ({"a.py": DEFINED + "def f():\n    return g\n"}, ["a.py:7"]),
+        ({"a.py": DEFINED + "class C:\n    m = g\n"}, ["a.py:7"]),
+        ({"a.py": DEFINED + "class C: ...\nC.m = g\n"}, ["a.py:7"]),
+        ({"a.py": DEFINED + "print(f'{g(1)}')\n"}, ["a.py:6"]),
+        ({"a.py": DEFINED, "b.py": "import importlib\nm = importlib.import_module('a')\nm.g(1)\n"}, ["b.py:3"]),
+        ({"a.py": DEFINED + "g.__wrapped__(1)\n"}, ["a.py:6"]),
+        (
+            {"a.py": "def keep(fn):\n    KEPT.append(fn)\n    return fn\n\nKEPT = []\n\n@keep\ndef g(x): ...\n"},
+            ["a.py:8"],
+        ),
+        ({"a.py": "import jit\n\n@jit.script\ndef g(x): ...\n"}, ["a.py:4"]),
+        (
+            {"a.py": "from torch.library import custom_op\n\n@custom_op('m::g', mutates_args=())\ndef g(x): ...\n"},
+            ["a.py:4"],
+        ),
+    ],
+)
+def test_obstacles(tmp_path: Path, files: dict[str, str], obstacles: list[str]):
+    assert uses(tmp_path, files, "a.py", "g")[1] == obstacles
+
+
+METHOD = "from torch import nn\n\n\nclass Base(nn.Module):\n    def g(self, x):\n        return x\n\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "calls"),
+    [
+        ("    def forward(self, x):\n        return self.g(x)\n", ["a.py:9"]),
+        ("class Sub(Base):\n    def forward(self, x):\n        return self.g(x) + super().g(x)\n", ["a.py:10"] * 2),
+        ("m = Base()\nm.g(1)\nBase.g(m, 2)\n", ["a.py:9", "a.py:10"]),
+        ("def f():\n    m = Base()\n    return m.g(1)\n", ["a.py:10"]),
+        ("def f(m: Base):\n    return m.g(1)\n", ["a.py:9"]),
+        ("class Other:\n    def g(self, x): ...\n    def f(self):\n        return self.g(1)\n", []),
+        ("m = Base()\nh = m.g\nh(1)\n", ["a.py:10"]),
+    ],
+)
+def test_calls_of_methods(tmp_path: Path, code: str, calls: list[str]):
+    found, obstacles = uses(tmp_path, {"a.py": METHOD + code}, "a.py", "g")
+    assert (sorted(found), obstacles) == (sorted(calls), [])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(m):\n    return m.g(1)\n",
+        "class Sub(Base):\n    def g(self, x):\n        return x\n",
+        "class Sub(Base):\n    def forward(self, x):\n        return map(self.g, x)\n",
+        "    h = g\n",
+        "class Sub(Base): ...\nSub.g = None\n",
+    ],
+)
+def test_obstacles_of_methods(tmp_path: Path, code: str):
+    assert uses(tmp_path, {"a.py": METHOD + code}, "a.py", "g")[1] != []
+
+
+def test_a_method_that_others_call(tmp_path: Path):
+    code = "from torch import nn\n\n\nclass M(nn.Module):\n    def forward(self, x):\n        return x\n"
+    assert uses(tmp_path, {"a.py": code}, "a.py", "forward")[1] == ["a.py:5"]
+
+
+def test_lambdas(tmp_path: Path):
+    assert uses(tmp_path, {"a.py": "f = lambda x: x\nf(1)\n"}, "a.py", "<lambda>") == (["a.py:2"], [])
+    assert uses(tmp_path, {"a.py": "f = [lambda x: x]\nf[0](1)\n"}, "a.py", "<lambda>")[1] == ["a.py:1"]
