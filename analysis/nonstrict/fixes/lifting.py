@@ -62,6 +62,8 @@ class Lift:
         self._regions = Regions(context, uses)
         self._edits: list[Edit] = []
         self._visited: set[ast.AST] = set()
+        body = context.body
+        self._is_compiled = body.marker == "compiled" or any(site.compiled for site in body.sites)
 
     def edits(self, document: Document, function: _Definition, statement: ast.stmt, work: Work) -> list[Edit] | None:
         """The edits outside of the statement that did the work."""
@@ -87,8 +89,8 @@ class Lift:
 
     def _at(self, site: Site, outer: tuple[Work, list[tuple[ast.expr, str]]], level: int) -> bool:
         work, named = outer
-        if not level and site.function is not None and not self._regions.known:
-            return False  # whoever calls it may be compiled somewhere
+        if not level and site.function is not None and not self._is_compiled:
+            return False  # who calls it may be compiled somewhere that was not seen
         caller = site.function
         inside = self._regions.in_body(site.document, caller)
         if inside and work.uses(site, work.text):

@@ -138,11 +138,6 @@ class Regions:
         marks = context.machine.marks.values()
         self._marked = {_span(mark.function) for mark in marks if mark.function is not None}
 
-    @property
-    def known(self) -> bool:
-        """Whether any region is known."""
-        return bool(self._spans)
-
     def compiled(self, document: Document, function: FunctionNode | None, hops: int = _HOPS) -> bool:
         """Whether the compiler traces a function."""
         if function is None:
