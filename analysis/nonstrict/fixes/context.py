@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import FunctionNode
-from nonstrict.fixes.documents import Document
-from nonstrict.fixes.references import Uses
+from nonstrict.fixes.code.documents import Document
+from nonstrict.fixes.uses.references import Uses
 from nonstrict.program.effects import span_of
 from nonstrict.text.source import parsed
 

@@ -142,7 +142,7 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Pass what is captured as an argument."""
-    from nonstrict.fixes.arguments import pass_captured
+    from nonstrict.fixes.captures.arguments import pass_captured
 
     yield from pass_captured(context)
 

@@ -246,10 +246,10 @@ def _severity(body: Body, holds: _Holds, writers: tuple[Related, ...]) -> tuple[
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Pass what is captured as an argument."""
-    from nonstrict.fixes.arguments import pass_captured
-    from nonstrict.fixes.attributes import pass_attribute
-    from nonstrict.fixes.defaults import pass_default
-    from nonstrict.fixes.marked_modules import pass_module
+    from nonstrict.fixes.captures.arguments import pass_captured
+    from nonstrict.fixes.captures.attributes import pass_attribute
+    from nonstrict.fixes.captures.defaults import pass_default
+    from nonstrict.fixes.captures.marked_modules import pass_module
 
     if context.finding.subject is None:
         yield from pass_module(context)

@@ -195,10 +195,10 @@ def _fate(body: Body) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Pass what is captured as an argument."""
-    from nonstrict.fixes.arguments import pass_captured
-    from nonstrict.fixes.attributes import pass_attribute
-    from nonstrict.fixes.defaults import pass_default
-    from nonstrict.fixes.hoisting import hoist
+    from nonstrict.fixes.captures.arguments import pass_captured
+    from nonstrict.fixes.captures.attributes import pass_attribute
+    from nonstrict.fixes.captures.defaults import pass_default
+    from nonstrict.fixes.captures.hoisting import hoist
 
     yield from pass_captured(context)
     yield from pass_default(context)

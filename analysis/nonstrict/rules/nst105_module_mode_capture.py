@@ -203,7 +203,7 @@ def _every_region_passes_mode(body: Body) -> bool:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Pass the flag or the attribute as an argument of its own."""
-    from nonstrict.fixes.attributes import pass_attribute
+    from nonstrict.fixes.captures.attributes import pass_attribute
 
     yield from pass_attribute(context)
 

@@ -125,9 +125,9 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Move it to the caller, remove it, or make an operator of the function."""
-    from nonstrict.fixes.effects import remove, remove_progress_bar
-    from nonstrict.fixes.moving import move_call
-    from nonstrict.fixes.operators import as_custom_op, as_leaf
+    from nonstrict.fixes.effects.moving import move_call
+    from nonstrict.fixes.effects.removing import remove, remove_progress_bar
+    from nonstrict.fixes.operators.wrapping import as_custom_op, as_leaf
 
     yield from move_call(context)
     if context.finding.severity > Severity.NOTE:

@@ -154,9 +154,9 @@ def _advice(effect: Effect) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Return what is new, change a buffer in place, or work on a copy."""
-    from nonstrict.fixes.buffers import change_in_place
-    from nonstrict.fixes.copying import copy_first
-    from nonstrict.fixes.returning import return_value
+    from nonstrict.fixes.effects.buffers import change_in_place
+    from nonstrict.fixes.effects.copying import copy_first
+    from nonstrict.fixes.effects.returning import return_value
 
     yield from return_value(context)
     yield from change_in_place(context)

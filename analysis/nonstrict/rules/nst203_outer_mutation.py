@@ -134,7 +134,7 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Return what is new, so that the callers store it."""
-    from nonstrict.fixes.returning import return_value
+    from nonstrict.fixes.effects.returning import return_value
 
     yield from return_value(context)
 

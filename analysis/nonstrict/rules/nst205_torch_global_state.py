@@ -128,9 +128,9 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Use a context manager, or move the call to the caller."""
-    from nonstrict.fixes.effects import remove
-    from nonstrict.fixes.modes import enter_grad_mode, leave_inference_mode
-    from nonstrict.fixes.moving import move_call
+    from nonstrict.fixes.effects.modes import enter_grad_mode, leave_inference_mode
+    from nonstrict.fixes.effects.moving import move_call
+    from nonstrict.fixes.effects.removing import remove
 
     if "set_grad_enabled" in context.finding.message:
         yield from enter_grad_mode(context)

@@ -132,8 +132,8 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Pass what is captured as an argument."""
-    from nonstrict.fixes.arguments import pass_captured
-    from nonstrict.fixes.attributes import pass_attribute
+    from nonstrict.fixes.captures.arguments import pass_captured
+    from nonstrict.fixes.captures.attributes import pass_attribute
 
     yield from pass_captured(context)
     yield from pass_attribute(context)

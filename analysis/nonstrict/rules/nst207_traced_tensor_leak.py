@@ -148,8 +148,8 @@ _FATE = "Later calls fail or compute with it"
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Do without the cache, or return what would be stored."""
-    from nonstrict.fixes.caches import compute_each_time, drop_cache, drop_store
-    from nonstrict.fixes.returning import return_value
+    from nonstrict.fixes.effects.caches import compute_each_time, drop_cache, drop_store
+    from nonstrict.fixes.effects.returning import return_value
 
     yield from drop_cache(context)
     yield from compute_each_time(context)

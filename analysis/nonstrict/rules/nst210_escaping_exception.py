@@ -145,7 +145,7 @@ def _lineage(name: str) -> frozenset[str]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Check before the function is called."""
-    from nonstrict.fixes.moving import move_check
+    from nonstrict.fixes.effects.moving import move_check
 
     yield from move_check(context)
 

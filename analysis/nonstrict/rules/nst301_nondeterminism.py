@@ -135,7 +135,7 @@ def _fate(body: Body) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Draw in the callers and pass what was drawn."""
-    from nonstrict.fixes.hoisting import hoist
+    from nonstrict.fixes.captures.hoisting import hoist
 
     yield from hoist(context)
 

@@ -134,7 +134,7 @@ def _fate(body: Body) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Make a custom operator of the function."""
-    from nonstrict.fixes.operators import as_custom_op
+    from nonstrict.fixes.operators.wrapping import as_custom_op
 
     yield from as_custom_op(context)
 

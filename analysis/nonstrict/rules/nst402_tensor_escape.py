@@ -149,11 +149,11 @@ def _fate(body: Body, what: str) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Keep the data in tensors."""
-    from nonstrict.fixes.branches import choose
-    from nonstrict.fixes.checks import assert_in_graph
-    from nonstrict.fixes.effects import remove_unused
-    from nonstrict.fixes.rewrites import clone, larger, sort_in_tensor
-    from nonstrict.fixes.scalars import count_in_tensor, keep_tensor, sum_in_tensor
+    from nonstrict.fixes.effects.checks import assert_in_graph
+    from nonstrict.fixes.effects.removing import remove_unused
+    from nonstrict.fixes.tensors.branches import choose
+    from nonstrict.fixes.tensors.rewrites import clone, larger, sort_in_tensor
+    from nonstrict.fixes.tensors.scalars import count_in_tensor, keep_tensor, sum_in_tensor
 
     yield from choose(context)
     yield from assert_in_graph(context)

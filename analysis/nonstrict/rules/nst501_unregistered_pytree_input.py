@@ -151,9 +151,9 @@ def _message(body: Body, argument: Taken) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Register the class, leave out the None, or use a marker that takes the argument."""
-    from nonstrict.fixes.boundary import leave_out
-    from nonstrict.fixes.markers import replace_refusing
-    from nonstrict.fixes.registering import register_argument
+    from nonstrict.fixes.boundary.crossing import leave_out
+    from nonstrict.fixes.boundary.registering import register_argument
+    from nonstrict.fixes.marks.markers import replace_refusing
 
     yield from leave_out(context)
     yield from replace_refusing(context)

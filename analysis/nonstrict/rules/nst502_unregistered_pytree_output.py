@@ -144,9 +144,9 @@ def _message(body: Body, result: Given) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Return the tensor that is changed, register the class, or use a marker that takes the result."""
-    from nonstrict.fixes.boundary import drop_none, name_outside, return_the_tensor
-    from nonstrict.fixes.markers import replace_refusing
-    from nonstrict.fixes.registering import register_result
+    from nonstrict.fixes.boundary.crossing import drop_none, name_outside, return_the_tensor
+    from nonstrict.fixes.boundary.registering import register_result
+    from nonstrict.fixes.marks.markers import replace_refusing
 
     yield from return_the_tensor(context)
     yield from drop_none(context)

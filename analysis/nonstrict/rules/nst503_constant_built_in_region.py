@@ -139,7 +139,7 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Make the object outside the region."""
-    from nonstrict.fixes.outside import move_constant
+    from nonstrict.fixes.marks.outside import move_constant
 
     yield from move_constant(context)
 

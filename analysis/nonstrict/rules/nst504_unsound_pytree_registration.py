@@ -140,7 +140,7 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Register every field, or in another way."""
-    from nonstrict.fixes.registering import repair
+    from nonstrict.fixes.boundary.registering import repair
 
     yield from repair(context)
 

@@ -165,7 +165,7 @@ def _refusal(target: Value, torch: tuple[int, int]) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Apply the marker outside the region."""
-    from nonstrict.fixes.outside import move_marker
+    from nonstrict.fixes.marks.outside import move_marker
 
     yield from move_marker(context)
 

@@ -216,7 +216,7 @@ def _examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Reorder the decorators, or drop one."""
-    from nonstrict.fixes.decorators import reconcile
+    from nonstrict.fixes.marks.decorators import reconcile
 
     yield from reconcile(context)
 

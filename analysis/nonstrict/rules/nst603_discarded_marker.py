@@ -108,7 +108,7 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Bind the result to the name of the function."""
-    from nonstrict.fixes.rebinding import rebind
+    from nonstrict.fixes.marks.rebinding import rebind
 
     yield from rebind(context)
 

@@ -109,7 +109,7 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Use `nonstrict_trace`."""
-    from nonstrict.fixes.markers import replace_deprecated
+    from nonstrict.fixes.marks.markers import replace_deprecated
 
     yield from replace_deprecated(context)
 

@@ -140,8 +140,8 @@ def _leaf(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Use what the torch at hand has."""
-    from nonstrict.fixes.markers import replace_missing
-    from nonstrict.fixes.operators import leaf_as_custom_op
+    from nonstrict.fixes.marks.markers import replace_missing
+    from nonstrict.fixes.operators.wrapping import leaf_as_custom_op
 
     yield from replace_missing(context)
     if context.body.marker == "leaf":

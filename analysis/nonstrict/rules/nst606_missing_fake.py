@@ -132,7 +132,7 @@ def _advice(api: str, function: str) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Register a fake."""
-    from nonstrict.fixes.declaring import with_fake
+    from nonstrict.fixes.operators.declaring import with_fake
 
     yield from with_fake(context)
 

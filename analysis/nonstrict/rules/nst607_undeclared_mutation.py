@@ -277,7 +277,7 @@ def _returning(body: Body, index: int, name: str) -> ast.expr | None:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Declare the change, or return a copy."""
-    from nonstrict.fixes.declaring import declare
+    from nonstrict.fixes.operators.declaring import declare
 
     yield from declare(context)
 

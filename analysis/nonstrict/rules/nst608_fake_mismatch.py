@@ -298,7 +298,7 @@ def _returned_argument(body: Body, fake: Body, node: ast.Name) -> Finding:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Make the fake like the function."""
-    from nonstrict.fixes.declaring import like_the_function
+    from nonstrict.fixes.operators.declaring import like_the_function
 
     yield from like_the_function(context)
 

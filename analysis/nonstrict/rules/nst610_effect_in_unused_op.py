@@ -142,7 +142,7 @@ def _effect(called: Body) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Declare an argument as changed."""
-    from nonstrict.fixes.declaring import declare_an_argument
+    from nonstrict.fixes.operators.declaring import declare_an_argument
 
     yield from declare_an_argument(context)
 

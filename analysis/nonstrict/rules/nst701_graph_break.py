@@ -193,7 +193,10 @@ def _marking(body: Body, seen: Observed) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Write it another way, move it to the caller or leave it out; mark the helper around it, if that is pure."""
-    from nonstrict.fixes import branches, constants, effects, hoisting, marking, moving, rewrites, scalars
+    from nonstrict.fixes.captures import hoisting
+    from nonstrict.fixes.effects import moving
+    from nonstrict.fixes.effects import removing as effects
+    from nonstrict.fixes.tensors import branches, constants, marking, rewrites, scalars
 
     seen = context.observed(Event.BREAK)
     if seen is None:

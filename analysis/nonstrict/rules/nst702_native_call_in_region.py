@@ -119,8 +119,8 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Make a custom operator of the function around the call, or of the call."""
-    from nonstrict.fixes.extracting import as_operator
-    from nonstrict.fixes.operators import as_custom_op
+    from nonstrict.fixes.operators.extracting import as_operator
+    from nonstrict.fixes.operators.wrapping import as_custom_op
 
     found = list(as_custom_op(context))
     yield from found or as_operator(context)

@@ -1,0 +1,177 @@
+"""Pass what a traced function reads of an argument or of its bound object: `module.training`, `self.factor`.
+
+Callers write the same of the object that they pass. Dynamo guards what the region reads.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.facts.steps import ANY_ENTRY
+from nonstrict.findings import Applicability, Fix
+from nonstrict.fixes.captures.passable import (
+    MARKERS,
+    annotation_of,
+    is_accepted,
+    is_written,
+    may_be_none,
+    subject_of,
+    usable,
+)
+from nonstrict.fixes.code.edits import replaced
+from nonstrict.fixes.uses import traced
+from nonstrict.fixes.uses.signatures import Extended, Passing, home, passed
+from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of, step
+from nonstrict.program.effects import Event
+from nonstrict.program.places import Origin
+from nonstrict.program.values import BOOL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Edit
+    from nonstrict.fixes.code.documents import Document
+    from nonstrict.fixes.context import Context
+    from nonstrict.fixes.uses.references import Call, Uses
+    from nonstrict.fixes.uses.signatures import Change
+    from nonstrict.program.places import Place
+
+_ORIGINS = frozenset({Origin.ARGUMENT, Origin.RECEIVER})
+
+
+def pass_attribute(context: Context) -> Iterator[Fix]:
+    """Pass an attribute of an argument, or of the object whose method is marked, as an argument of its own."""
+    seen = subject_of(context)
+    if seen is None or context.body.marker not in MARKERS or seen.effect.place.origin not in _ORIGINS:
+        return
+    document = context.documents.document(seen.effect.path)
+    mode = seen.effect.event is Event.MODE
+    value = BOOL if mode else seen.effect.value
+    place = seen.effect.place.step(".training") if mode else seen.effect.place
+    whole = document.at(seen.effect.span, ast.AST) if document is not None else None
+    node = _reading(whole, place) if whole is not None else None
+    if document is None or node is None or is_written(context, place):
+        return
+    if not is_accepted(context, value) or may_be_none(context, value):
+        return
+    for name in _names(node):
+        passing = _Passing(context, name, annotation_of(value))
+        change = passing.change(document, node)
+        reads = passing.reads(change) if change is not None else None
+        if change is not None and reads is not None:
+            title = f"Pass `{document.text(node)}` as an argument"
+            yield Fix(title, Applicability.UNSAFE, (*change.edits, *reads))
+            return
+
+
+def _reading(whole: ast.AST, place: Place) -> ast.expr | None:
+    """The expression that reads a place: the same last steps from a name that may be another one than the place's."""
+    for node in ast.walk(whole):
+        parts = chain(node)
+        steps = tuple(step(part) for part in parts[1:])
+        if steps and ANY_ENTRY not in steps and place.path[-len(steps) :] == steps:
+            return parts[-1]
+    return None
+
+
+def _names(node: ast.expr) -> Iterator[str]:
+    """Names for the parameter: that of the attribute or entry, else with that of the object before it."""
+    parts = chain(node)
+    words = [step(part).strip(".[]'\"") for part in parts[1:]]
+    root = root_of(node)
+    yield from usable(words[-1])
+    yield from usable("_".join([root.id if root is not None else "", *words]))
+
+
+class _Passing(Passing):
+    """The attribute is passed; in each changed function it is that of another parameter, or of a part of one."""
+
+    def __init__(self, context: Context, name: str, annotation: str) -> None:
+        super().__init__(name, annotation, traced.in_bodies(context))
+        self.uses: Uses = context.documents.uses
+        #: for each changed function the parameter, and the steps from it; these as they are written
+        self.meanings: dict[FunctionNode, tuple[str, tuple[str, ...]]] = {}
+        self.written_as: dict[tuple[str, ...], str] = {}
+
+    def change(self, document: Document, node: ast.expr) -> Change | None:
+        """The change that passes what an expression reads."""
+        holder = home(self.uses, document, node, self)
+        if holder is None or not self._means(holder, document, node, ()):
+            return None
+        return passed(self.uses, document, node, self)
+
+    def reads(self, change: Change) -> tuple[Edit, ...] | None:
+        """The edits of the reads in the changed functions; None if one is no plain read."""
+        edits: list[Edit] = []
+        for function in change.functions:
+            parameter, steps = self.meanings[function.node]
+            for node in ast.walk(function.node):
+                if not isinstance(node, (ast.Attribute, ast.Subscript)):
+                    continue
+                if not self._is(function, node, parameter, steps):
+                    continue
+                around = function.document.around(node)
+                if not isinstance(node.ctx, ast.Load) or any(isinstance(outer, ast.JoinedStr) for outer in around):
+                    return None
+                edits.append(replaced(function.document, node, self.name))
+        return tuple(edits)
+
+    def _is(self, function: Extended, node: ast.expr, parameter: str, steps: tuple[str, ...]) -> bool:
+        spot = spot_of(self.uses, function.document, node)
+        return spot is not None and spot[1:] == (function.node, parameter, steps)
+
+    def _means(self, function: Extended, document: Document, node: ast.expr, steps: tuple[str, ...]) -> bool:
+        """Note what the parameter is in a function: `node` there, and more steps; whether that can be."""
+        parts, root = chain(node), root_of(node)
+        if root is None or self.uses.scopes(document).binder(root, root.id) is not function.node:
+            return False
+        scope = scope_of(function.node)
+        if root.id not in scope.parameters or root.id in scope.assigned:
+            return False
+        own = tuple(step(part) for part in parts[1:])
+        text = document.text(node)[len(document.text(root)) :]
+        self.written_as.setdefault((*own, *steps), text + self.written_as.get(steps, ""))
+        meaning = (root.id, (*own, *steps))
+        return ANY_ENTRY not in own and self.meanings.setdefault(function.node, meaning) == meaning
+
+    def agrees(self, function: Extended, call: Call, caller: Extended) -> bool:
+        parameter, steps = self.meanings[function.node]
+        given = argument(function.node, call, parameter)
+        return given is not None and call.bound is None and self._means(caller, call.document, given, steps)
+
+    def written(self, function: Extended, call: Call) -> Spelled | None:
+        parameter, steps = self.meanings[function.node]
+        given, document = argument(function.node, call, parameter), call.document
+        if given is None and call.bound is not None and _is_first(function.node, parameter):
+            document, given = call.bound
+        if given is None or not chain(given):
+            return None
+        suffix = self.written_as[steps]
+        if given is getattr(call.node.func, "value", None) or (document is call.document and call.bound is None):
+            return Spelled(document.text(given) + suffix)
+        spot, root = spot_of(self.uses, document, given), root_of(given)
+        if spot is None or root is None:
+            return None
+        own = document.text(given)[len(document.text(root)) :]
+        return (
+            spelled(self.uses, call.document, call.node, spot, own + suffix)
+            if len(spot.steps) == own.count(".")
+            else None
+        )
+
+
+def argument(function: FunctionNode, call: Call, parameter: str) -> ast.expr | None:
+    """What a call passes for a parameter; None if it leaves it out."""
+    for keyword in call.node.keywords:
+        if keyword.arg == parameter:
+            return keyword.value
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    index = names.index(parameter) - (call.bound is not None) if parameter in names else -1
+    return call.node.args[index] if 0 <= index < len(call.node.args) else None
+
+
+def _is_first(function: FunctionNode, parameter: str) -> bool:
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    return names[:1] == [parameter]

@@ -1,0 +1,136 @@
+"""Names from other modules as one file writes them: what a dotted name is called there, with an import if need be."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.fixes.code.edits import with_import
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Edit
+    from nonstrict.fixes.code.documents import Document
+
+
+class Spelling(NamedTuple):
+    """How to write a name; `edits` import what is not there yet."""
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+
+
+def imported(document: Document) -> dict[str, str]:
+    """What the imports at the top level of a file bind, as dotted names."""
+    found: dict[str, str] = {}
+    for statement in document.tree.body:
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                found[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
+                )
+        elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            found |= {alias.asname or alias.name: f"{statement.module}.{alias.name}" for alias in statement.names}
+    return found
+
+
+def dotted(document: Document, node: ast.AST) -> str:
+    """The dotted name that a chain of attributes stands for; "" if no import at the top level says so."""
+    steps: list[str] = []
+    while isinstance(node, ast.Attribute):
+        steps.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    root = imported(document).get(node.id)
+    return ".".join((root, *reversed(steps))) if root else ""
+
+
+def spelled(document: Document, name: str) -> Spelling:
+    """A public name of an importable package: by the longest import that leads to it, else by a new one.
+
+    `import torch` is enough for anything below `torch`: it imports its parts, `torch._dynamo` when asked for it.
+    """
+    known = imported(document)
+    best = max(_leading(known, name), key=lambda found: len(found[1]), default=None)
+    if best is not None:
+        return Spelling(best[0] + name[len(best[1]) :])
+    root = name.partition(".")[0]
+    if root in bound(document):
+        module, _, last = name.rpartition(".")
+        edit = with_import(document, f"from {module} import {last}")
+        return Spelling(last, (edit,) if edit is not None else ())
+    edit = with_import(document, f"import {root}")
+    return Spelling(name, (edit,) if edit is not None else ())
+
+
+def _leading(known: dict[str, str], name: str) -> Iterator[tuple[str, str]]:
+    for local, target in known.items():
+        if name == target or name.startswith(f"{target}."):
+            yield local, target
+
+
+def bound(document: Document) -> frozenset[str]:
+    """The names that the top level of a file binds, in whatever way."""
+    names = {node.id for node in document.nodes if isinstance(node, ast.Name) and _stores(node)}
+    names |= {node.name for node in document.nodes if isinstance(node, _DEFINITIONS)}
+    for node in document.nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    return frozenset(names)
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _stores(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def fresh(document: Document, wanted: str, user: ast.AST) -> str:
+    """A name for the module that neither it nor the code that is to use the name has: perhaps with a number behind."""
+    taken = {name for statement in document.tree.body for name in bindings(statement)}
+    taken |= {node.id for node in ast.walk(user) if isinstance(node, ast.Name)}
+    taken |= {node.arg for node in ast.walk(user) if isinstance(node, ast.arg)}
+    number, name = 1, wanted
+    while name in taken or keyword.iskeyword(name):
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+def bindings(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement at the level of a module binds there."""
+    if isinstance(statement, _DEFINITIONS):
+        yield statement.name
+        return
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def outermost(document: Document, node: ast.AST) -> ast.stmt | None:
+    """The function or class at the level of the module that holds a node."""
+    around = [one for one in (node, *document.around(node)) if isinstance(one, ast.stmt)]
+    last = around[-1] if around else None
+    return last if isinstance(last, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else None
+
+
+def operator_name(document: Document, name: str) -> str:
+    """A name for an operator that the file does not have: the file's name as the namespace."""
+    stem = re.split(r"[\\/]", document.path)[-1].partition(".")[0]
+    parts = re.split(r"[\\/]", document.path)
+    if stem == "__init__" and len(parts) > 1:
+        stem = parts[-2]
+    stem = re.sub(r"\W", "_", stem)
+    namespace = stem if stem.isidentifier() else f"ops_{stem}"
+    number, found = 1, f"{namespace}::{name}"
+    while found in document.code:
+        number += 1
+        found = f"{namespace}::{name}_{number}"
+    return found

@@ -1,0 +1,71 @@
+"""Expressions that only compute: left out, computed twice or computed elsewhere, they change nothing else."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING
+
+from nonstrict.fixes.code.names import bound, dotted
+from nonstrict.knowledge.call_results import RESULTS
+from nonstrict.knowledge.effects import MUTATING_METHODS, call_effect
+from nonstrict.knowledge.operators import tensor_method, torch_function
+
+if TYPE_CHECKING:
+    from nonstrict.fixes.code.documents import Document
+
+_ACTS = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+_BUILTINS = frozenset(
+    {
+        *("abs", "all", "any", "ascii", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod"),
+        *("enumerate", "float", "format", "frozenset", "hasattr", "hash", "hex", "id", "int", "isinstance"),
+        *("issubclass", "len", "list", "max", "min", "oct", "ord", "pow", "range", "repr", "reversed", "round", "set"),
+        *("slice", "sorted", "str", "sum", "tuple", "type", "zip"),
+    }
+)
+#: Methods of strings, containers and mappings that change nothing.
+_METHODS = frozenset({*dir(str), *dir(dict), *dir(tuple)}) - frozenset().union(*MUTATING_METHODS.values())
+#: Effects of calls that plain Python does not notice when they are left out.
+_UNNOTICED = frozenset({"escape", "environ-read", "clock", "identity", "torch-query", "torch-guarded"})
+_PURE_MODULES = frozenset({"math", "operator", "pickle", "copy", "cmath", "statistics", "time", "datetime", "weakref"})
+_KNOWN = frozenset(name for names in RESULTS.values() for name in names.split())
+
+
+def is_pure(document: Document, node: ast.AST) -> bool:
+    """Whether evaluating an expression does nothing besides computing, as far as names tell; unknown calls may do."""
+    return not any(
+        isinstance(part, _ACTS) or (isinstance(part, ast.Call) and not is_pure_call(document, part))
+        for part in ast.walk(node)
+    )
+
+
+def is_pure_call(document: Document, call: ast.Call) -> bool:
+    """Whether a call, apart from its arguments, only computes."""
+    if any(keyword.arg in ("out", "inplace", "file") for keyword in call.keywords):
+        return False
+    name = dotted(document, call.func)
+    if name:
+        return _is_pure_name(name)
+    if isinstance(call.func, ast.Name):
+        return call.func.id in _BUILTINS and call.func.id not in bound(document) and hasattr(builtins, call.func.id)
+    if not isinstance(call.func, ast.Attribute) or _is_receiver(call.func.value):
+        return False
+    method = tensor_method(call.func.attr)
+    if method is not None:
+        return not method.mutates and not method.random and not call.func.attr.endswith("_")
+    return call.func.attr in _METHODS
+
+
+def _is_pure_name(name: str) -> bool:
+    known = torch_function(name)
+    if known is not None:
+        return not known.mutates and not known.random and not name.endswith("_")
+    effect = call_effect(name)
+    if effect is not None:
+        return effect.kind in _UNNOTICED
+    return name in _KNOWN or name.partition(".")[0] in _PURE_MODULES
+
+
+def _is_receiver(node: ast.expr) -> bool:
+    """Whether a method is one of the class around: what it does is not told by its name."""
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")

@@ -1,0 +1,207 @@
+"""Whose a name is: the scope that binds it as seen from a place in a file, and the module that an expression means."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.program.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.fixes.code.documents import Document
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+#: What has names of its own.
+Scope: TypeAlias = "ast.Module | ast.ClassDef | FunctionNode | _Comprehension"
+
+
+class Scopes:
+    """The names of one file. `machine` is asked for imports only."""
+
+    def __init__(self, document: Document, machine: Machine) -> None:
+        self.document = document
+        self.machine = machine
+        module = machine.project.module(document.path)
+        if module is None:
+            raise ValueError(f"{document.path} is a document, but no module of the project")
+        self.module: Module = module
+
+    @cached_property
+    def names(self) -> dict[str, list[ast.Name]]:
+        """By name, where it is read, bound or deleted."""
+        found: dict[str, list[ast.Name]] = {}
+        for node in self.document.nodes:
+            if isinstance(node, ast.Name):
+                found.setdefault(node.id, []).append(node)
+        return found
+
+    @cached_property
+    def attributes(self) -> dict[str, list[ast.Attribute]]:
+        """By their last name, the attributes that are read, set or deleted."""
+        found: dict[str, list[ast.Attribute]] = {}
+        for node in self.document.nodes:
+            if isinstance(node, ast.Attribute):
+                found.setdefault(node.attr, []).append(node)
+        return found
+
+    @cached_property
+    def imports(self) -> list[tuple[ast.Import | ast.ImportFrom, ast.alias]]:
+        """What import statements import, wherever they stand."""
+        return [
+            (node, alias)
+            for node in self.document.nodes
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+            for alias in node.names
+        ]
+
+    # -- scopes ---------------------------------------------------------------------------------------------------
+
+    def scopes(self, node: ast.AST) -> Iterator[Scope]:
+        """The scopes that a name is looked up in at a node, the innermost first."""
+        inner, direct = node, True
+        for outer in self.document.around(node):
+            if isinstance(outer, FunctionNode):
+                if _runs_in(outer, inner):
+                    yield outer
+                    direct = False
+            elif isinstance(outer, ast.ClassDef):
+                if direct and inner in outer.body:
+                    yield outer
+                    direct = False
+            elif isinstance(outer, _Comprehension):
+                yield outer
+            inner = outer
+        yield self.document.tree
+
+    def binder(self, node: ast.AST, name: str) -> Scope:
+        """The scope whose variable a name is at a node; the module where no function or class around binds it."""
+        for scope in self.scopes(node):
+            if isinstance(scope, FunctionNode):
+                known = scope_of(scope)
+                if name in known.global_names:
+                    return self.document.tree
+                if name in known.local:
+                    return scope
+            elif isinstance(scope, ast.ClassDef):
+                if any(True for _ in self.bindings(scope, name)):
+                    return scope
+            elif isinstance(scope, _Comprehension) and any(
+                isinstance(part, ast.Name) and part.id == name
+                for generator in scope.generators
+                for part in ast.walk(generator.target)
+            ):
+                return scope
+        return self.document.tree
+
+    def functions(self, node: ast.AST) -> list[FunctionNode]:
+        """The functions in whose bodies a node stands, the innermost first."""
+        return [scope for scope in self.scopes(node) if isinstance(scope, FunctionNode)]
+
+    def reads(self, scope: Scope, name: str) -> Iterator[ast.Name]:
+        """Where a variable of a scope is read."""
+        for node in self.names.get(name, ()):
+            if isinstance(node.ctx, ast.Load) and self.binder(node, name) is scope:
+                yield node
+
+    def bindings(self, scope: Scope, name: str) -> Iterator[ast.AST]:
+        """What binds a variable of a scope: definitions, imports, parameters, names that are assigned."""
+        return (node for node in self._binding.get(name, ()) if self._owner(node, name) is scope)
+
+    def _owner(self, node: ast.AST, name: str) -> Scope:
+        """The scope whose variable a definition, an import, a parameter or an assigned name binds."""
+        if isinstance(node, ast.arg):
+            return self.document.function(node) or self.document.tree
+        walrus = isinstance(self.document.parent(node), ast.NamedExpr)
+        for scope in self.scopes(node):
+            if isinstance(scope, FunctionNode):
+                if name in scope_of(scope).global_names:
+                    break
+                if name in scope_of(scope).nonlocal_names:
+                    continue
+            if not (walrus and isinstance(scope, _Comprehension)):
+                return scope
+        return self.document.tree
+
+    @cached_property
+    def _binding(self) -> dict[str, list[ast.AST]]:
+        found: dict[str, list[ast.AST]] = {}
+        for node in self.document.nodes:
+            for name in _bound_by(node):
+                found.setdefault(name, []).append(node)
+        return found
+
+    # -- modules --------------------------------------------------------------------------------------------------
+
+    def dotted(self, node: ast.AST) -> str:
+        """The absolute dotted name that an expression stands for by the imports around; "" if they do not tell."""
+        if isinstance(node, ast.Attribute):
+            base = self.dotted(node.value)
+            return f"{base}.{node.attr}" if base else ""
+        if not isinstance(node, ast.Name):
+            return ""
+        names = {self.imported(bound, node.id) for bound in self.bindings(self.binder(node, node.id), node.id)}
+        return names.pop() if len(names) == 1 else ""
+
+    def imported(self, node: ast.AST, name: str) -> str:
+        """The dotted name that an import binds a name to; "" if the node is no import."""
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname == name:
+                    return alias.name
+                if not alias.asname and alias.name.partition(".")[0] == name:
+                    return name
+        if isinstance(node, ast.ImportFrom):
+            package = self.machine.project.absolute(node.module or "", node.level, self.module)
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return f"{package}.{alias.name}" if package else alias.name
+        return ""
+
+    def module_at(self, node: ast.AST) -> str:
+        """The file of the project's module that an expression means; "" if it means none."""
+        return self.file_of(self.dotted(node))
+
+    def file_of(self, dotted: str) -> str:
+        """The file of a module by its dotted name, also where a package holds it under another one."""
+        if not dotted:
+            return ""
+        found = self.machine.project.find(dotted, self.module)
+        if found is not None:
+            return found
+        package, _, name = dotted.rpartition(".")
+        if not package or self.machine.project.find(package, self.module) is None:
+            return ""
+        value = self.machine.module_attribute(self.module, package, name)
+        if value.kind is not Kind.PYTHON_MODULE or value.ref == dotted:
+            return ""
+        return self.machine.project.find(value.ref, self.module) or ""
+
+
+def _runs_in(function: FunctionNode, part: ast.AST) -> bool:
+    """Whether a part of a function runs when it is called: not its decorators, defaults and annotations."""
+    return part is function.body if isinstance(function, ast.Lambda) else part in function.body
+
+
+def _bound_by(node: ast.AST) -> Iterator[str]:
+    """The names that a node by itself binds."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        for alias in node.names:
+            yield alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
+    elif isinstance(node, ast.Name):
+        if not isinstance(node.ctx, ast.Load):
+            yield node.id
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        if node.name:
+            yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest

@@ -1,0 +1,67 @@
+"""An argument that a function changes is copied first: the function goes on working on its own copy."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import scope_of
+from nonstrict.findings import Applicability, Fix
+from nonstrict.fixes.code.edits import at_top_of_body
+from nonstrict.fixes.code.names import spelled
+from nonstrict.program.classes import is_dataclass
+from nonstrict.program.definitions import Class
+from nonstrict.program.effects import Event
+from nonstrict.program.places import Origin
+from nonstrict.program.values import CONTAINERS, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.fixes.context import Context
+
+
+def copy_first(context: Context) -> Iterator[Fix]:
+    """`items = items.copy()` at the top, for a container or dataclass that is given as an argument.
+
+    Only where the function uses more of it than what it changes, and where its kind is known.
+    """
+    seen, function = context.observed(Event.WRITE, Event.LEAK), context.body.mark.function
+    if seen is None or function is None:
+        return
+    place = seen.effect.place
+    known = context.definition(function)
+    if place.origin is not Origin.ARGUMENT or known is None or isinstance(known[1], ast.Lambda):
+        return
+    document, node = known[0], known[1]
+    parameters = {one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    scope = scope_of(node)
+    if place.name not in parameters or place.name in scope.nonlocal_names or not _is_used(node, place.name):
+        return
+    value = context.body.arguments.get(place.name)
+    steps = len(place.path) - (seen.effect.what == "attribute" or _stores_entry(place.path, seen.effect.what))
+    if value is None or steps > 0:
+        return
+    if value.kind in CONTAINERS:
+        text, edits = f"{place.name}.copy()", ()
+    elif value.kind is Kind.OBJECT and isinstance(value.ref, Class) and is_dataclass(value.ref):
+        text, edits = spelled(document, "dataclasses.replace")
+        text = f"{text}({place.name})"
+    else:
+        return
+    edit = at_top_of_body(document, node, [f"{place.name} = {text}"])
+    if edit is not None:
+        yield Fix(f"Copy `{place.name}` first", Applicability.UNSAFE, (edit, *edits))
+
+
+def _stores_entry(path: tuple[str, ...], what: str) -> bool:
+    return what == "item" and bool(path) and path[-1].startswith("[")
+
+
+def _is_used(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether anything but changes of a parameter is done with it: else a copy of it would be of no use."""
+    loads = 0
+    for statement in node.body:
+        for part in ast.walk(statement):
+            loads += isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
+    return loads > 1

@@ -1,0 +1,86 @@
+"""A statement that needs only what the callers have moves in front of the call, up to where no compiler traces."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Applicability, Fix
+from nonstrict.fixes.code.pure import is_pure
+from nonstrict.fixes.effects.removing import links, removal
+from nonstrict.fixes.uses.lifting import Lift, Work
+from nonstrict.fixes.uses.terms import statement_text
+from nonstrict.program.effects import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.fixes.code.documents import Document
+    from nonstrict.fixes.context import Context
+
+
+def move_call(context: Context) -> Iterator[Fix]:
+    """Call it in front of each call of the function: `print("scores", scores.shape)`, `torch.set_num_threads(1)`."""
+    document = context.document
+    node = document.at(context.finding.span, ast.Call) if document is not None else None
+    statement = document.statement(node) if document is not None and node is not None else None
+    if document is None or node is None or not isinstance(statement, ast.Expr):
+        return
+    calls = list(links(statement.value))
+    given = [part for call in calls for part in (*call.args, *(keyword.value for keyword in call.keywords))]
+    if node in calls and all(is_pure(document, part) for part in given):
+        title = f"Move the call of `{document.text(calls[0].func)}` to the caller"
+        yield from _moved(context, document, statement, title)
+
+
+def move_check(context: Context) -> Iterator[Fix]:
+    """Check in front of each call of the function: `if scale < 0: raise ValueError("negative")`."""
+    document = context.document
+    statement = document.at(context.finding.span, ast.Raise) if document is not None else None
+    check = document.parent(statement) if document is not None and statement is not None else None
+    if document is None or not isinstance(check, ast.If) or check.orelse or check.body != [statement]:
+        return
+    if document.text(check).startswith("elif") or not is_pure(document, check.test):
+        return
+    yield from _moved(context, document, check, "Move the check to the caller")
+
+
+def _moved(context: Context, document: Document, statement: ast.stmt, title: str) -> Iterator[Fix]:
+    function = document.function(statement)
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return
+    taken_out = removal(document, statement)
+    if (
+        taken_out is None
+        or _is_computed(function, statement)
+        or _follows_effect(context, document, function, statement)
+    ):
+        return
+    moved = Lift(context, context.documents.uses).edits(
+        document, function, statement, Work(statement_text(document, statement))
+    )
+    if moved is not None:
+        yield Fix(title, Applicability.UNSAFE, (taken_out, *moved))
+
+
+def _follows_effect(
+    context: Context, document: Document, function: ast.FunctionDef | ast.AsyncFunctionDef, statement: ast.stmt
+) -> bool:
+    """Whether something else is told before a statement, which would come after it then."""
+    start, end = document.span(function)[1:3], document.span(statement)[1:3]
+    spans = (seen.effect.span for seen in context.body.observed(Event.IO))
+    return any(span.path == document.path and start < span[1:3] < end for span in spans)
+
+
+def _is_computed(function: ast.FunctionDef | ast.AsyncFunctionDef, statement: ast.stmt) -> bool:
+    """Whether anything before a statement may change what it tells: in-place operators on what the function got."""
+    if statement not in function.body:
+        return True
+    earlier = function.body[: function.body.index(statement)]
+    return any(
+        isinstance(part, (ast.AugAssign, ast.Delete))
+        or (isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store))
+        or (isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr.endswith("_"))
+        for one in earlier
+        for part in ast.walk(one)
+    )

@@ -1,0 +1,146 @@
+"""A side effect is taken out: the statement that prints, logs, writes, or computes what nothing uses."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Applicability, Fix
+from nonstrict.fixes.code.edits import removed, replaced
+from nonstrict.fixes.code.names import dotted
+from nonstrict.fixes.code.pure import is_pure, is_pure_call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Edit
+    from nonstrict.fixes.code.documents import Document
+    from nonstrict.fixes.context import Context
+
+
+def remove(context: Context, applicability: Applicability = Applicability.UNSAFE) -> Iterator[Fix]:
+    """Take the statement of a finding out: a call for its effect, or an assignment to an attribute or an entry.
+
+    What else the statement computes must have no effect. A condition that then guards nothing goes with it.
+    """
+    document = context.document
+    node = document.at(context.finding.span, ast.expr) if document is not None else None
+    if document is None or node is None:
+        return
+    statement = document.statement(node)
+    title = _title(document, statement, node) if statement is not None else ""
+    if statement is None or not title:
+        return
+    edit = removed(document, _emptied(document, statement))
+    if edit is not None:
+        yield Fix(title, applicability, (edit,))
+
+
+def remove_progress_bar(context: Context) -> Iterator[Fix]:
+    """Iterate over what a progress bar wraps: `tqdm(items)` becomes `items`."""
+    document = context.document
+    call = document.at(context.finding.span, ast.Call) if document is not None else None
+    if document is None or call is None or dotted(document, call.func).rpartition(".")[2] not in ("tqdm", "trange"):
+        return
+    loop = document.parent(call)
+    if not isinstance(loop, (ast.For, ast.comprehension)) or loop.iter is not call or not call.args:
+        return
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return
+    text = document.text(call.args[0])
+    ranged = dotted(document, call.func).endswith("trange")
+    plain = f"range({', '.join(document.text(argument) for argument in call.args)})" if ranged else text
+    yield Fix("Remove the progress bar", Applicability.UNSAFE, (replaced(document, call, plain),))
+
+
+def remove_unused(context: Context) -> Iterator[Fix]:
+    """Take out a statement around the finding that has no use: a message, or a value that nothing takes."""
+    document = context.document
+    node = document.at(context.finding.span, ast.expr) if document is not None else None
+    statement = document.statement(node) if document is not None and node is not None else None
+    if document is None or not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return
+    call = statement.value
+    tells = _tells(document, call)
+    if not (tells and _arguments_are_pure(document, call)) and not is_pure(document, call):
+        return
+    edit = removed(document, _emptied(document, statement))
+    if edit is not None:
+        name = document.text(call.func)
+        title = f"Remove the call of `{name}`" if tells else f"Remove the call of `{name}`, whose result is not used"
+        yield Fix(title, Applicability.UNSAFE, (edit,))
+
+
+def _tells(document: Document, call: ast.Call) -> bool:
+    """Whether a call only tells people something: `print`, logging, warnings."""
+    if isinstance(call.func, ast.Name):
+        return call.func.id == "print"
+    name = dotted(document, call.func)
+    return name.startswith(("logging.", "warnings.warn"))
+
+
+def _title(document: Document, statement: ast.stmt, node: ast.expr) -> str:
+    """What is removed, in the words of a title; "" if the statement is not to be removed."""
+    if isinstance(statement, ast.Expr):
+        calls = list(links(statement.value))
+        if node not in calls or not all(_arguments_are_pure(document, call) for call in calls):
+            return ""
+        return f"Remove the call of `{document.text(calls[0].func)}`"
+    if isinstance(statement, ast.With):
+        return "Remove the `with` statement" if _only_writes(document, statement, node) else ""
+    if not isinstance(statement, (ast.Assign, ast.AugAssign)) or not is_pure(document, statement.value):
+        return ""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    if targets != [node] or not isinstance(node, (ast.Attribute, ast.Subscript)):
+        return ""
+    return f"Remove the assignment to `{document.text(node)}`"
+
+
+def links(node: ast.expr) -> Iterator[ast.Call]:
+    """A call and those that its receiver comes from: `getLogger("x").info("y")`."""
+    while True:
+        if isinstance(node, ast.Call):
+            yield node
+            node = node.func
+        elif isinstance(node, ast.Attribute):
+            node = node.value
+        else:
+            return
+
+
+def _arguments_are_pure(document: Document, call: ast.Call) -> bool:
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    return all(is_pure(document, argument) for argument in given)
+
+
+def _only_writes(document: Document, statement: ast.With, node: ast.expr) -> bool:
+    """Whether a block opens one file (`node`), and each statement in it is a call that gets the file."""
+    item = statement.items[0]
+    if len(statement.items) != 1 or item.context_expr is not node or not isinstance(item.optional_vars, ast.Name):
+        return False
+    opened = isinstance(node, ast.Call) and _arguments_are_pure(document, node)
+    file = item.optional_vars.id
+    return opened and all(_writes_to(document, inner, file) for inner in statement.body)
+
+
+def _writes_to(document: Document, statement: ast.stmt, file: str) -> bool:
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    inner = [part for part in ast.walk(statement.value) if isinstance(part, ast.Call)]
+    named = any(isinstance(part, ast.Name) and part.id == file for part in ast.walk(statement.value))
+    return named and all(is_pure_call(document, part) for part in inner if part is not statement.value)
+
+
+def _emptied(document: Document, statement: ast.stmt) -> ast.stmt:
+    """The outermost condition that guards nothing but a statement, else the statement itself."""
+    holder = document.parent(statement)
+    if not isinstance(holder, ast.If) or holder.orelse or len(holder.body) != 1 or not is_pure(document, holder.test):
+        return statement
+    if document.text(holder).startswith("elif"):
+        return statement
+    return _emptied(document, holder)
+
+
+def removal(document: Document, statement: ast.stmt) -> Edit | None:
+    """The edit that takes a statement out, with a condition that then guards nothing."""
+    return removed(document, _emptied(document, statement))

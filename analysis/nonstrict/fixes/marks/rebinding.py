@@ -1,0 +1,30 @@
+"""A marker that was called for effect: bind its result to the name of the function."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Applicability, Fix
+from nonstrict.fixes.code.edits import inserted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.fixes.context import Context
+
+
+def rebind(context: Context) -> Iterator[Fix]:
+    """`nonstrict_trace(f)` becomes `f = nonstrict_trace(f)`, where `f` is a name or an attribute."""
+    document = context.document
+    call = document.at(context.finding.span, ast.Call) if document is not None else None
+    if document is None or call is None or len(call.args) + len(call.keywords) != 1:
+        return
+    target = (*call.args, *(keyword.value for keyword in call.keywords))[0]
+    if not isinstance(document.parent(call), ast.Expr) or not isinstance(target, (ast.Name, ast.Attribute)):
+        return
+    if document.function(call) is not None and isinstance(target, ast.Name):
+        return  # the name would become a local of the function around
+    text = document.text(target)
+    edit = inserted(document, document.bounds(call)[0], f"{text} = ")
+    yield Fix(f"Bind the marked function to `{text}`", Applicability.SAFE, (edit,))

@@ -1,0 +1,274 @@
+"""Work of a function is done by its callers: a statement that needs only what they have, or stores what they get.
+
+A caller that the compiler traces as well hands the work on to its own callers, unless `Work.stores` says that it can be
+done there: Dynamo repeats plain stores of a region at every call. What changes a value it reads, such as a counter or
+the length of a list, is guarded and compiled anew for each value, up to a limit.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.walk import own_scope
+from nonstrict.findings import Edit
+from nonstrict.fixes.code.edits import after, at_top_of_body, before, replaced
+from nonstrict.fixes.code.names import bound
+from nonstrict.fixes.uses.sites import Regions, Site, comes_first, is_unconditional, rebinds, sites
+from nonstrict.fixes.uses.terms import enclosed, free_name, is_simple, names_in, substituted
+from nonstrict.text.trees import tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nonstrict.fixes.code.documents import Document
+    from nonstrict.fixes.context import Context
+    from nonstrict.fixes.uses.references import Uses
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef
+_MAX_LEVELS = 4
+
+
+def nowhere(site: Site, text: str) -> bool:
+    """No caller can do the work, or none uses what it changes."""
+    return False
+
+
+class Work(NamedTuple):
+    """What the callers have to do, in the terms of a function.
+
+    `text` is a statement, `value` the name in it that stands for a further result of the function ("" if there is
+    none), `type` the annotation of that result. `declares` are the outer variables that the statement binds. `behind`
+    says that it has to be done after the call, as work on a further result is. `stores` says of a call in a region, and
+    the statement as it would be there, whether the region can do it; `uses`, whether it uses what the statement
+    changes.
+    """
+
+    text: str
+    value: str = ""
+    type: str = ""
+    declares: tuple[str, ...] = ()
+    behind: bool = False
+    stores: Callable[[Site, str], bool] = nowhere
+    uses: Callable[[Site, str], bool] = nowhere
+
+
+class Lift:
+    """The edits by which all callers of a function do some work; `edits` is None where they cannot."""
+
+    def __init__(self, context: Context, uses: Uses) -> None:
+        self._uses = uses
+        self._regions = Regions(context, uses)
+        self._edits: list[Edit] = []
+        self._visited: set[ast.AST] = set()
+        body = context.body
+        self._is_compiled = body.marker == "compiled" or any(site.compiled for site in body.sites)
+
+    def edits(self, document: Document, function: _Definition, statement: ast.stmt, work: Work) -> list[Edit] | None:
+        """The edits outside of the statement that did the work."""
+        if work.value and not self._returns(document, function, statement, work.value, work.type):
+            return None
+        done = self._lift(document, function, statement, work, 0)
+        return _merged(self._edits) if done else None
+
+    # -- levels ---------------------------------------------------------------------------------------------------
+
+    def _lift(self, document: Document, function: _Definition, statement: ast.stmt, work: Work, level: int) -> bool:
+        if level > _MAX_LEVELS or function in self._visited or not is_unconditional(function, statement):
+            return False
+        self._visited.add(function)
+        known = sites(self._uses, document, function)
+        if known is None:
+            return False
+        for site in known:
+            outer = self._in_terms_of(document, function, statement, site, work)
+            if outer is None or not self._at(site, outer, level):
+                return False
+        return True
+
+    def _at(self, site: Site, outer: tuple[Work, list[tuple[ast.expr, str]]], level: int) -> bool:
+        work, named = outer
+        if not level and site.function is not None and not self._is_compiled:
+            return False  # who calls it may be compiled somewhere that was not seen
+        caller = site.function
+        inside = self._regions.in_body(site.document, caller)
+        if inside and work.uses(site, work.text):
+            return False
+        if not inside and not self._regions.compiled(site.document, caller):
+            return self._do(site, work, named)
+        if not inside and not named and work.stores(site, work.text):
+            return self._do(site, work, named)
+        if named or caller is None or isinstance(caller, ast.Lambda):
+            return False
+        if work.value and not self._hand_on(site, caller, work):
+            return False
+        return self._lift(site.document, caller, site.statement, work, level + 1)
+
+    def _in_terms_of(
+        self, document: Document, function: _Definition, statement: ast.stmt, site: Site, work: Work
+    ) -> tuple[Work, list[tuple[ast.expr, str]]] | None:
+        """The work as a caller writes it, and the arguments that need a name first."""
+        arguments = function.args
+        parameters = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+        texts: dict[str, str] = {}
+        named: list[tuple[ast.expr, str]] = []
+        value = self._free_name(site, work.value) if work.value else ""
+        for name in sorted(names_in(tree_of(work.text))):
+            if name == work.value:
+                texts[name] = value
+            elif name in parameters:
+                term = site.terms.get(name)
+                if term is None or rebinds(function, name):
+                    return None
+                texts[name] = site.document.text(term)
+                if not is_simple(term):
+                    texts[name] = self._free_name(site, name)
+                    named.append((term, texts[name]))
+            elif not self._is_same(document, statement, site, name):
+                return None
+        text = substituted(work.text, texts)
+        return None if text is None else (work._replace(text=text, value=value), named)
+
+    def _is_same(self, document: Document, statement: ast.stmt, site: Site, name: str) -> bool:
+        """Whether a name that is no parameter means the same at a call."""
+        here, there = self._uses.scopes(document), self._uses.scopes(site.document)
+        scope = here.binder(statement, name)
+        if scope is document.tree and not any(True for _ in here.bindings(scope, name)) and hasattr(builtins, name):
+            outer = there.binder(site.statement, name)
+            return outer is site.document.tree and not any(True for _ in there.bindings(outer, name))
+        return document is site.document and there.binder(site.statement, name) is scope
+
+    # -- one caller -----------------------------------------------------------------------------------------------
+
+    def _do(self, site: Site, work: Work, named: list[tuple[ast.expr, str]]) -> bool:
+        """The work at a call of a function that is not traced, or may do it."""
+        document, statement = site.document, site.statement
+        if named and not comes_first(site):
+            return False
+        if not self._declare(site, work.declares):
+            return False
+        naming = [f"{name} = {document.text(term)}" for term, name in named]
+        if any("\n" in line for line in naming):
+            return False
+        lines = work.text.split("\n")
+        if not work.value and not work.behind:
+            self._edits += (replaced(document, term, name) for term, name in named)
+            return self._add(before(document, statement, [*naming, *lines]))
+        if named:
+            return False
+        return self._receive(site, work.value, lines)
+
+    def _receive(self, site: Site, value: str, lines: list[str]) -> bool:
+        """The result of a call gets a name where it has none, a further one too, and the work is done behind it."""
+        document, statement = site.document, site.statement
+        further = f", {value}" if value else ""
+        if isinstance(statement, ast.Assign) and statement.value is site.call:
+            if len(statement.targets) != 1 or names_in(statement.targets[0]) & names_in(tree_of("\n".join(lines))):
+                return False
+            target = statement.targets[0]
+            if value:
+                self._edits.append(replaced(document, target, f"{enclosed(document.text(target))}{further}"))
+            return not lines or self._add(after(document, statement, lines))
+        if isinstance(statement, ast.Expr) and statement.value is site.call:
+            if value:
+                self._edits.append(replaced(document, site.call, f"_{further} = {document.text(site.call)}"))
+            return not lines or self._add(after(document, statement, lines))
+        if isinstance(statement, ast.AnnAssign) or not comes_first(site):
+            return False
+        call = document.text(site.call)
+        result = self._free_name(site, "result")
+        if "\n" in call:
+            return False
+        self._edits.append(replaced(document, site.call, result))
+        return self._add(before(document, statement, [f"{result}{further} = {call}", *lines]))
+
+    def _hand_on(self, site: Site, caller: _Definition, work: Work) -> bool:
+        """A traced caller returns the further result to its own callers."""
+        if isinstance(site.statement, ast.Return) and site.statement.value is site.call:
+            return _annotation(self._edits, site.document, caller, work.type)
+        if isinstance(site.statement, ast.Return):
+            return False
+        return self._receive(site, work.value, []) and self._returns(
+            site.document, caller, site.statement, work.value, work.type
+        )
+
+    def _declare(self, site: Site, names: tuple[str, ...]) -> bool:
+        """`global` or `nonlocal` for the outer variables that are bound at a call."""
+        function = site.function
+        if not names or function is None:
+            return True
+        if isinstance(function, ast.Lambda):
+            return False
+        known = scope_of(function)
+        lines: list[str] = []
+        for name in names:
+            scope = self._uses.scopes(site.document).binder(site.statement, name)
+            if scope is function:
+                return False
+            word = "global" if isinstance(scope, ast.Module) else "nonlocal"
+            if name not in known.global_names and name not in known.nonlocal_names:
+                lines.append(f"{word} {name}")
+        return not lines or self._add(at_top_of_body(site.document, function, lines))
+
+    def _free_name(self, site: Site, wanted: str) -> str:
+        """A name for a variable at a call: what is local to other functions does not matter."""
+        if site.function is not None:
+            return free_name(site.function, wanted)
+        scopes, tree = self._uses.scopes(site.document), site.document.tree
+        number, name = 1, wanted
+        while any(True for _ in scopes.bindings(tree, name)) or any(True for _ in scopes.reads(tree, name)):
+            number += 1
+            name = f"{wanted}_{number}"
+        return name
+
+    # -- results --------------------------------------------------------------------------------------------------
+
+    def _returns(self, document: Document, function: _Definition, statement: ast.stmt, value: str, kind: str) -> bool:
+        """Every `return` behind a statement returns a value as well."""
+        if not isinstance(function.body[-1], (ast.Return, ast.Raise)):
+            return False
+        for node in own_scope(function):
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                return False
+            if isinstance(node, ast.Return) and document.bounds(node) > document.bounds(statement):
+                if node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None):
+                    return False
+                text = document.text(node.value)
+                if isinstance(node.value, ast.Tuple) and enclosed(text) != text:
+                    self._edits.append(replaced(document, node.value, f"({text}), {value}"))
+                else:
+                    end = document.bounds(node.value)[1]
+                    self._edits.append(Edit(document.range(end, end), f", {value}"))
+        return _annotation(self._edits, document, function, kind)
+
+    def _add(self, edit: Edit | None) -> bool:
+        if edit is not None:
+            self._edits.append(edit)
+        return edit is not None
+
+
+def _annotation(edits: list[Edit], document: Document, function: _Definition, kind: str) -> bool:
+    """The annotation of what a function returns, with that of its further result; False if it cannot be written."""
+    if function.returns is None:
+        return True
+    if not kind or isinstance(function.returns, ast.Constant) or not _is_bound(document, kind):
+        return False
+    edits.append(replaced(document, function.returns, f"tuple[{document.text(function.returns)}, {kind}]"))
+    return True
+
+
+def _is_bound(document: Document, kind: str) -> bool:
+    """Whether a file has what an annotation begins with."""
+    first = kind.partition(".")[0]
+    return hasattr(builtins, first) or first in bound(document)
+
+
+def _merged(edits: list[Edit]) -> list[Edit]:
+    """Insertions at one place as one edit, in the order in which they were made."""
+    found: dict[object, Edit] = {}
+    for edit in edits:
+        known = found.get(edit.span)
+        found[edit.span] = edit if known is None else Edit(edit.span, known.text + edit.text)
+    return list(found.values())

@@ -1,0 +1,164 @@
+"""One more parameter for a function and for those that call it, up to where callers can write the value themselves.
+
+The parameter has the same name everywhere. All calls in the project pass it; if one cannot, nothing is changed.
+"""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.fixes.code.edits import with_argument, with_parameter
+from nonstrict.fixes.code.names import spelled as name_spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Edit, Span
+    from nonstrict.fixes.code.documents import Document
+    from nonstrict.fixes.uses.references import Call, Uses
+    from nonstrict.fixes.uses.spots import Spelled
+
+#: So many functions at most get the parameter: a longer way is a design of its own.
+_MAX_FUNCTIONS = 12
+
+
+class Extended(NamedTuple):
+    """A function that gets the parameter."""
+
+    document: Document
+    node: FunctionNode
+
+
+class Passing(ABC):
+    """What is passed, and how far up.
+
+    `annotation` is the dotted name of its type, "" if it is not known. Each of `functions` gets the parameter, so that
+    its callers pass the value; other callers write it. `bound_by` is the statement that gave the name its value so far,
+    and goes.
+    """
+
+    def __init__(
+        self, name: str, annotation: str, functions: frozenset[Span], bound_by: ast.stmt | None = None
+    ) -> None:
+        self.name = name
+        self.annotation = annotation
+        self.functions = functions
+        self.bound_by = bound_by
+
+    @abstractmethod
+    def written(self, function: Extended, call: Call) -> Spelled | None:
+        """How the code around a call of a changed function writes the value; None where it cannot."""
+
+    def is_value(self, document: Document, node: ast.Name) -> bool:
+        """Whether a name that a changed function reads is the value: then the parameter may have that name."""
+        return False
+
+    def agrees(self, function: Extended, call: Call, caller: Extended) -> bool:
+        """Whether the parameter of a function is the value that its call of another changed function needs."""
+        return True
+
+
+class Change(NamedTuple):
+    """The functions that get the parameter, the one that needs it first, and the edits of signatures and calls."""
+
+    functions: tuple[Extended, ...]
+    edits: tuple[Edit, ...]
+
+
+def passed(uses: Uses, document: Document, node: ast.AST, passing: Passing) -> Change | None:
+    """The change by which a value reaches an expression as a parameter; None if some use stands in the way."""
+    first = home(uses, document, node, passing)
+    if first is None:
+        return None
+    functions = [first]
+    edits: list[Edit] = []
+    for function in _growing(functions):
+        found = uses.of(function.document, function.node)
+        if len(functions) > _MAX_FUNCTIONS or found.obstacles or not found.calls or not _is_free(function, passing):
+            return None
+        edits += _with_parameter(function, passing)
+        for call in found.calls:
+            caller = home(uses, call.document, call.node, passing)
+            if caller is not None:
+                if not passing.agrees(function, call, caller):
+                    return None
+                value, more = passing.name, ()
+                if caller not in functions:
+                    functions.append(caller)
+            else:
+                written = passing.written(function, call)
+                if written is None:
+                    return None
+                value, more = written.text, written.edits
+            edits += (*more, _with_argument(function, call, passing.name, value))
+    return Change(tuple(functions), tuple(edits))
+
+
+def _growing(functions: list[Extended]) -> Iterator[Extended]:
+    done = 0
+    while done < len(functions):
+        yield functions[done]
+        done += 1
+
+
+def home(uses: Uses, document: Document, node: ast.AST, passing: Passing) -> Extended | None:
+    """The outermost function around a node that the value passes through: functions in it see its parameter."""
+    around = [one for one in uses.scopes(document).functions(node) if document.span(one) in passing.functions]
+    return Extended(document, around[-1]) if around else None
+
+
+def _is_free(function: Extended, passing: Passing) -> bool:
+    """Whether a name can be a parameter: nothing in the function binds it, and reads of it are reads of the value."""
+    if passing.bound_by is not None and passing.bound_by in getattr(function.node, "body", ()):
+        return _is_bound_once(function.node, passing.name)
+    for node in ast.walk(function.node):
+        if isinstance(node, FunctionNode):
+            scope = scope_of(node)
+            if passing.name in scope.local | scope.global_names | scope.nonlocal_names:
+                return False
+        elif isinstance(node, ast.Name) and node.id == passing.name and not passing.is_value(function.document, node):
+            return False
+    return True
+
+
+def _is_bound_once(function: FunctionNode, name: str) -> bool:
+    """Whether nothing but one assignment binds a variable of a function, before anything reads it."""
+    bound = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
+    inner = (node for node in ast.walk(function) if isinstance(node, FunctionNode))
+    named = sum(name in scope_of(node).local | scope_of(node).nonlocal_names for node in inner)
+    return (
+        named == 1
+        and sum(isinstance(node.ctx, ast.Store) for node in bound) == 1
+        and name in scope_of(function).assigned
+    )
+
+
+def takes_keyword(function: FunctionNode) -> bool:
+    """Whether a new parameter has to be passed by its name: others may be left out, or take all that follows."""
+    return bool(function.args.defaults) or function.args.vararg is not None
+
+
+def _with_parameter(function: Extended, passing: Passing) -> Iterator[Edit]:
+    text = passing.name
+    if passing.annotation and _is_annotated(function.node):
+        known = name_spelled(function.document, passing.annotation) if "." in passing.annotation else None
+        text += f": {known.text if known is not None else passing.annotation}"
+        yield from known.edits if known is not None else ()
+    yield with_parameter(function.document, function.node, text, keyword_only=takes_keyword(function.node))
+
+
+def _is_annotated(function: FunctionNode) -> bool:
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    own = [argument for argument in arguments if argument.arg not in ("self", "cls")]
+    return bool(own) and all(argument.annotation is not None for argument in own)
+
+
+def _with_argument(function: Extended, call: Call, name: str, value: str) -> Edit:
+    arguments = function.node.args
+    given = len(call.node.args) + (call.bound is not None)
+    complete = given == len(arguments.posonlyargs) + len(arguments.args)
+    by_position = complete and not call.node.keywords and not takes_keyword(function.node)
+    return with_argument(call.document, call.node, value if by_position else f"{name}={value}")

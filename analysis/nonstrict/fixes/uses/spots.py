@@ -1,0 +1,187 @@
+"""State as code spells it: the variable that an expression begins with, its steps, and how other code writes the same.
+
+`CONFIG.scale` in one file is `settings.CONFIG.scale` in another one, which asks the module that the first one asked:
+what is bound anew there is seen.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.steps import ANY_ENTRY, entry
+from nonstrict.fixes.code.edits import with_import
+from nonstrict.program.places import VIEW, Origin, Place
+
+if TYPE_CHECKING:
+    from nonstrict.findings import Edit
+    from nonstrict.fixes.code.documents import Document
+    from nonstrict.fixes.code.scopes import Scope, Scopes
+    from nonstrict.fixes.uses.references import Uses
+
+_MAX_HOPS = 8
+
+
+class Spot(NamedTuple):
+    """A variable of a file, and the steps from it: `.scale`, `['w']`. `scope` is what binds the variable."""
+
+    path: str
+    scope: Scope
+    name: str
+    steps: tuple[str, ...] = ()
+
+
+class Spelled(NamedTuple):
+    """An expression, and the edits that import what it needs."""
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+
+
+def chain(node: ast.AST) -> list[ast.expr]:
+    """The parts of `a.b["k"]`, the name first: `a`, `a.b`, `a.b["k"]`; empty if it does not begin with a name."""
+    found: list[ast.expr] = []
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        found.append(node)
+        node = node.value
+    return [node, *reversed(found)] if isinstance(node, ast.Name) else []
+
+
+def root_of(node: ast.AST) -> ast.Name | None:
+    """The name that an expression begins with."""
+    parts = chain(node)
+    return parts[0] if parts and isinstance(parts[0], ast.Name) else None
+
+
+def step(node: ast.expr) -> str:
+    """The last step of a chain."""
+    return f".{node.attr}" if isinstance(node, ast.Attribute) else entry(node.slice)  # type: ignore[attr-defined]
+
+
+def spot_of(uses: Uses, document: Document, node: ast.expr) -> Spot | None:
+    """The variable and the steps that an expression names; None if it is more than names, attributes and entries.
+
+    A name of a module that is imported is one of that module: `settings.scale`.
+    """
+    parts = chain(node)
+    if not parts:
+        return None
+    scopes = uses.scopes(document)
+    for index in range(len(parts) - 2, -1, -1):
+        path = scopes.module_at(parts[index])
+        following = parts[index + 1]
+        if path and isinstance(following, ast.Attribute):
+            other = uses.documents.document(path)
+            steps = tuple(step(part) for part in parts[index + 2 :])
+            return Spot(path, other.tree, following.attr, steps) if other is not None else None
+    name = root_of(node)
+    if name is None:
+        return None
+    return Spot(document.path, scopes.binder(name, name.id), name.id, tuple(step(part) for part in parts[1:]))
+
+
+def origin(uses: Uses, spot: Spot) -> Spot:
+    """Where a variable that is imported comes from."""
+    for _ in range(_MAX_HOPS):
+        document = uses.documents.document(spot.path)
+        if document is None or not isinstance(spot.scope, ast.Module):
+            return spot
+        scopes = uses.scopes(document)
+        names = {scopes.imported(node, spot.name) for node in scopes.bindings(spot.scope, spot.name)}
+        package, _, name = (names.pop() if len(names) == 1 else "").rpartition(".")
+        path = scopes.file_of(package)
+        other = uses.documents.document(path) if path else None
+        if other is None:
+            return spot
+        spot = Spot(path, other.tree, name, spot.steps)
+    return spot
+
+
+def is_at(uses: Uses, spot: Spot, place: Place) -> bool:
+    """Whether an expression reads what lives at a place of the program."""
+    if spot.steps != tuple(one for one in place.path if one != VIEW):
+        return False
+    if place.origin is Origin.GLOBAL:
+        return isinstance(spot.scope, ast.Module) and any(
+            (known.path, known.name) == (place.owner, place.name) for known in (spot, origin(uses, spot))
+        )
+    inside = not isinstance(spot.scope, (ast.Module, ast.ClassDef))
+    return place.origin is Origin.CELL and spot.name == place.name and inside
+
+
+def is_constant(spot: Spot) -> bool:
+    """Whether all keys on the way are known."""
+    return ANY_ENTRY not in spot.steps
+
+
+def spelled(uses: Uses, document: Document, node: ast.AST, spot: Spot, suffix: str) -> Spelled | None:
+    """How code at a node writes a variable, and `suffix` behind it; None if it cannot see the variable."""
+    scopes = uses.scopes(document)
+    if spot.path == document.path:
+        return Spelled(spot.name + suffix) if scopes.binder(node, spot.name) is spot.scope else None
+    if not isinstance(spot.scope, ast.Module):
+        return None
+    first = origin(uses, spot)
+    stays = not (_is_rebound(uses, first) or _is_rebound(uses, spot))
+    known = _imported_name(uses, document, node, first) if stays else ""
+    if known:
+        return Spelled(known + suffix)
+    for one in (spot, first) if stays else (spot,):
+        module = _imported_module(uses, document, node, one.path)
+        if module:
+            return Spelled(f"{module}.{one.name}{suffix}")
+    made = _new_import(uses, document, node, spot.path)
+    return Spelled(f"{made.text}.{spot.name}{suffix}", made.edits) if made is not None else None
+
+
+def _imported_name(uses: Uses, document: Document, node: ast.AST, first: Spot) -> str:
+    """The name that a file imports a variable by; "" if it does not."""
+    scopes = uses.scopes(document)
+    for statement, alias in scopes.imports:
+        name = alias.asname or alias.name
+        here = statement in document.tree.body and isinstance(statement, ast.ImportFrom)
+        if here and scopes.binder(node, name) is document.tree:
+            found = origin(uses, Spot(document.path, document.tree, name))
+            if (found.path, found.name) == (first.path, first.name):
+                return name
+    return ""
+
+
+def _is_rebound(uses: Uses, spot: Spot) -> bool:
+    """Whether something binds a variable of a module anew: then those who imported it see the old value."""
+    module = uses.machine.project.module(spot.path)
+    if module is None or module.rebound(spot.name):
+        return True
+    return any(not write.steps for write in uses.machine.foreign_writes(module, spot.name))
+
+
+def _imported_module(uses: Uses, document: Document, node: ast.AST, path: str) -> str:
+    """How code at a node writes a module of the project that is imported at the top level; "" if it is not."""
+    scopes = uses.scopes(document)
+    for statement, alias in scopes.imports:
+        text = alias.asname or alias.name
+        visible = scopes.binder(node, text.partition(".")[0]) is document.tree
+        if statement in document.tree.body and visible and scopes.file_of(_meant(scopes, statement, alias)) == path:
+            return text
+    return ""
+
+
+def _new_import(uses: Uses, document: Document, node: ast.AST, path: str) -> Spelled | None:
+    """A module of the project by its whole name, and its import; None if that name means something else there."""
+    scopes = uses.scopes(document)
+    dotted = uses.machine.project.name_of(path)[1]
+    root = dotted.partition(".")[0]
+    taken = any(scopes.imported(known, root) != root for known in scopes.bindings(document.tree, root))
+    if not dotted or taken or scopes.binder(node, root) is not document.tree:
+        return None
+    if uses.machine.project.find(dotted, scopes.module) != path:
+        return None
+    edit = with_import(document, f"import {dotted}")
+    return Spelled(dotted, (edit,)) if edit is not None else None
+
+
+def _meant(scopes: Scopes, statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    """The dotted name of what an import imports."""
+    if isinstance(statement, ast.Import):
+        return alias.name
+    return scopes.imported(statement, alias.asname or alias.name)
