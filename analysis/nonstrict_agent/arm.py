@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import sysconfig
 import types
@@ -22,6 +23,9 @@ from nonstrict_agent.testing import SkippedError, run_test
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+#: Names by which programs declare custom operators.
+_OPERATORS = re.compile(r"custom_op|triton_op|torch\.library|register_(?:fake|kernel)|\bLibrary\(")
+
 
 def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     """Run one arm.
@@ -40,7 +44,9 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     records = LogRecords(is_user)
     recorder = Recorder(_recording(job, is_user), events, records)
     lines = Lines(is_user)
-    install_regions(recorder, job["backend"], job.get("alone", ""))
+    install_regions(
+        recorder, job["backend"], job.get("alone", ""), operators=_OPERATORS.search(job["text"]) is not None
+    )
     install_batons()
     install_overlays(job.get("overlays", {}))
     is_test = job["driver"]["kind"] == "test"

@@ -24,8 +24,10 @@ FAKE = "fake"
 _MARK = "_nonstrict_region"
 
 
-def install_regions(recorder: Recorder, backend: str, alone: str = "") -> None:
+def install_regions(recorder: Recorder, backend: str, alone: str = "", *, operators: bool = False) -> None:
     """Replace the entry points of torch's compilers in this process, which ends with the experiment.
+
+    `operators` says that the program declares custom operators: graphs of earlier runs are not used then.
 
     With `alone`, the qualified name of a marked function, only that function is compiled, by itself, wherever the
     program calls it; regions of the program stay eager.
@@ -34,7 +36,7 @@ def install_regions(recorder: Recorder, backend: str, alone: str = "") -> None:
 
     if backend in {EAGER, FAKE}:
         torch.compiler.set_stance("force_eager")
-    _settle(backend)
+    _settle(backend, operators=operators)
     compiled = _compile(torch.compile, recorder, backend)
     torch.compile = _left_alone if alone else compiled
     if alone:
@@ -77,9 +79,10 @@ def _marking(marker: Callable[..., Any], alone: str, compiled: Callable[..., Any
     return mark
 
 
-def _settle(backend: str) -> None:
+def _settle(backend: str, *, operators: bool) -> None:
     """Settings under which arms are comparable: the same random numbers, no worker processes, no hidden errors."""
     import torch._dynamo.config as dynamo
+    import torch._functorch.config as functorch
 
     dynamo.suppress_errors = False
     _skip_guard_timing()
@@ -88,6 +91,11 @@ def _settle(backend: str) -> None:
 
         inductor.fallback_random = True
         inductor.compile_threads = 1
+        if operators:
+            # What an operator declares (its fake, what it changes) is no part of the keys of torch 2.13: after an edit
+            # of the declaration, the graph of the text before is used again.
+            functorch.enable_autograd_cache = False
+            inductor.fx_graph_cache = False
 
 
 def _skip_guard_timing() -> None:

@@ -24,12 +24,15 @@ _WRITING_ARGUMENTS = frozenset({"NST202"})
 
 #: Rules about which branch a trace keeps: agreement only says that all calls took the same one.
 _BRANCHING = frozenset({"NST506"})
+#: Rules about fakes, which only tracing executes: what they stand for runs in eager code.
+_OF_FAKES = frozenset({"NST608"})
 
 
 def reached(suspect: Suspect, control: Mapping[str, Any]) -> bool:
-    """Whether eager code executed a line of the finding."""
+    """Whether eager code executed a line of the finding, or of the function whose fake it is about."""
     lines = {path: set(numbers) for path, numbers in control.get("lines", {}).items()}
-    return any(line in lines.get(path, ()) for path, line in suspect.places)
+    places = suspect.places | suspect.writers if suspect.code in _OF_FAKES else suspect.places
+    return any(line in lines.get(path, ()) for path, line in places)
 
 
 def sensitive(suspect: Suspect, eager: Mapping[str, Any]) -> bool:

@@ -148,9 +148,11 @@ def _first(*told: Iterator[Finding]) -> Iterator[Finding]:
 def _finding(
     body: Body, fake: Body, node: ast.AST, message: str, advice: str, severity: Severity | None = None
 ) -> Finding:
-    evidence = (Related(fake.applied.span_of(node), "here"),)
-    found = report_at(RULE, body, evidence[0].span, message, help=advice, severity=severity)
-    return found._replace(related=(Related(body.marked_at, f"the fake of `{body.function}`, which is declared here"),))
+    returned = next(iter(body.applied.returned()), None)
+    declared = Related(body.marked_at, f"the fake of `{body.function}`, which is declared here")
+    real = () if returned is None else (Related(body.applied.span_of(returned), "what the function returns"),)
+    found = report_at(RULE, body, fake.applied.span_of(node), message, help=advice, severity=severity)
+    return found._replace(related=(declared, *real))
 
 
 # -- what a fake may not do ---------------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""The text of a file as fixes read and change it."""

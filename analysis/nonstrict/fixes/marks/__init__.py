@@ -1,0 +1,1 @@
+"""The marker itself: which, where, and beside which decorators (NST601 to NST605)."""

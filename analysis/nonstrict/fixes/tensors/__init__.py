@@ -1,0 +1,1 @@
+"""Data of tensors stays in tensors, and breaking constructs are written another way (NST402, NST701)."""
