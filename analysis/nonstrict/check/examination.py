@@ -24,6 +24,7 @@ from nonstrict.rules.registry import RULES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from nonstrict.fixes.code.documents import Document
     from nonstrict.program.definitions import Region
     from nonstrict.text.source import Source
 
@@ -66,6 +67,7 @@ def _examine(
     scout: Machine | None = None
     wrappers = Wrappers(set(), set())
     shares: list[Share] = []
+    documents: dict[str, Document | None] = {}
     for number, part in parts:
         if scout is None:
             scout = Machine(Project(options.site_packages, _overlays(marked, options)), files, torch, found)
@@ -77,7 +79,7 @@ def _examine(
             options.kept.append(machine)
         own = {file.path for file in part} | (wrappers.users if number == 0 else set[str]())
         task = Task(own, wrappers.users.union(file.path for file in marked), wrappers.names)
-        shares.append(examined(machine, task, options).share)
+        shares.append(examined(machine, task, options, documents=documents).share)
     problems = [
         Finding("NST901", Severity.ERROR, problem.span, problem.message)
         for module in (scout.project.loaded() if scout is not None else ())
@@ -110,9 +112,16 @@ class Examined(NamedTuple):
 
 
 def examined(
-    machine: Machine, task: Task, options: AnalysisOptions, wanted: Callable[[MarkedBody], bool] | None = None
+    machine: Machine,
+    task: Task,
+    options: AnalysisOptions,
+    wanted: Callable[[MarkedBody], bool] | None = None,
+    documents: dict[str, Document | None] | None = None,
 ) -> Examined:
-    """What is found in one part by a machine of its own; only in the bodies that are `wanted`, if that is given."""
+    """What is found in one part by a machine of its own; only in the bodies that are `wanted`, if that is given.
+
+    `documents` are those that were read for the fixes of other parts.
+    """
     failures: list[tuple[str, str]] = []
     for path in sorted(task.own):
         failures += _discovered(machine, path, task.names)
@@ -126,7 +135,7 @@ def examined(
         # Once nothing is looked at any more: what fixes ask of the program must not decide what is found.
         from nonstrict.check.mending import mended
 
-        found = mended(machine, found, told)
+        found = mended(machine, found, told, documents)
     read = frozenset(module.path for module in machine.project.loaded())
     return Examined(Share(list(found.values()), failures, read), tuple(told))
 

@@ -216,17 +216,20 @@ def _wrong(before: CheckResult, after: CheckResult, steps: Sequence[_Step]) -> l
 
 
 def _accuses(before: CheckResult, after: CheckResult, steps: Sequence[_Step]) -> bool:
-    """Whether there are errors now that were not there before, wherever in the file they stood."""
-    known = _moved(before.diagnostics, steps)
-    now = Counter(map(_place, after.diagnostics))
-    new = [one for one in after.diagnostics if one.severity is Severity.ERROR and now[_place(one)] > known[_place(one)]]
+    """Whether there are errors now that were not there before, wherever in the file they stood.
+
+    What says the same rule of the same place in other words is not new: it may name what a fix wrote anew.
+    """
+    edits = [edit for step in steps for edit in step.fix.edits]
+    known = Counter(_spot(one, edits) for one in before.diagnostics)
+    now = Counter(map(_spot, after.diagnostics))
+    new = [one for one in after.diagnostics if one.severity is Severity.ERROR and now[_spot(one)] > known[_spot(one)]]
     if len(after.failures) > len(before.failures):
         return True
     if not new:
         return False
-    edits = [edit for step in steps for edit in step.fix.edits]
     fixed = {id(finding) for step in steps for finding in step.findings}
-    gone = Counter(_content(one) for one in before.diagnostics if id(one) not in fixed and not now[_place(one, edits)])
+    gone = Counter(_content(one) for one in before.diagnostics if id(one) not in fixed and not now[_spot(one, edits)])
     return bool(Counter(map(_content, new)) - gone)
 
 
@@ -239,6 +242,12 @@ def _moved(diagnostics: Iterable[Diagnostic], steps: Sequence[_Step]) -> Counter
 def _place(diagnostic: Diagnostic, edits: Iterable[LocatedEdit] = ()) -> Place:
     where: Location = diagnostic.location
     return diagnostic.code, diagnostic.message, where.path, where.cell, *moved(where, edits)
+
+
+def _spot(diagnostic: Diagnostic, edits: Iterable[LocatedEdit] = ()) -> tuple[str, str, int | None, int, int]:
+    """The rule and the place of a finding, whatever it says."""
+    code, _, path, cell, row, column = _place(diagnostic, edits)
+    return code, path, cell, row, column
 
 
 def _content(diagnostic: Diagnostic) -> tuple[str, str, str]:

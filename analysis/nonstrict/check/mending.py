@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from nonstrict.fixes.context import Context, Documents
 from nonstrict.rules.registry import RULES
+from nonstrict.text.lexer import comments
 from nonstrict.text.source import SourceKind
 
 if TYPE_CHECKING:
@@ -14,16 +15,25 @@ if TYPE_CHECKING:
 
     from nonstrict.check.examination import Told
     from nonstrict.findings import Edit, Finding, Fix
+    from nonstrict.fixes.code.documents import Document
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.machine import Machine
 
 Key = TypeVar("Key")
 
 
-def mended(machine: Machine, found: Mapping[Key, Finding], told: Iterable[Told]) -> dict[Key, Finding]:
-    """Some findings, each with the fixes of its rule; `told` are the bodies that they were found in."""
+def mended(
+    machine: Machine,
+    found: Mapping[Key, Finding],
+    told: Iterable[Told],
+    known: dict[str, Document | None] | None = None,
+) -> dict[Key, Finding]:
+    """Some findings, each with the fixes of its rule; `told` are the bodies that they were found in.
+
+    `known` are files that were read for the fixes of other parts, and is added to.
+    """
     bodies = {finding: one.body for one in told for finding in one.findings}
-    documents = Documents(machine)
+    documents = Documents(machine, known)
     return {key: finding._replace(fixes=_fixes(documents, bodies, finding)) for key, finding in found.items()}
 
 
@@ -46,7 +56,23 @@ def _is_sound(documents: Documents, fix: Fix) -> bool:
     """Whether the edits can be made: none overlaps another one, and each replaces code as the file has it."""
     edits = _ordered(fix.edits)
     apart = all(one.span.path != other.span.path or one.span[3:] <= other.span[1:3] for one, other in pairwise(edits))
-    return bool(edits) and apart and all(_is_faithful(documents, edit) for edit in edits)
+    return bool(edits) and apart and all(_is_faithful(documents, edit) for edit in edits) and _keeps(documents, edits)
+
+
+def _keeps(documents: Documents, edits: tuple[Edit, ...]) -> bool:
+    """Whether no comment is lost but those on the lines of what is taken out as a whole."""
+    written = "".join(edit.text for edit in edits)
+    for edit in edits:
+        document = documents.document(edit.span.path)
+        if document is None:
+            return False
+        start = document.offset(edit.span.line, edit.span.column)
+        end = document.offset(edit.span.end_line, edit.span.end_column)
+        code = document.code[start:end]
+        whole = edit.text.strip() in ("", "pass") and not document.lines[edit.span.line - 1][: edit.span.column].strip()
+        if not whole and any(code[first:last].rstrip() not in written for first, last in comments(code)):
+            return False
+    return True
 
 
 def _is_faithful(documents: Documents, edit: Edit) -> bool:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 class Documents:
     """The files that fixes looked at, each parsed once."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, known: dict[str, Document | None] | None = None) -> None:
+        """Begin with what is `known` of the same texts to others, and add to it."""
         self.machine = machine
-        self._known: dict[str, Document | None] = {}
+        self._known: dict[str, Document | None] = known if known is not None else {}
 
     @cached_property
     def uses(self) -> Uses:

@@ -132,7 +132,9 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
         elements = [heap.element for heap in (left.heap, right.heap) if heap is not None and heap.element is not None]
         return container(left.kind, *elements).with_pending(pending)
     if left.kind is Kind.NUMPY or right.kind is Kind.NUMPY:
-        return Value(Kind.NUMPY, pending=pending)
+        # A tensor and an array make a tensor.
+        others = {member.kind for member in (*left.alternatives(), *right.alternatives())}
+        return UNKNOWN.with_pending(pending) if others & {Kind.UNKNOWN, *TENSORS} else Value(Kind.NUMPY, pending=pending)
     if left.kind in _NUMERIC and right.kind in _NUMERIC:
         if isinstance(operator, ast.BitOr) and True in (left.const, right.const):
             return Value(Kind.BOOL, FRESH, const=True)

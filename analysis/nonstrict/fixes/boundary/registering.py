@@ -45,7 +45,9 @@ class Way(NamedTuple):
 
 
 def register_argument(context: Context) -> Iterator[Fix]:
-    """Register the class of an argument."""
+    """Register the class of an argument; `allow_in_graph` takes no objects, registered or not."""
+    if context.body.marker == "in-graph":
+        return
     for argument in context.body.taken:
         refused = argument.refused
         if argument.span == context.finding.span and refused is not None and refused.cls is not None:

@@ -24,7 +24,7 @@ from nonstrict.fixes.captures.passable import (
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.signatures import Passing, passed
-from nonstrict.fixes.uses.spots import chain, is_at, is_constant, origin, spelled, spot_of
+from nonstrict.fixes.uses.spots import chain, is_at, is_constant, origin, spelled, spot_of, steps_text
 from nonstrict.program.places import Origin
 from nonstrict.program.values import BOOL, Kind, Value, join
 
@@ -169,10 +169,7 @@ def _may_pass(context: Context, captured: Captured, place: Place) -> bool:
 
 def _suffix(captured: Captured) -> str:
     """The steps behind the variable, as they are written."""
-    parts = chain(captured.node)
-    count = len(captured.spot.steps)
-    whole = captured.document.bounds(captured.node)[1]
-    return captured.document.code[captured.document.bounds(parts[-1 - count])[1] : whole] if count else ""
+    return steps_text(captured.document, captured.node, len(captured.spot.steps))
 
 
 def _is_same(uses: Uses, document: Document, node: ast.expr, spot: Spot) -> bool:

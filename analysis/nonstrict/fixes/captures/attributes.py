@@ -23,7 +23,7 @@ from nonstrict.fixes.captures.passable import (
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.signatures import Extended, Passing, home, passed
-from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of, step
+from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of, step, steps_text
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import BOOL
@@ -131,7 +131,7 @@ class _Passing(Passing):
         if root.id not in scope.parameters or root.id in scope.assigned:
             return False
         own = tuple(step(part) for part in parts[1:])
-        text = document.text(node)[len(document.text(root)) :]
+        text = steps_text(document, node, len(own))
         self.written_as.setdefault((*own, *steps), text + self.written_as.get(steps, ""))
         meaning = (root.id, (*own, *steps))
         return ANY_ENTRY not in own and self.meanings.setdefault(function.node, meaning) == meaning
@@ -154,7 +154,7 @@ class _Passing(Passing):
         spot, root = spot_of(self.uses, document, given), root_of(given)
         if spot is None or root is None:
             return None
-        own = document.text(given)[len(document.text(root)) :]
+        own = steps_text(document, given, len(chain(given)) - 1)
         return (
             spelled(self.uses, call.document, call.node, spot, own + suffix)
             if len(spot.steps) == own.count(".")

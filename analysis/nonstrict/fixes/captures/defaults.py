@@ -9,7 +9,7 @@ from nonstrict.fixes.captures.attributes import argument
 from nonstrict.fixes.captures.passable import MARKERS, is_accepted, may_be_none, subject_of
 from nonstrict.fixes.code.edits import with_argument
 from nonstrict.fixes.uses import traced
-from nonstrict.fixes.uses.spots import chain, spelled, spot_of
+from nonstrict.fixes.uses.spots import spelled, spot_of, steps_text
 from nonstrict.program import parameters
 from nonstrict.program.places import Origin
 
@@ -47,7 +47,7 @@ def _edits(context: Context, document: Document, function: FunctionNode, name: s
         return None
     bodies = traced.in_bodies(context)
     edits: list[Edit] = []
-    suffix = document.text(default)[len(document.text(chain(default)[-1 - len(spot.steps)])) :]
+    suffix = steps_text(document, default, len(spot.steps))
     for call in found.calls:
         if argument(function, call, name) is not None:
             continue

@@ -9,7 +9,7 @@ from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.captures.passable import depends_on_mode
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.lists import arguments_of, with_element
-from nonstrict.fixes.uses.spots import chain, is_constant, root_of, spelled, spot_of
+from nonstrict.fixes.uses.spots import chain, is_constant, root_of, spelled, spot_of, steps_text
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ def _edits(context: Context, document: Document, marker: ast.Call) -> tuple[Edit
         return None
     called = "module.forward" if module is not marked else "module"
     edits = [replaced(document, marked, f"lambda module, *arguments: {called}(*arguments)")]
-    parts = chain(module)
-    suffix = document.text(module)[len(document.text(parts[-1 - len(spot.steps)])) :]
+    suffix = steps_text(document, module, len(spot.steps))
     for call in found.calls:
         known = spelled(uses, call.document, call.node, spot, suffix)
         if known is None or call.node.keywords:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from nonstrict.facts.scopes import FunctionNode
+from nonstrict.facts.walk import children
 from nonstrict.findings import Span
 
 if TYPE_CHECKING:
@@ -36,14 +37,25 @@ class Document:
         """The lines of the code, without line ends."""
         return self.source.lines
 
-    @cached_property
+    @property
     def nodes(self) -> list[ast.AST]:
-        """All nodes, outer ones before inner ones."""
-        return list(ast.walk(self.tree))
+        """All nodes but operators and contexts (`Add`, `Load`), outer ones before inner ones."""
+        return self._family[0]
+
+    @property
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        return self._family[1]
 
     @cached_property
-    def _parents(self) -> dict[ast.AST, ast.AST]:
-        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+    def _family(self) -> tuple[list[ast.AST], dict[ast.AST, ast.AST]]:
+        """All nodes, and the node around each."""
+        nodes: list[ast.AST] = [self.tree]
+        parents: dict[ast.AST, ast.AST] = {}
+        for node in nodes:
+            for child in children(node):
+                parents[child] = node
+                nodes.append(child)
+        return nodes, parents
 
     @cached_property
     def _starts(self) -> list[int]:

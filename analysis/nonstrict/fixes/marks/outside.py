@@ -56,12 +56,17 @@ def _definition_out(document: Document, function: ast.FunctionDef) -> Iterator[F
         return
     if _count(document, function.name, ast.Store):
         return
-    indent = len(document.indentation(function))
-    lines = [line[indent:] for line in document.lines[first_line(function) - 1 : function.end_lineno]]
+    indent = document.indentation(function)
+    lines = [_dedented(line, indent) for line in document.lines[first_line(function) - 1 : function.end_lineno]]
     added = before(document, outer, [*lines, "", ""])
     gone = taken_out(document, function)
     if added is not None and gone is not None:
         yield Fix(f"Move `{function.name}` out of the region", Applicability.SAFE, (added, gone))
+
+
+def _dedented(line: str, indent: str) -> str:
+    """A line without an indentation; one that is indented less, as in brackets or as a comment, without any."""
+    return line.removeprefix(indent) if line.startswith(indent) else line.lstrip()
 
 
 def _call_out(document: Document, call: ast.Call, target: Value) -> Iterator[Fix]:

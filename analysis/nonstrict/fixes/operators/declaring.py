@@ -133,10 +133,11 @@ def _holds(outer: tuple[object, ...], inner: tuple[object, ...]) -> bool:
 
 def declare(context: Context) -> Iterator[Fix]:
     """Declare the argument that an operator changes, or return a copy of the one that it returns."""
-    seen = context.observed(Event.INPUT_WRITE)
     operator = context.body.applied.operator
     if operator is None:
         return
+    here = (one for one in context.body.observed(Event.INPUT_WRITE) if one.effect.span == context.finding.span)
+    seen = next((one for one in here if one.effect.place.name not in (operator.mutates or ())), None)
     if seen is None:
         yield from _cloned(context, operator)
     elif not seen.effect.place.path or operator.api == "custom_op":

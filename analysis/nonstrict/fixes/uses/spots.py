@@ -58,6 +58,16 @@ def step(node: ast.expr) -> str:
     return f".{node.attr}" if isinstance(node, ast.Attribute) else entry(node.slice)  # type: ignore[attr-defined]
 
 
+def steps_text(document: Document, node: ast.AST, count: int) -> str:
+    """The last steps of a chain as they are written, without parentheses that stand around what is before them."""
+    parts = chain(node)[1:]
+    return "".join(_step_text(document, part) for part in parts[len(parts) - count :])
+
+
+def _step_text(document: Document, node: ast.expr) -> str:
+    return f".{node.attr}" if isinstance(node, ast.Attribute) else f"[{document.text(node.slice)}]"  # type: ignore[attr-defined]
+
+
 def spot_of(uses: Uses, document: Document, node: ast.expr) -> Spot | None:
     """The variable and the steps that an expression names; None if it is more than names, attributes and entries.
 
