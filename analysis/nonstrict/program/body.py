@@ -180,7 +180,7 @@ class MarkedBody:
         function = self.mark.function
         # Without arguments a cache written by hand keeps one result, traced or not.
         cached = function is not None and not self.parameters and returns_what_it_kept(function.node)
-        for seen in observed(self.summary, frozenset(self.machine.resolved), cached=cached):
+        for seen in observed(self.summary, cached=cached):
             grouped.setdefault(seen.effect.event, []).append(seen)
         return grouped
 

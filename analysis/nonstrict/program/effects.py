@@ -125,6 +125,8 @@ class Summary:
     results: dict[ast.AST, Value] = field(default_factory=dict["ast.AST", "Value"])
     #: unbacked values made here: harmless if they reach what the marked function returns
     unbacked: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
+    #: keys of unbacked values that decided a size here, which torch supports
+    resolved: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     #: nondeterministic values made here, and the keys of those that decided something here: effects if they did
     draws: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
     settled: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
@@ -196,15 +198,15 @@ def _happens_once(effect: Effect) -> bool:
     return reads_state or effect.event in _ONCE
 
 
-def observed(root: Summary, harmless: frozenset[tuple[object, ...]], *, cached: bool = False) -> list[Observed]:
+def observed(root: Summary, *, cached: bool = False) -> list[Observed]:
     """Every effect reachable from a summary, nearest first, each with a shortest call chain.
 
-    `harmless` are keys of unbacked values that are known to be used in a way that torch supports; `cached` says
-    whether a cache keeps what the root returns.
+    `cached` says whether a cache keeps what the root returns.
     """
     states = list(reachable(root, cached=cached))
     pending = root.returns.pending if root.returns is not None else frozenset[Effect]()
     returned = {effect.key for effect in pending}
+    harmless = set[tuple[object, ...]]().union(*(reached.summary.resolved for reached in states))
     decided = returned.union(*(reached.summary.settled for reached in states))
     found: dict[tuple[object, ...], Observed] = {}
     for effect in pending:

@@ -153,6 +153,8 @@ def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value
         frame.consume(node, value)
         if name.startswith("itertools."):
             frame.advance(node, value)
+        elif name.startswith("torch.") and not value.is_tensor:
+            frame.sized_elements(value)  # collectives take sizes of parts; what is not known is not accused
     if name in CHANGING_FUNCTIONS and values and values[0].kind in CONTAINERS:
         stores.write(frame, node, values[0].place, values[-1], name.rpartition(".")[2])
     if name.startswith("torch.ops."):

@@ -162,7 +162,7 @@ class Frame:
         """A value decides a size or a split, and nothing else of what is returned: torch supports that."""
         for effect in value.pending:
             if effect.event is Event.ESCAPE:
-                self.machine.resolved.add(effect.key)
+                self.summary.resolved.add(effect.key)
 
     def sized_elements(self, value: Value) -> None:
         """The elements of a list decide sizes."""

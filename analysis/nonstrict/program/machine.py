@@ -91,8 +91,6 @@ class Machine:
         #: the names by which each marked function may be called
         self.mark_names: dict[Mark, set[str]] = {}
         self.marked_names: dict[str, tuple[int, set[str]]] = {}
-        #: keys of unbacked values that only decide a size
-        self.resolved: set[tuple[object, ...]] = set()
         #: writes of attributes by name, in the modules loaded so far
         self.attribute_writes: dict[str, list[Write]] = {}
         #: evidence from the whole project (`nonstrict.program.writers.evidence`): assignments of attributes of a class,
