@@ -221,15 +221,16 @@ def _accuses(before: CheckResult, after: CheckResult, steps: Sequence[_Step]) ->
     What says the same rule of the same place in other words is not new: it may name what a fix wrote anew.
     """
     edits = [edit for step in steps for edit in step.fix.edits]
-    known = Counter(_spot(one, edits) for one in before.diagnostics)
+    fixed = {id(finding) for step in steps for finding in step.findings}
+    others = [one for one in before.diagnostics if id(one) not in fixed]
+    known = Counter(_spot(one, edits) for one in others)
     now = Counter(map(_spot, after.diagnostics))
     new = [one for one in after.diagnostics if one.severity is Severity.ERROR and now[_spot(one)] > known[_spot(one)]]
     if len(after.failures) > len(before.failures):
         return True
     if not new:
         return False
-    fixed = {id(finding) for step in steps for finding in step.findings}
-    gone = Counter(_content(one) for one in before.diagnostics if id(one) not in fixed and not now[_spot(one, edits)])
+    gone = Counter(_content(one) for one in others if not now[_spot(one, edits)])
     return bool(Counter(map(_content, new)) - gone)
 
 

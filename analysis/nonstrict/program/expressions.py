@@ -134,7 +134,9 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
     if left.kind is Kind.NUMPY or right.kind is Kind.NUMPY:
         # A tensor and an array make a tensor.
         others = {member.kind for member in (*left.alternatives(), *right.alternatives())}
-        return UNKNOWN.with_pending(pending) if others & {Kind.UNKNOWN, *TENSORS} else Value(Kind.NUMPY, pending=pending)
+        return (
+            UNKNOWN.with_pending(pending) if others & {Kind.UNKNOWN, *TENSORS} else Value(Kind.NUMPY, pending=pending)
+        )
     if left.kind in _NUMERIC and right.kind in _NUMERIC:
         if isinstance(operator, ast.BitOr) and True in (left.const, right.const):
             return Value(Kind.BOOL, FRESH, const=True)

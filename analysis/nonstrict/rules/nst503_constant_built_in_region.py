@@ -92,8 +92,9 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-The object moves to the level of the module, above the region, where it is made of literals: safe. Where a variable of
-the region holds it, the variable moves.
+The object moves to the level of the module, above the region, where it is made of literals and nothing changes it:
+safe, or unsafe where making it does more than to store what it is given. Where a variable of the region holds it, the
+variable moves.
 
 ## What is not reported
 

@@ -72,7 +72,7 @@ if __name__ == "__main__":
 
 - A marker and `disable`, `@property` or, for `allow_in_graph`, `@classmethod` and `@staticmethod` change places: safe.
 - A class method that only reads numbers and strings of its class becomes a static method: unsafe, as derived classes
-  may have other ones.
+  that were not seen may have other ones.
 - Of `nonstrict_trace` and `leaf_function` the latter is dropped, where no fake is registered: unsafe.
 
 There is no automatic fix for generators, `async` functions and classes.

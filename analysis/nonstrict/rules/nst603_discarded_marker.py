@@ -66,7 +66,7 @@ if __name__ == "__main__":
 ## Fix safety
 
 The result is bound to the name of the function: safe, as plain Python computes the same. Code that imported the name
-before keeps the unmarked function.
+before keeps the unmarked function. There is no fix for a method of a class whose objects torch refuses as arguments.
 
 ## What is not reported
 

@@ -73,7 +73,8 @@ for a pure helper; a `torch.library.custom_op` with a `register_fake` for anythi
   is marked only if no rule has anything to say of it, everything in it was looked into, and its arguments may cross.
 - What depends on data is written in tensors: `torch.where` for a choice by `torch.equal`, `clone()` for `deepcopy`,
   sums and sorting. Unsafe: rounding and gradients may differ, and both sides of a choice are computed.
-- What is computed of literals by deterministic functions of the standard library is computed once, by the module: safe.
+- What is computed of literals by deterministic functions of the standard library is computed once, by the module: safe,
+  or unsafe where not every call gets there, as the module does when it is imported.
 - Another value that depends on no argument is computed by the callers and passed: unsafe, as callers that were not seen
   break.
 - A message, a file or a setting moves in front of each call of the region, or is removed: unsafe.

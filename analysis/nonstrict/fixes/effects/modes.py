@@ -29,7 +29,10 @@ def enter_grad_mode(context: Context) -> Iterator[Fix]:
     function = document.function(statement)
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or statement not in function.body:
         return
-    later = function.body[function.body.index(statement) + 1 :]
+    index = function.body.index(statement)
+    if any(_switches(document, one) for one in function.body[:index]):
+        return  # it ends what an earlier one began
+    later = function.body[index + 1 :]
     ends = next((one for one in later if _switches(document, one)), None)
     inside = later if ends is None else later[: later.index(ends)]
     if not inside or _binds_outer(inside):

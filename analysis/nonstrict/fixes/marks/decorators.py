@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import replaced
@@ -167,10 +168,21 @@ def _static(context: Context, applied: Applied) -> Iterator[Fix]:
         around = document.parent(use)
         if not isinstance(around, ast.Attribute) or around.attr not in constants or isinstance(around.ctx, ast.Store):
             return
+    if uses and _has_derived(context, owner.name):
+        return  # they may have constants of their own
     edits = [replaced(document, use, owner.name) for use in uses]
     edits += [replaced(document, decorator, "staticmethod"), _without_first(document, function)]
     title = f"Make `{function.name}` a static method"
     yield Fix(title, Applicability.UNSAFE, tuple(edits))
+
+
+def _has_derived(context: Context, name: str) -> bool:
+    """Whether a class of the project inherits from one of this name, as far as can be told."""
+    holding = context.documents.uses.holding(name)
+    bases = (
+        base for one in holding or () for node in one.nodes if isinstance(node, ast.ClassDef) for base in node.bases
+    )
+    return holding is None or any(last_name(base) == name for base in bases)
 
 
 def _constants(owner: ast.ClassDef) -> frozenset[str]:

@@ -13,7 +13,9 @@ from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.documents import first_line
 from nonstrict.fixes.code.edits import before, removed, replaced
 from nonstrict.fixes.code.names import bindings, dotted, fresh, outermost
+from nonstrict.fixes.code.pure import is_pure
 from nonstrict.knowledge.operators import torch_function
+from nonstrict.program.boundary import soundness
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Kind
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
+    from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.values import Value
 
 _PARTIAL = "functools.partial"
@@ -174,6 +178,8 @@ def move_constant(context: Context) -> Iterator[Fix]:
     given = (*value.args, *(keyword.value for keyword in value.keywords))
     if not isinstance(value.func, ast.Name) or not all(_is_literal(one) for one in given):
         return
+    if _may_change(context) or (local is not None and not _is_only_read(document, local)):
+        return
     if local is None:
         name = fresh(document, _snake(value.func.id), outer)
         edit: Edit | None = replaced(document, node, name)
@@ -183,7 +189,53 @@ def move_constant(context: Context) -> Iterator[Fix]:
         edit = taken_out(document, statement) if statement is not None and not _binds_module(document, name) else None
     added = before(document, outer, [f"{name} = {document.text(value)}", "", ""])
     if added is not None and edit is not None:
-        yield Fix(f"Make `{name}` outside the region", Applicability.SAFE, (edit, added))
+        sure = Applicability.SAFE if _only_keeps(context) else Applicability.UNSAFE
+        yield Fix(f"Make `{name}` outside the region", sure, (edit, added))
+
+
+def _registration(context: Context) -> tuple[Taken, Registration] | None:
+    """The object that a finding is about, and the registration of its class as a constant."""
+    for taken in context.body.taken:
+        for one in taken.registrations if taken.span == context.finding.span else ():
+            if one.kind == "constant":
+                return taken, one
+    return None
+
+
+def _may_change(context: Context) -> bool:
+    """Whether one object for all calls may be another one than each call made, as something changes it."""
+    known = _registration(context)
+    return known is None or any(True for _ in soundness.faults(context.body, *known))
+
+
+def _is_only_read(document: Document, name: str) -> bool:
+    """Whether a variable is only passed, and asked for attributes: no method is called on it."""
+    for node in document.nodes:
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            outer = document.parent(node)
+            if isinstance(outer, ast.Attribute):
+                called = document.parent(outer)
+                if not isinstance(outer.ctx, ast.Load) or (isinstance(called, ast.Call) and called.func is outer):
+                    return False
+            elif not isinstance(outer, (ast.Call, ast.keyword)):
+                return False
+    return True
+
+
+def _only_keeps(context: Context) -> bool:
+    """Whether making an object does nothing but to store what it is given."""
+    known = _registration(context)
+    found = context.class_definition(known[1].cls) if known is not None else None
+    if found is None:
+        return False
+    document, node = found
+    methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+    made = [one for one in methods if one.name in ("__init__", "__new__", "__post_init__")]
+    stores = (part for one in made for part in one.body)
+    return not node.bases and all(
+        isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value is not None and is_pure(document, one.value)
+        for one in stores
+    )
 
 
 def _is_literal(node: ast.expr) -> bool:
@@ -218,8 +270,9 @@ def _stands_alone(document: Document, node: ast.AST, outer: ast.stmt, own: str =
 
 
 def _binds_module(document: Document, name: str) -> bool:
-    """Whether the module has a name already."""
-    return any(name in bindings(statement) for statement in document.tree.body)
+    """Whether the module has a name already, or a function declares it as one of the module."""
+    declared = any(isinstance(one, ast.Global) and name in one.names for one in document.nodes)
+    return declared or any(name in bindings(statement) for statement in document.tree.body)
 
 
 def _count(document: Document, name: str, context: type[ast.expr_context]) -> int:

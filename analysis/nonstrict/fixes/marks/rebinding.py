@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import inserted
+from nonstrict.program import classes
+from nonstrict.program.boundary import registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.context import Context
+    from nonstrict.program.definitions import Class
 
 
 def rebind(context: Context) -> Iterator[Fix]:
@@ -25,6 +28,14 @@ def rebind(context: Context) -> Iterator[Fix]:
         return
     if document.function(call) is not None and isinstance(target, ast.Name):
         return  # the name would become a local of the function around
+    function = context.body.mark.function
+    if function is not None and function.owner is not None and not _is_taken(context, function.owner):
+        return  # marked, the method would be given what torch refuses
     text = document.text(target)
     edit = inserted(document, document.bounds(call)[0], f"{text} = ")
     yield Fix(f"Bind the marked function to `{text}`", Applicability.SAFE, (edit,))
+
+
+def _is_taken(context: Context, owner: Class) -> bool:
+    """Whether torch takes objects of a class as arguments."""
+    return classes.is_module(owner) or bool(registered.registrations(context.machine, owner))

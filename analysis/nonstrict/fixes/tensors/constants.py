@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Fix
+from nonstrict.fixes.captures.hoisting import is_unconditional
 from nonstrict.fixes.code.edits import before, replaced
 from nonstrict.fixes.code.names import bindings, bound, dotted, fresh, outermost
 from nonstrict.program.values import Kind
@@ -51,7 +52,10 @@ def compute_once(context: Context) -> Iterator[Fix]:
     added = before(document, outer, [f"{name} = {document.text(whole)}", "", ""])
     if added is not None:
         title = f"Compute `{document.text(whole)}` once"
-        yield Fix(title, Applicability.SAFE, (added, replaced(document, whole, name)))
+        # What a call may do without could raise where the module is imported.
+        always = is_unconditional(document, whole, document.function(whole))
+        sure = Applicability.SAFE if always else Applicability.UNSAFE
+        yield Fix(title, sure, (added, replaced(document, whole, name)))
 
 
 def _widest(document: Document, node: ast.expr) -> ast.expr | None:

@@ -81,6 +81,8 @@ def passed(uses: Uses, document: Document, node: ast.AST, passing: Passing) -> C
             return None
         edits += _with_parameter(function, passing)
         for call in found.calls:
+            if any(keyword.arg == passing.name for keyword in call.node.keywords):
+                return None  # taken by `**named`
             caller = home(uses, call.document, call.node, passing)
             if caller is not None:
                 if not passing.agrees(function, call, caller):
