@@ -4,12 +4,12 @@
 
 cold      `python -c`: import torch, run the program in eager, aot_eager and Inductor (kernels cached), once per run
 ready     from the start of the agent until experiments can run, and until kernels compile fast
-one       verdict of one finding on a warm agent: eager, control, trace with fake tensors, aot_eager, Inductor; and
-          until the first judgement is published
+one       verdict of one finding on a warm agent: eager, control, aot_eager, which publishes "confirmed"; and the
+          final one, once Inductor has run too
 kernels   the same after an edit that needs new kernels, which the C++ compiler makes
 ten       ten findings, of one function whose state the program changes, of one whose state only the experiment
           changes, of ten functions in ten regions of one program, and of ten programs, as many at a time as there
-          are processors
+          are processors; until the last of them is published as confirmed, and until all are final
 arm       a single aot_eager arm in its sandbox, beside a bare fork of a warm process that does the same
 
 Each run changes a comment of the programs, as an edit does, so that no answer is remembered; what Inductor keeps on
@@ -28,21 +28,19 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.run import check
 from nonstrict.confirm.arms import Limits
 from nonstrict.confirm.client import Agent, Options
 from nonstrict.confirm.programs import Schedule, drivers_for, job_of, program_of
-from nonstrict.confirm.session import Session
+from nonstrict.confirm.session import Session, Told
 from nonstrict.confirm.suspects import Suspect, suspect_of
 from nonstrict.findings import Status
 from nonstrict.rules.registry import RULES
 from nonstrict.settings.model import default_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nonstrict.confirm.programs import Program
 
 HERE = Path(__file__).resolve().parent
@@ -168,8 +166,11 @@ class Timings:
         """Start without any."""
         self._seconds: dict[str, list[float]] = {}
 
-    def add(self, name: str, seconds: float) -> None:
-        """Remember one."""
+    def add(self, name: str, seconds: float | Clocks) -> None:
+        """Remember one, or one of each kind."""
+        if isinstance(seconds, Clocks):
+            self._seconds.setdefault(f"{name}, confirmed", []).append(seconds.confirmed)
+            seconds = seconds.final
         self._seconds.setdefault(name, []).append(seconds)
 
     def medians(self) -> dict[str, float]:
@@ -177,14 +178,32 @@ class Timings:
         return {name: statistics.median(values) for name, values in self._seconds.items()}
 
 
+class Clocks(NamedTuple):
+    """When the last finding of a session was published as confirmed, and when all were final (s)."""
+
+    confirmed: float
+    final: float
+
+
 def verdict(
-    agent: Agent, program: Program, suspects: list[Suspect], on_told: Callable[..., None] | None = None
-) -> None:
-    """Run one session; each of its findings has to come true."""
-    told = Session(agent, Limits(), program, on_told).confirm(suspects)
+    agent: Agent, program: Program, suspects: list[Suspect], began: float | None = None, slots: int = 0
+) -> Clocks:
+    """Run one session, timed from `began` or from now; each of its findings has to come true.
+
+    `slots` of its arms run at a time, if not as many as there are processors.
+    """
+    began = time.perf_counter() if began is None else began
+    first: dict[int, float] = {}
+
+    def on_told(number: int, told: Told) -> None:
+        if told.judgement.status is Status.CONFIRMED:
+            first.setdefault(number, time.perf_counter() - began)
+
+    told = Session(agent, Limits(slots=slots or processors()), program, on_told).confirm(suspects)
     missed = [s.code for s in suspects if told[s.number].judgement.status is not Status.CONFIRMED]
     if missed:
         raise RuntimeError(f"not confirmed: {missed} in {program.path}")
+    return Clocks(max(first.values()), time.perf_counter() - began)
 
 
 def cold(folder: Path) -> float:
@@ -234,19 +253,13 @@ def wait_warm(agent: Agent) -> None:
 def one(agent: Agent, folder: Path, run: int, timings: Timings) -> None:
     """One finding: the whole, the first judgement on the way, a single arm, and all of it with new kernels."""
     program, suspects = written(folder / "one.py", range(1), run)
-    stages: list[float] = []
-    began = time.perf_counter()
-    verdict(agent, program, suspects, lambda *_: stages.append(time.perf_counter() - began))
-    timings.add("one", time.perf_counter() - began)
-    timings.add("first", stages[0])
+    timings.add("one", verdict(agent, program, suspects))
     schedule = Schedule(drivers_for(program, suspects[0])[0])
     began = time.perf_counter()
     agent.submit(job_of(program, schedule, "aot_eager", lines=False, device="cpu"), 60).result()
     timings.add("arm", time.perf_counter() - began)
     found = written(folder / "one.py", range(1), run, 100.5 + run)
-    began = time.perf_counter()
-    verdict(agent, *found)
-    timings.add("kernels", time.perf_counter() - began)
+    timings.add("kernels", verdict(agent, *found))
 
 
 def ten(agent: Agent, folder: Path, run: int, timings: Timings) -> None:
@@ -256,40 +269,48 @@ def ten(agent: Agent, folder: Path, run: int, timings: Timings) -> None:
             path = folder / f"together_{count}.py"
             path.write_text(together_text(range(count), run, driven=driven), encoding="utf-8")
             found = found_in(path)
-            began = time.perf_counter()
-            verdict(agent, *found)
-            timings.add(f"{count} {'driven' if driven else 'changed'}", time.perf_counter() - began)
-    found = written(folder / "ten.py", range(10), run)
-    began = time.perf_counter()
-    verdict(agent, *found)
-    timings.add("ten in one", time.perf_counter() - began)
-    programs: list[tuple[Any, ...]] = [written(folder / f"ten_{n}.py", range(n, n + 1), run) for n in range(10)]
+            timings.add(f"{count} {'driven' if driven else 'changed'}", verdict(agent, *found))
+    timings.add("ten in one", verdict(agent, *written(folder / "ten.py", range(10), run)))
+    programs = [written(folder / f"ten_{n}.py", range(n, n + 1), run) for n in range(10)]
     began = time.perf_counter()
     with ThreadPoolExecutor(max_workers=processors()) as pool:
-        list(pool.map(lambda entry: verdict(agent, *entry), programs))
-    timings.add("ten in ten", time.perf_counter() - began)
+        clocks = list(pool.map(lambda entry: verdict(agent, *entry, began, slots=1), programs))
+    timings.add("ten in ten", Clocks(max(one.confirmed for one in clocks), max(one.final for one in clocks)))
 
 
 ROWS = (
     ("cold", "a process of its own: import, eager, aot_eager, Inductor (kernels cached)", "cold"),
     ("ready", "agent started, until experiments run", "cold"),
     ("warm", "… until kernels compile fast", "cold"),
-    ("first", "warm verdict of one finding: first publication", "cold"),
-    ("one", "… final", "cold"),
+    ("one, confirmed", "one finding on a warm agent: confirmed (eager, control, aot_eager)", "cold"),
+    ("one", "… final (Inductor too)", "cold"),
     ("kernels", "… final, with new kernels", "cold"),
-    ("1 driven", "one finding of one function, whose state the program changes", "one"),
-    ("10 driven", "… ten findings", "1 driven"),
-    ("1 changed", "one finding of one function, whose state the experiment changes", "one"),
-    ("10 changed", "… ten findings", "1 changed"),
-    ("ten in one", "ten findings in ten regions of one program", "one"),
-    ("ten in ten", "ten findings of ten programs", "one"),
+    (
+        "10 driven, confirmed",
+        "ten findings of one function, whose state the program changes: confirmed",
+        "1 driven, confirmed",
+    ),
+    ("10 driven", "… final", "1 driven"),
+    (
+        "10 changed, confirmed",
+        "ten findings of one function, whose state the experiment changes: confirmed",
+        "1 changed, confirmed",
+    ),
+    ("10 changed", "… final", "1 changed"),
+    ("ten in one, confirmed", "ten findings in ten regions of one program: confirmed", "one, confirmed"),
+    ("ten in one", "… final", "one"),
+    ("ten in ten, confirmed", "ten findings of ten programs: confirmed", "one, confirmed"),
+    ("ten in ten", "… final", "one"),
     ("fork", "bare fork of a warm process to an aot_eager answer", "fork"),
     ("arm", "one aot_eager arm, in its sandbox, observed", "fork"),
 )
 
 
 #: What the bases are called where their name does not say it.
-BASES = {"1 driven": "one such", "1 changed": "one such"}
+BASES = {
+    **dict.fromkeys(("1 driven, confirmed", "1 driven", "1 changed, confirmed", "1 changed"), "one such"),
+    "one, confirmed": "one",
+}
 
 
 def table(figures: dict[str, float]) -> str:

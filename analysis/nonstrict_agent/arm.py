@@ -33,8 +33,9 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     The job holds `backend`, `path`, `text`, `root`, `kept`, `dropped`, `overlays`, `driver` (how the program is set
     going, see `drive`), `paths` (further directories with modules), `lines` (whether executed lines are collected),
     `gradients`, `calls` (how many calls of regions are followed), `repeat` and `changes` (see `Recording`), `alone`
-    (see `install_regions`), `logged` (whether every level of logging is switched on). The trace holds `calls`, `lines`,
-    `missing`, `gradients`, `files`, and `failure` with a sentence where the program did not get to its driver.
+    (see `install_regions`), `only` (see `Recording`), `logged` (whether every level of logging is switched on). The
+    trace holds `calls`, `lines`, `missing`, `gradients`, `files`, `ahead` (whether anything is traced ahead of time),
+    and `failure` with a sentence where the program did not get to its driver.
     """
     sys.argv = [job["path"]]
     for entry in reversed(job.get("paths", ())):
@@ -71,6 +72,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
         if job.get("lines"):
             lines.stop()
             trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
+    trace["ahead"] = recorder.is_ahead
     trace["files"] = sorted({str(module.__file__) for module in Modules(is_user)()})
     return trace
 
@@ -91,12 +93,14 @@ def _loaded_and_driven(
 
 
 def _recording(job: dict[str, Any], is_user: Callable[[str], bool]) -> Recording:
+    only = job.get("only")
     return Recording(
         is_user=is_user,
         modules=Modules(is_user),
         calls=job.get("calls", 6),
         repeat=job.get("repeat", 1),
         changes=job.get("changes", ()),
+        only=None if only is None else frozenset((str(name), int(line)) for name, line in only),
     )
 
 

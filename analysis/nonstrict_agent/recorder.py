@@ -33,7 +33,8 @@ class Recording(NamedTuple):
 
     `is_user` tells the user's files, `modules` the modules whose state counts; `calls` are followed at most. The first
     call is made `repeat` times, with the same arguments. Each of the `changes` (see `nonstrict_agent.changing`) is made
-    before the call number `at`, and undone before the call number `until`, if it has one.
+    before the call number `at`, and undone before the call number `until`, if it has one. With `only`, all regions but
+    those, by name and first line, are left to eager code.
     """
 
     is_user: Callable[[str], bool]
@@ -41,6 +42,7 @@ class Recording(NamedTuple):
     calls: int
     repeat: int = 1
     changes: Sequence[Mapping[str, Any]] = ()
+    only: frozenset[tuple[str, int]] | None = None
 
 
 class Region(NamedTuple):
@@ -58,6 +60,8 @@ class Recorder:
         self._events = events
         self._records = records
         self._inside = False
+        #: Whether something is traced ahead of time, by `make_fx` or `export`.
+        self.is_ahead = False
         self.calls: list[dict[str, Any]] = []
         self.kept: list[tuple[Any, Any, Any]] = []
         self.watched: dict[str, object] = {}
@@ -65,6 +69,11 @@ class Recorder:
         self.functions: list[FunctionType] = []
         self._undo: dict[int, Callable[[], object]] = {}
         self._last: dict[str, str] = {}
+
+    def compiles(self, region: Region) -> bool:
+        """Whether a region is one of those that this arm compiles."""
+        only = self._recording.only
+        return only is None or (region.name, _first_line(region.written)) in only
 
     def call(
         self, region: Region, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]

@@ -186,13 +186,28 @@ def _recording(
     """A region whose calls are recorded; `written` is what stands in the program for it, if it is not the same."""
     import torch
 
+    region = Region(name, written or function)
+    chosen = function if recorder.compiles(region) else _by_eager_code(function)
+
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
         if torch.compiler.is_compiling():
             return function(*arguments, **keywords)
-        return recorder.call(Region(name, written or function), function, arguments, keywords)
+        return recorder.call(region, chosen, arguments, keywords)
 
     setattr(call, _MARK, id(call))
+    return call
+
+
+def _by_eager_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A region that another arm compiles."""
+    import torch
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        with torch.compiler.set_stance("force_eager"):
+            return function(*arguments, **keywords)
+
     return call
 
 
@@ -206,6 +221,7 @@ def _replace_make_fx(recorder: Recorder, backend: str) -> None:
         name = getattr(function, "__qualname__", type(function).__qualname__)
 
         def trace(*arguments: Any, **keywords: Any) -> Any:
+            recorder.is_ahead = True
             if backend in {EAGER, FAKE}:
                 return _Untraced(_recording(function, name, recorder))
             tracer = original(function, *settings, **options)
@@ -254,6 +270,7 @@ def _replace_export(recorder: Recorder, backend: str) -> None:
     @functools.wraps(original)
     def export(module: Any, *arguments: Any, **options: Any) -> Any:
         name = type(module).__qualname__
+        recorder.is_ahead = True
         if backend in {EAGER, FAKE}:
             return _Exported(_recording(module, name, recorder))
         program = recorder.trace(name, functools.partial(original, module), arguments, options)

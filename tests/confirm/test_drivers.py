@@ -203,6 +203,30 @@ def test_a_writer_two_calls_away_stays():
     assert "\n    reset()\n" in left(source)
 
 
+def test_what_a_loop_or_a_context_calls_them_by_stays():
+    source = """
+        def main():
+            x = torch.ones(2)
+            for number, call in enumerate((step, tell)):
+                call(x)
+            with opened(step) as again:
+                again(x)
+            for part in "ab":
+                part.lower()
+    """
+    expected = """
+        def main():
+            x = torch.ones(2)
+            for number, call in enumerate((step, tell)):
+                call(x)
+            with opened(step) as again:
+                again(x)
+            for part in "ab":
+                pass
+    """
+    assert left(source) == plain(expected)
+
+
 def test_blocks_keep_their_shape():
     source = """
         def main():

@@ -464,6 +464,14 @@ def test_reached():
     assert not reached(REFUSAL._replace(path="/project/other.py"), trace(lines=[LINE]))
 
 
+def test_a_fake_is_reached_where_what_it_stands_for_runs():
+    real = ("/project/model.py", LINE + 3)
+    of_fake = suspect("NST608", writers=frozenset({real}))
+    assert reached(of_fake, trace(lines=[LINE + 3]))
+    assert not reached(of_fake, trace(lines=[LINE + 4]))
+    assert not reached(REFUSAL._replace(writers=frozenset({real})), trace(lines=[LINE + 3]))
+
+
 # Programs that lack a part of themselves.
 
 

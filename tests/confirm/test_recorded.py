@@ -106,6 +106,20 @@ def test_ranges_are_joined(tmp_path: Path):
     assert distinct([call(tensor(4, low=1, high=2)), call(tensor(4))]) == [call(tensor(4))]
 
 
+def test_results_are_no_arguments(tmp_path: Path):
+    path = project(tmp_path)
+    bare, told = call(tensor(1)), {**call(tensor(1)), "result": tensor(4)}
+    other = {**told, "result": tensor(5)}
+    (target,) = keep(tmp_path, path, "Net.step", told, other)
+    found = recorded_calls(str(tmp_path), str(path), "Net.step")
+    assert [(each.spec, each.result) for each in found] == [(bare, tensor(4)), (bare, tensor(5))]
+    with open(target, encoding="utf-8") as file:
+        assert f'          "result": {json.dumps(tensor(4))}\n' in file.read()
+    # what was recorded before there were results says nothing more
+    assert distinct([bare, told]) == distinct([told, bare]) == [told]
+    assert distinct([bare, {**call(tensor(2)), "result": tensor(4)}])[0] == bare
+
+
 def test_records_are_bounded_and_empty_tensors_come_last(tmp_path: Path):
     path = project(tmp_path)
     keep(tmp_path, path, "Net.step", *(call(tensor(size)) for size in (30, 20, 0, 10)))

@@ -123,9 +123,14 @@ class Workbench:
         self.page.keyboard.type(text)
 
     def save(self) -> None:
-        """Save the active editor."""
+        """Save the active editor; a busy browser may lose a key that is pressed once."""
+        unsaved = self.page.locator(".tabs-container .tab.active.dirty")
         self.page.keyboard.press("Control+S")
-        expect(self.page.locator(".tabs-container .tab.active.dirty")).to_have_count(0)
+        try:
+            expect(unsaved).to_have_count(0, timeout=20_000)
+        except AssertionError:
+            self.page.keyboard.press("Control+S")
+            expect(unsaved).to_have_count(0)
 
     def squiggles(self, severity: Severity = "error") -> Locator:
         """The underlines in the active editor."""

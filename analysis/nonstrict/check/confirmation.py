@@ -133,7 +133,7 @@ class _Work:
         verdicts: dict[int, Verdict] = {}
         with Agent(self._python, Path(self._settings.root), options, on_state=self._options.on_state) as agent:
             ready = agent.wait_ready()
-            limits = limits_of(self._options, ready)
+            limits = limits_of(self._options, ready, max(1, slots // len(programs)))
             with ThreadPoolExecutor(max_workers=slots) as pool:
                 waiting = [pool.submit(self._of_program, agent, ready, limits, *entry) for entry in programs]
                 for one in waiting:

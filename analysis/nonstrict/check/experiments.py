@@ -110,13 +110,14 @@ def agent_options(device: str, isolation: str, slots: int) -> Options:
     return Options(cache=cache, device=device, isolation=isolation, slots=slots)
 
 
-def limits_of(options: ConfirmOptions, ready: Ready) -> Limits:
-    """What an arm may take on the machine that an agent found.
+def limits_of(options: ConfirmOptions, ready: Ready, slots: int = 1) -> Limits:
+    """What an arm may take on the machine that an agent found; `slots` arms of one program may run at a time.
 
     Raises:
         AgentUnavailable: the wanted device is not there.
     """
-    return Limits(options.seconds, device=device_for(options.device, ready), full_import=options.full_import)
+    device = device_for(options.device, ready)
+    return Limits(options.seconds, device=device, full_import=options.full_import, slots=slots)
 
 
 def verdict_of(told: Told, ready: Ready) -> Verdict:

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from nonstrict.confirm.programs import BACKENDS, EAGER, Program, Schedule, job_of
+from nonstrict.confirm.shares import Joined, Share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,13 +67,14 @@ class Limits(NamedTuple):
     """What an experiment may take and do.
 
     `seconds` is the wall clock of one arm. With `full_import`, files are imported whole where a part of them does not
-    load.
+    load. `slots` is how many arms of one program may run at a time.
     """
 
     seconds: float = 60.0
     device: str = "cpu"
     backends: tuple[str, ...] = BACKENDS
     full_import: bool = False
+    slots: int = 1
 
 
 class ArmRunner:
@@ -83,13 +85,14 @@ class ArmRunner:
         self._runner = runner
         self.limits = limits
         self._pending: dict[str, Pending] = {}
+        self._shares: dict[str, tuple[Share, ...]] = {}
         self._lock = threading.Lock()
         #: The user's files that were loaded.
         self.files: set[str] = set()
 
     def hand_in(self, job: dict[str, Any], seconds: float | None = None) -> Pending:
         """Hand in a job, unless the same one was handed in before; `seconds` is its wall clock if it may take less."""
-        key = json.dumps(job, sort_keys=True)
+        key = _key(job)
         with self._lock:
             if key not in self._pending:
                 self._pending[key] = self._runner.submit(job, min(self.limits.seconds, seconds or self.limits.seconds))
@@ -99,7 +102,17 @@ class ArmRunner:
         """Start an arm, or find the one that was started."""
         limits = self.limits
         job = job_of(program, schedule, backend, lines=lines, device=limits.device)
-        return self.hand_in(job, TRIAL_SECONDS if schedule.program is not None else None)
+        seconds = TRIAL_SECONDS if schedule.program is not None else None
+        shares = self._shares.get(_key(job), ())
+        if not shares:
+            return self.hand_in(job, seconds)
+        return Joined(tuple(self.hand_in({**job, "only": share}, seconds) for share in shares), shares)
+
+    def share(self, program: Program, schedule: Schedule, shares: tuple[Share, ...]) -> None:
+        """Let several arms of each backend, none of which was started yet, compile a share of the regions each."""
+        for backend in self.limits.backends:
+            job = job_of(program, schedule, backend, lines=False, device=self.limits.device)
+            self._shares[_key(job)] = shares
 
     def trace(self, program: Program, schedule: Schedule, backend: str, *, lines: bool = False) -> dict[str, Any]:
         """The trace of an arm; one without calls, with the `reason`, where the arm came to no end."""
@@ -114,3 +127,8 @@ class ArmRunner:
         results = [self.start(program, schedule, backend).result() for backend in (EAGER, *self.limits.backends)]
         changes = (f"{change[0]} {change[1]}" for change in results[0].changes)
         return sum(result.seconds for result in results), tuple(changes)
+
+
+def _key(job: dict[str, Any]) -> str:
+    """What tells a job from all that do something else."""
+    return json.dumps(job, sort_keys=True)

@@ -151,11 +151,14 @@ def dropped_in(
     foreign = (imported_names(statements) | _BUILT_IN) - reaching
     state = slice_for(statements, {name for part in body for name in loaded(part)} & reaching).names
     calling = set(reaching | _writers(statements, state))
-    needed = set(reaching | state | _names_in_headers(body))
+    headers = list(_headers(body))
+    needed = set(reaching | state).union(*(read for read, _ in headers))
     kept: set[int] = set()
     grown = True
     while grown:
         grown = False
+        # What goes through something needed, or is opened by it, stands for it: `for step in (first, second): step(x)`.
+        calling |= frozenset().union(*(made for read, made in headers if read & (calling - foreign)))
         for statement in simple:
             if id(statement) in kept:
                 continue
@@ -198,17 +201,19 @@ def _simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _simple_statements(block)
 
 
-def _names_in_headers(body: list[ast.stmt]) -> frozenset[str]:
-    """The names that conditions, loops and contexts read, which stay whatever becomes of their blocks."""
-    blocks = (ast.If, ast.While, ast.For, ast.With)
-    compound = (part for statement in body for part in _own_parts(statement) if isinstance(part, blocks))
-    headers: list[ast.AST] = []
-    for one in compound:
-        if isinstance(one, ast.With):
-            headers += one.items
+def _headers(body: list[ast.stmt]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """What conditions, loops and contexts read, and what they bind; they stay whatever becomes of their blocks."""
+    for part in (part for statement in body for part in _own_parts(statement)):
+        if isinstance(part, ast.With):
+            read, made = [item.context_expr for item in part.items], [item.optional_vars for item in part.items]
+        elif isinstance(part, ast.For):
+            read, made = [part.iter], [part.target]
+        elif isinstance(part, (ast.If, ast.While)):
+            read, made = [part.test], []
         else:
-            headers.append(one.iter if isinstance(one, ast.For) else one.test)
-    return frozenset(name for header in headers for name in loaded(header))
+            continue
+        binding = (name for one in made if one is not None for name in bound(one))
+        yield frozenset(name for one in read for name in loaded(one)), frozenset(binding)
 
 
 def _relevant(statement: ast.stmt, calling: set[str], needed: set[str]) -> bool:

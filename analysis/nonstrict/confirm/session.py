@@ -26,6 +26,7 @@ from nonstrict.confirm.programs import (
     widened,
 )
 from nonstrict.confirm.sensitivity import TELLING, reached
+from nonstrict.confirm.shares import shares_of
 from nonstrict.confirm.traces import Arms
 from nonstrict.findings import Status
 from nonstrict.rules.base import Experiment
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from nonstrict.confirm.drivers import Driver
     from nonstrict.confirm.project import Project
+    from nonstrict.confirm.shares import Share
     from nonstrict.confirm.suspects import Suspect
 
 #: Calls made where the program makes fewer.
@@ -273,8 +275,10 @@ class Session:
         asked = only or suspects
         backends = arms.limits.backends
         foretelling = (FAKE,) if any(map(may_be_refused, asked)) else ()
-        # The longest is the last one, and starts before its like: what is left to run then ends soon after it.
-        plain = ((name, False) for name in (*foretelling, *reversed(backends)))
+        # The longest is the last one, and starts before its like: what is left to run then ends soon after it. Where a
+        # backend has all slots to itself, the fastest one tells first.
+        shares = self._shares(schedule)
+        plain = ((name, False) for name in (*foretelling, *(backends if shares else reversed(backends))))
         for backend, lines in ((EAGER, False), (EAGER, True), *plain):
             arms.start(program, schedule, backend, lines=lines)
         eager = arms.trace(program, schedule, EAGER)
@@ -297,6 +301,16 @@ class Session:
         if strange is not None and self.unexplained is None and not only and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)
         return told
+
+    def _shares(self, schedule: Schedule) -> tuple[Share, ...]:
+        """How arms share the regions of the schedule that a driver is first run with."""
+        plain = Schedule(schedule.driver, calls=schedule.calls)
+        if self._arms.limits.slots < 2 or schedule != plain:
+            return ()
+        shares = shares_of(self.eager(schedule), self._arms.limits.slots)
+        if shares:
+            self._arms.share(self._program, schedule, shares)
+        return shares
 
     def _tell_uncalled(self, schedule: Schedule, asked: Sequence[Suspect]) -> None:
         """Publish why a schedule called no region."""

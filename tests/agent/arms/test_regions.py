@@ -107,6 +107,31 @@ def test_inductor(project: Project) -> None:
     assert numbers(eager[0]["result"]["leaves"][1]) == [2, 2]
 
 
+def test_an_operator_is_compiled_as_it_is_declared_now(project: Project) -> None:
+    text = """
+        import torch
+
+        @torch.library.custom_op("shop::bump_{name}", mutates_args={mutates})
+        def bump(x: torch.Tensor) -> None:
+            x.add_(1)
+
+        @bump.register_fake
+        def _(x):
+            pass
+
+        @torch.compile(fullgraph=True)
+        def region(x):
+            bump(x)
+            return x * 2
+
+        def main():
+            region(torch.ones(2))
+    """
+    for mutates, expected in (("()", [2, 2]), ('("x",)', [4, 4])):
+        (call,) = project.calls(text.format(name=project.directory.name[-8:], mutates=mutates), "inductor")
+        assert result(call) == expected
+
+
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "fake"])
 def test_a_disabled_region_is_none(project: Project, backend: str) -> None:
     text = HEAD + "@torch.compile(disable=True)\ndef region(x):\n    return x\n" + DRIVE

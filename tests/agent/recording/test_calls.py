@@ -18,6 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from nonstrict_agent.recording.calls import Recorder, Watch, recording, target_of
 from nonstrict_agent.recording.imports import when_imported
+from nonstrict_agent.recording.results import outcome
 from nonstrict_agent.recording.signatures import LONGEST_TEXT, signature, structure, trimmed
 from nonstrict_agent.recording.spool import Spool
 
@@ -42,6 +43,13 @@ def scale(x: torch.Tensor, factor: float = 2.0, *, mode: str | None = None) -> t
 def fill(values: list) -> list:
     values.append(1)
     return values
+
+
+SIZES = []
+
+
+def draw(x: torch.Tensor) -> torch.Tensor:
+    return x.new_ones(SIZES[-1])
 
 
 anonymous = lambda x: x
@@ -155,7 +163,39 @@ def test_batches_of_many_lengths_leave_room_for_others(bench: Bench):
 def test_arguments_are_described_as_they_came(bench: Bench):
     values: list[int] = []
     assert bench.watched("fill")(values) is values
-    assert bench.calls() == [{"args": [{"kind": "list", "items": []}], "kwargs": {}}]
+    (call,) = bench.calls()
+    assert (call["args"], call["kwargs"]) == ([{"kind": "list", "items": []}], {})
+
+
+def test_results_are_described_without_their_values(bench: Bench):
+    scale = bench.watched("scale")
+    scale(torch.ones(2, 3).T, mode="secret")
+    assert bench.calls()[0]["result"] == {
+        "kind": "tensor",
+        "shape": [3, 2],
+        "dtype": "float32",
+        "device": "cpu",
+        "strides": [1, 3],
+    }
+    unknown = {"kind": "unknown", "class": "builtins:int"}
+    assert outcome((torch.ones(1, dtype=torch.int64), [None, 3])) == {
+        "kind": "tuple",
+        "items": [
+            {"kind": "tensor", "shape": [1], "dtype": "int64", "device": "cpu"},
+            {"kind": "list", "items": [{"kind": "none"}, unknown]},
+        ],
+    }
+    assert outcome("a long secret") == {"kind": "unknown", "class": "builtins:str"}
+    assert outcome(torch.ones(2).to_sparse()) == {"kind": "unknown", "class": "torch:Tensor"}
+    assert outcome([[[[1]]]])["items"][0]["items"][0]["items"][0]["kind"] == "unknown"
+
+
+def test_another_result_of_the_same_arguments_is_kept(bench: Bench):
+    draw = bench.watched("draw")
+    for size in (2, 3, 3):
+        bench.module.SIZES.append(size)
+        draw(torch.ones(1))
+    assert [call["result"]["shape"] for call in bench.calls()] == [[2], [3]]
 
 
 def test_calls_that_raise_are_not_kept_and_traces_show_nothing_of_ours(bench: Bench):

@@ -15,6 +15,7 @@ from nonstrict.check.experiments import (
     kept_by,
     limits_of,
     one_of_each,
+    processors,
     program_in,
     script_for,
     sources_of,
@@ -158,7 +159,8 @@ class _Work:
                 self._put(round_, {number: verdict_of(told, ready)}, {number: kept_by(told)}, session.files)
                 self._note(number)
 
-        session = Session(jobs, limits_of(self._of.options, ready), program, hear, self._project)
+        limits = limits_of(self._of.options, ready, self._of.options.jobs or processors())
+        session = Session(jobs, limits, program, hear, self._project)
         told = session.confirm(asked)
         verdicts = {number: self._verdict(session, program, number, one, ready) for number, one in told.items()}
         kept = {number: kept_by(one) for number, one in told.items()}
