@@ -27,6 +27,14 @@ class Mended(NamedTuple):
     after: list[str]
 
 
+def changed(text: str, *lines: tuple[str, str]) -> str:
+    """A text with some pieces replaced, each of which stands in it once."""
+    for old, new in lines:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
 def mended(folder: Path, files: dict[str, str], codes: set[str], least: Applicability = Applicability.UNSAFE) -> Mended:
     """Make the first fix of every finding with one of some codes, again and again until there is none."""
     for name, text in files.items():

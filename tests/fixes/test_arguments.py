@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fixes.projects import mended
+from tests.fixes.projects import changed, mended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,14 +22,6 @@ def check(folder: Path, codes: str, before: dict[str, str], after: dict[str, str
     assert found.titles
     assert tuple(found.after) == left
     assert not set(found.after) - set(found.before)
-
-
-def changed(text: str, *lines: tuple[str, str]) -> str:
-    """A text with some pieces replaced, each of which stands in it once."""
-    for old, new in lines:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return text
 
 
 @pytest.mark.parametrize(
@@ -313,7 +305,11 @@ def test_not_passed(tmp_path: Path, text: str):
             "count = 0\n{}    global count\n    count += 1\n    return x * count\n",
             id="the function writes it",
         ),
-        pytest.param("NST103", "A = nn.Dropout()\n{}    return A(x)\n\n\nA.eval()\n", id="a module with a mode"),
+        pytest.param(
+            "NST103",
+            "A = nn.Sequential(nn.Dropout())\n{}    return A(x)\n\n\nA[0].eval()\n",
+            id="a module of which a part is switched",
+        ),
         pytest.param(
             "NST104", "A = 1\n{}    return x * {{1: 2, 2: 3}}[A]\n\n\ndef s():\n    global A\n    A = 2\n", id="a key"
         ),

@@ -189,14 +189,18 @@ def step(x):
 
 @pytest.mark.parametrize(
     ("given", "left"),
-    [("x, None", "x"), ("x, mask=None, scale=3", "x, scale=3"), ("x, scale=3, mask=None", "x, scale=3")],
+    [
+        ("x, None", "x"),
+        ("x, None, 3", "x, scale=3"),
+        ("x, mask=None, scale=3", "x, scale=3"),
+        ("x, scale=3, mask=None", "x, scale=3"),
+    ],
 )
 def test_none_is_left_out_where_it_is_the_default(tmp_path: Path, given: str, left: str):
     check(tmp_path, "NST501", MASKED.format(given), MASKED.format(left), Applicability.SAFE)
 
 
 def test_none_stays_where_it_is_something_else(tmp_path: Path):
-    unmended(tmp_path, "NST501", MASKED.format("x, None, 3"))
     unmended(tmp_path, "NST501", MASKED.format("x, None").replace("mask=None", "mask=1"))
 
 

@@ -150,7 +150,11 @@ def test_calls_of_methods(tmp_path: Path, code: str, calls: list[str]):
     "code",
     [
         "def f(m):\n    return m.g(1)\n",
-        "class Sub(Base):\n    def g(self, x):\n        return x\n",
+        "class Sub(Base):\n    g = staticmethod(len)\n",
+        "class Sub(Base):\n    @staticmethod\n    def g(x):\n        return x\n",
+        "class Sub(Base):\n    @cached\n    def g(self, x):\n        return x\n",
+        "class Sub(Base):\n    def g(self, *all):\n        return super().g(*all)\n",
+        "def f():\n    class Sub(Base):\n        def g(self, x): ...\n",
         "class Sub(Base):\n    def forward(self, x):\n        return map(self.g, x)\n",
         "    h = g\n",
         "class Sub(Base): ...\nSub.g = None\n",
@@ -160,9 +164,111 @@ def test_obstacles_of_methods(tmp_path: Path, code: str):
     assert uses(tmp_path, {"a.py": METHOD + code}, "a.py", "g")[1] != []
 
 
-def test_a_method_that_others_call(tmp_path: Path):
-    code = "from torch import nn\n\n\nclass M(nn.Module):\n    def forward(self, x):\n        return x\n"
-    assert uses(tmp_path, {"a.py": code}, "a.py", "forward")[1] == ["a.py:5"]
+@pytest.mark.parametrize(
+    ("code", "calls"),
+    [
+        ("class Sub(Base):\n    def g(self, x):\n        return super().g(x)\nSub().g(1)\n", ["a.py:10", "a.py:11"]),
+        ("class A(Base): ...\nclass B(A):\n    def g(self, x): ...\ndef f(a: A):\n    return a.g(1)\n", ["a.py:12"]),
+        ("class A(Base):\n    def g(self, x): ...\nclass B(Base):\n    def f(self):\n        self.g(1)\n", ["a.py:12"]),
+    ],
+)  # fmt: skip
+def test_calls_of_methods_that_are_overridden(tmp_path: Path, code: str, calls: list[str]):
+    assert uses(tmp_path, {"a.py": METHOD + code}, "a.py", "g") == (calls, [])
+
+
+HOLDER = "class N(nn.Module):\n    def __init__(self, m):\n        self.m = {}\n"
+FORWARD = "import torch\nfrom torch import nn\n\n\nclass M(nn.Module):\n    def forward(self, x):\n        return x\n\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "calls"),
+    [
+        ("m = M()\nm(1)\nm.forward(2)\n", [10, 11]),
+        ("M()(1)\nm = M().eval().to('cpu')\nm(2)\nprint(m.training, m)\n", [9, 11]),
+        ("m = torch.compile(M(), fullgraph=True)\nm(1)\nisinstance(m, M)\n", [10]),
+        ("def build() -> M:\n    return M()\nm = build()\nm(1)\n", [12]),
+        ("def f(m: M, x):\n    return m(x)\nf(M(), 1)\nf(m=M(), x=2)\n", [10]),
+        (HOLDER.format("M()") + "    def f(self, x):\n        return self.m(x)\n", [13]),
+        (HOLDER.format("nn.ModuleList([M()])") + "    def f(self, x):\n        return self.m[0](x)\n", [13]),
+        (HOLDER.format("nn.ModuleList(M() for _ in m)") + "        for one in self.m:\n            one(1)\n", [13]),
+        ("ms = nn.ModuleList((M(), M()))\nprint([one(i) for i, one in enumerate(ms)], len(ms))\n", [10]),
+        (HOLDER.format("m") + "    def f(self):\n        return self.m(1)\nN(M())\n", [13]),
+        ("class N(M):\n    def forward(self, x):\n        return super().forward(x)\nn = N()\nn(1)\n", [11, 13]),
+    ],
+)  # fmt: skip
+def test_calls_of_modules(tmp_path: Path, code: str, calls: list[int]):
+    found, obstacles = uses(tmp_path, {"a.py": FORWARD + code}, "a.py", "forward")
+    assert (sorted(found), obstacles) == (sorted(f"a.py:{line}" for line in calls), [])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "m = nn.Sequential(M())\n",
+        "ms = [M()]\n",
+        "ms = nn.ModuleList([M(), len])\n",
+        "ms = nn.ModuleList([M()])\nms.append(len)\n",
+        "ms = nn.ModuleList([M()])\nfor i, one in zip([1], ms):\n    one(1)\n",
+        "ms = nn.ModuleList([M()])\nfor one in ms:\n    one(1)\nfor one in [len]:\n    one(1)\n",
+        "def f():\n    class N(M): ...\n    return N()(1)\n",
+        "make = {'m': M}\n",
+        "m = M()\nuse(m)\n",
+        "def f(m):\n    return m(1)\nf(M())\nf(len)\n",
+        "def f(m):\n    return m(1)\nf(M())\nmap(f, [len])\n",
+        HOLDER.format("m") + "class O(N):\n    def __init__(self):\n        super().__init__(len)\nN(M())\n",
+        "m = M()\nm = len\n",
+        "m = M()\nm.register_forward_hook(len)\n",
+        "m = M()\nfor part in m.children():\n    part(1)\n",
+        "m = M()\nm(*[1])\n",
+        HOLDER.format("M()") + "        self.m = len\n",
+        HOLDER.format("M()") + "def f(n):\n    return n.m(1)\n",
+        "class N(M):\n    forward = len\n",
+        "import lib\nclass N(lib.Trainer, M):\n    def forward(self, x): ...\n",
+    ],
+)
+def test_obstacles_of_modules(tmp_path: Path, code: str):
+    assert uses(tmp_path, {"a.py": FORWARD + code}, "a.py", "forward")[1] != []
+
+
+FACTORY = "def make(w):\n    def g(x):\n        return x * w\n\n    return g\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "calls"),
+    [
+        ("f = make(1)\nf(2)\nmake(3)(4)\n", [9, 10]),
+        ("class C:\n    def __init__(self):\n        self.f = make(1)\n    def h(self):\n        self.f(2)\n", [12]),
+        ("def again():\n    return make(1)\nf = again()\nf(2)\n", [11]),
+    ],
+)  # fmt: skip
+def test_calls_of_what_a_factory_makes(tmp_path: Path, code: str, calls: list[int]):
+    found, obstacles = uses(tmp_path, {"a.py": FACTORY + code}, "a.py", "g")
+    assert (sorted(found), obstacles) == (sorted(f"a.py:{line}" for line in calls), [])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "",
+        "fs = [make(1)]\n",
+        "map(make, [1])\n",
+        "f = make(1)\nf = make(2)\nf(3)\n",
+        "class C:\n    def __init__(self):\n        self.f = make(1)\nC.f = None\n",
+        "class C:\n    f = make(1)\n",
+        "class C:\n    def __init__(self):\n        self.f = make(1)\n    def get(self):\n        return self.f\n",
+        "class C:\n    def __init__(self):\n        self.f = make(1)\ndef h(c: C):\n    getattr(c, 'f')(1)\n",
+        "class C:\n    def __init__(self):\n        self.f = make(1)\n    def f(self): ...\n",
+        "class C:\n    def __init__(self):\n        self.f = make(1)\nclass D(C):\n    f = 1\n",
+        "def h(c):\n    c.f(1)\nclass C:\n    def __init__(self):\n        self.f = make(1)\n",
+    ],
+)
+def test_obstacles_of_what_a_factory_makes(tmp_path: Path, code: str):
+    assert uses(tmp_path, {"a.py": FACTORY + code}, "a.py", "g")[1] != []
+
+
+def test_a_factory_that_returns_something_else_too(tmp_path: Path):
+    code = "def make(w):\n    def g(x): ...\n    if w:\n        return len\n    return g\nf = make(1)\nf(2)\n"
+    assert uses(tmp_path, {"a.py": code}, "a.py", "g")[1] != []
 
 
 def test_lambdas(tmp_path: Path):

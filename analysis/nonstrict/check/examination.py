@@ -123,6 +123,7 @@ def examined(
     `documents` are those that were read for the fixes of other parts.
     """
     failures: list[tuple[str, str]] = []
+    consulted: set[str] = set()
     for path in sorted(task.own):
         failures += _discovered(machine, path, task.names)
     told: list[Told] = []
@@ -134,10 +135,13 @@ def examined(
     if options.fixes and found:
         # Once nothing is looked at any more: what fixes ask of the program must not decide what is found.
         from nonstrict.check.mending import mended
+        from nonstrict.check.records import Records
 
-        found = mended(machine, found, told, documents)
-    read = frozenset(module.path for module in machine.project.loaded())
-    return Examined(Share(list(found.values()), failures, read), tuple(told))
+        records = Records()
+        found = mended(machine, found, told, documents, records)
+        consulted = records.consulted
+    read = consulted.union(module.path for module in machine.project.loaded())
+    return Examined(Share(list(found.values()), failures, frozenset(read)), tuple(told))
 
 
 def _any(body: MarkedBody) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
+from nonstrict.check.records import Records
 from nonstrict.fixes.context import Context, Documents
 from nonstrict.rules.registry import RULES
 from nonstrict.text.lexer import comments
@@ -27,13 +28,15 @@ def mended(
     found: Mapping[Key, Finding],
     told: Iterable[Told],
     known: dict[str, Document | None] | None = None,
+    records: Records | None = None,
 ) -> dict[Key, Finding]:
     """Some findings, each with the fixes of its rule; `told` are the bodies that they were found in.
 
-    `known` are files that were read for the fixes of other parts, and is added to.
+    `known` are files that were read for the fixes of other parts, and is added to; so are the `records` that were
+    looked for.
     """
     bodies = {finding: one.body for one in told for finding in one.findings}
-    documents = Documents(machine, known)
+    documents = Documents(machine, known, (records or Records()).of)
     return {key: finding._replace(fixes=_fixes(documents, bodies, finding)) for key, finding in found.items()}
 
 

@@ -22,11 +22,13 @@ FORMAT = 1
 class RecordedCall(NamedTuple):
     """The arguments of a call that really happened, as `{"args": [...], "kwargs": {...}}`.
 
-    `stale` says that the function was edited after it: the call may no longer fit.
+    `stale` says that the function was edited after it: the call may no longer fit. `result` is the specification of
+    what it returned (`nonstrict_agent.recording.results`), None in records that do not have it.
     """
 
     spec: dict[str, Any]
     stale: bool
+    result: dict[str, Any] | None = None
 
 
 def recorded_calls(
@@ -44,7 +46,13 @@ def recorded_calls(
     entry = functions.get(wanted)
     present = source_hash if source_hash is not None else hashes_of_file(absolute).get(wanted, "")
     fresh = bool(present and calls_of(entry, present))
-    return tuple(RecordedCall(call, not fresh) for call in calls_of(entry))
+    return tuple(_call(call, stale=not fresh) for call in calls_of(entry))
+
+
+def _call(fields: dict[str, Any], *, stale: bool) -> RecordedCall:
+    result = fields.get("result")
+    spec = {key: value for key, value in fields.items() if key != "result"}
+    return RecordedCall(spec, stale, cast("dict[str, Any]", result) if isinstance(result, dict) else None)
 
 
 def calls_of(entry: object, source_hash: str | None = None) -> list[dict[str, Any]]:

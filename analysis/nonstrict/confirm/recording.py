@@ -98,12 +98,20 @@ def _merge_file(target: str, name: str, hashes: dict[str, str], found: dict[str,
 
 
 def distinct(calls: Sequence[Any]) -> list[Any]:
-    """Calls that differ in more than observed ranges, in their order; the ranges of equal ones are joined."""
+    """Calls that differ in more than observed ranges, in their order; the ranges of equal ones are joined.
+
+    Of calls with the same arguments, one without a result says nothing more.
+    """
     found: dict[str, Any] = {}
     for call in calls:
         key = json.dumps(_without_ranges(call), sort_keys=True)
         found[key] = _joined(found[key], call) if key in found else call
-    return list(found.values())
+    known = {_arguments(call) for call in found.values() if "result" in call}
+    return [call for call in found.values() if "result" in call or _arguments(call) not in known]
+
+
+def _arguments(call: Any) -> str:
+    return json.dumps(_without_ranges({**call, "result": None}), sort_keys=True)
 
 
 def laid_out(document: object) -> str:
@@ -112,7 +120,7 @@ def laid_out(document: object) -> str:
 
 
 def _layout(value: Any, levels: int, indent: str) -> str:
-    if not value or levels == 0 or not isinstance(value, (dict, list)):
+    if not value or levels == 0 or not isinstance(value, (dict, list)) or _is_specification(value):
         return json.dumps(value)
     deeper = indent + "  "
     if isinstance(value, dict):
@@ -122,6 +130,10 @@ def _layout(value: Any, levels: int, indent: str) -> str:
         rows = [_layout(item, levels - 1, deeper) for item in cast("list[Any]", value)]
     opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
     return opening + ",".join(f"\n{deeper}{row}" for row in rows) + f"\n{indent}{closing}"
+
+
+def _is_specification(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(cast("dict[str, Any]", value).get("kind"), str)
 
 
 def _events(directory: str) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
-from nonstrict.facts.walk import walk
+from nonstrict.facts.walk import own_scope, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +52,51 @@ def _filled(function: FunctionNode) -> frozenset[str]:
     )
 
 
+def makes_callable(function: FunctionNode) -> bool:
+    """Whether a function returns a function that it defines, or an object that it makes: what may be compiled then."""
+    return remembered(function, "_nonstrict_makes", _makes_callable)
+
+
+def _makes_callable(function: FunctionNode) -> bool:
+    nodes = list(own_scope(function))
+    defined = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    made = {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign) and _constructs(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in nodes:
+        value = node.value if isinstance(node, ast.Return) else None
+        if isinstance(value, ast.Lambda) or (value is not None and _constructs(value)):
+            return True
+        if isinstance(value, ast.Name) and value.id in defined | made:
+            return True
+    return False
+
+
+def _constructs(value: ast.expr) -> bool:
+    """Whether a value is an object of a class, as classes are spelled."""
+    return isinstance(value, ast.Call) and last_name(value)[:1].isupper()
+
+
+def asks_for_none(function: FunctionNode) -> bool:
+    """Whether a function compares anything with None."""
+    tests = (node for node in walk(function) if isinstance(node, ast.Compare))
+    return any(
+        isinstance(test.ops[0], (ast.Is, ast.IsNot)) and getattr(test.comparators[0], "value", ...) is None
+        for test in tests
+    )
+
+
+def suppressed(manager: ast.expr) -> tuple[str, ...]:
+    """The names of the exceptions that `with suppress(KeyError, IndexError):` ends there; none for other managers."""
+    if not isinstance(manager, ast.Call) or last_name(manager) != "suppress":
+        return ()
+    return tuple(name for name in map(last_name, manager.args) if name)
+
+
 def _completes(body: Sequence[ast.stmt]) -> bool:
     return all(_passes(statement) for statement in body)
 
@@ -66,7 +111,7 @@ def _passes(statement: ast.stmt) -> bool:
         endless = isinstance(statement.test, ast.Constant) and bool(statement.test.value)
         return not endless or any(isinstance(inner, ast.Break) for inner in walk(statement))
     if isinstance(statement, (ast.With, ast.AsyncWith)):
-        return _completes(statement.body)
+        return _completes(statement.body) or any(suppressed(item.context_expr) for item in statement.items)
     if isinstance(statement, ast.Try):
         tried = _completes(statement.body) and _completes(statement.orelse)
         handled = any(_completes(handler.body) for handler in statement.handlers)

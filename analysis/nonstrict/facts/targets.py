@@ -23,10 +23,13 @@ def last_name(node: ast.AST) -> str:
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
-def promising(definition: ast.AST, names: AbstractSet[str], handed: AbstractSet[str]) -> bool:
+def promising(
+    definition: ast.AST, names: AbstractSet[str], handed: AbstractSet[str], bound: AbstractSet[str] = frozenset()
+) -> bool:
     """Whether a marker is applied to something that the program may define.
 
     `names` are words for markers, `handed` those that count also where they are only an argument: `map(mark, fns)`.
+    `bound` are the names at the top level of the module: what a call of one of them makes may be of the program.
 
     A function that traces what it is given (`make_fx(fn)(*args)` with `fn` a parameter, or made elsewhere) marks
     nothing by itself; infrastructure is full of these.
@@ -44,7 +47,7 @@ def promising(definition: ast.AST, names: AbstractSet[str], handed: AbstractSet[
     if not calls:
         return False
     inside = {inner.name for inner in walk(definition) if isinstance(inner, (*_Function, ast.ClassDef))}
-    unknown = _unknown_names(definition) - inside
+    unknown = _unknown_names(definition, bound) - inside
     return any(_marks_known(call, unknown) for call in calls)
 
 
@@ -65,10 +68,11 @@ def _is_unknown(value: ast.expr, unknown: AbstractSet[str]) -> bool:
     return isinstance(value, ast.Name) and value.id in unknown
 
 
-def _unknown_names(definition: ast.AST) -> set[str]:
+def _unknown_names(definition: ast.AST, bound: AbstractSet[str]) -> set[str]:
     """Parameters, and locals bound to the results of calls: nothing is known of what they hold.
 
-    Calls that only wrap a function (`partial`, `wraps`) keep it known; a name that is also bound otherwise is known.
+    Calls that only wrap a function (`partial`, `wraps`) keep it known, and so do constructors and functions that the
+    module binds (`model = Model()`); a name that is also bound otherwise is known.
     """
     unknown: set[str] = set()
     known: set[str] = set()
@@ -76,12 +80,16 @@ def _unknown_names(definition: ast.AST) -> set[str]:
         if isinstance(inner, (*_Function, ast.Lambda)):
             unknown.update(parameter_names(inner.args))
         elif isinstance(inner, ast.Assign):
-            made = isinstance(inner.value, ast.Call) and last_name(inner.value) not in _KEEPING
+            made = isinstance(inner.value, ast.Call) and not _keeps(inner.value, bound)
             names = {target.id for target in inner.targets if isinstance(target, ast.Name)}
             (unknown if made or isinstance(inner.value, ast.Await) else known).update(names)
         elif isinstance(inner, (ast.For, ast.AsyncFor)) and isinstance(inner.iter, (ast.Tuple, ast.List)):
             known.update(name.id for name in walk(inner.target) if isinstance(name, ast.Name))
     return unknown - known
+
+
+def _keeps(call: ast.Call, bound: AbstractSet[str]) -> bool:
+    return last_name(call) in _KEEPING or (isinstance(call.func, ast.Name) and call.func.id in bound)
 
 
 _KEEPING = frozenset({"partial", "wraps", "no_grad", "staticmethod", "compile", "disable"})

@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import FunctionNode
-from nonstrict.fixes.code.documents import Document
+from nonstrict.fixes.code.documents import Document, first_line
+from nonstrict.fixes.operators.observed import Call, call_of
+from nonstrict.fixes.recordings import Recordings, nothing
 from nonstrict.fixes.uses.references import Uses
 from nonstrict.program.effects import span_of
-from nonstrict.text.source import parsed
+from nonstrict.text.source import SourceKind, parsed
 
 if TYPE_CHECKING:
     from nonstrict.findings import Finding
@@ -23,9 +25,15 @@ if TYPE_CHECKING:
 class Documents:
     """The files that fixes looked at, each parsed once."""
 
-    def __init__(self, machine: Machine, known: dict[str, Document | None] | None = None) -> None:
-        """Begin with what is `known` of the same texts to others, and add to it."""
+    def __init__(
+        self,
+        machine: Machine,
+        known: dict[str, Document | None] | None = None,
+        recordings: Recordings = nothing,
+    ) -> None:
+        """Begin with what is `known` of the same texts to others, and add to it; `recordings` are asked when needed."""
         self.machine = machine
+        self._recordings = recordings
         self._known: dict[str, Document | None] = known if known is not None else {}
 
     @cached_property
@@ -38,6 +46,15 @@ class Documents:
         if path not in self._known:
             self._known[path] = self._read(path)
         return self._known[path]
+
+    def calls(self, document: Document, function: ast.FunctionDef) -> tuple[Call, ...]:
+        """The recorded calls of a function at the level of a module, as far as they fit its parameters."""
+        if not isinstance(document.parent(function), ast.Module) or document.source.kind is not SourceKind.PYTHON:
+            return ()
+        lines = (first_line(function), function.end_lineno or function.lineno)
+        found = self._recordings(document.path, document.code, function.name, lines)
+        calls = (call_of(function, one.arguments, one.result) for one in found)
+        return tuple(call for call in calls if call is not None)
 
     def _read(self, path: str) -> Document | None:
         module = self.machine.project.module(path)

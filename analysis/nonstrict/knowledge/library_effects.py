@@ -113,6 +113,7 @@ TORCH_CALLS: Entries = (
     ("hook", "registers a hook for all modules", "torch.nn.modules.module", "register_module_forward_pre_hook"),
     ("hook", "registers a hook for all modules", "torch.nn.modules.module", "register_module_full_backward_hook"),
     ("hook", "registers a hook for all modules", "torch.nn.modules.module", "register_module_backward_hook"),
+    ("hook", "registers hooks for saved tensors", "torch.autograd.graph", "saved_tensors_hooks"),
     ("process", "starts processes", "torch.multiprocessing", "spawn start_processes Process Pool"),
 )
 

@@ -10,11 +10,13 @@ from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch
 from nonstrict.program import classes
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
+from nonstrict.program.parameters import argument_value
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
 from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     BOOL,
     CONTAINERS,
+    NONE,
     NUMBER,
     PRIMITIVES,
     SETTING,
@@ -48,6 +50,8 @@ _REGISTERED = frozenset({Kind.MODULE, Kind.PARAMETER})
 #: What a plain attribute may hold that decides a result without being read: it is called.
 _CHOSEN = frozenset({Kind.EXTERNAL, Kind.FUNCTION, Kind.PARTIAL})
 _HOLDERS = CONTAINERS | {Kind.TUPLE, Kind.OBJECT, Kind.INSTANCE}
+#: Bases that give an object no members of their own.
+_EMPTY_BASES = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})
 _POINTER_ATTRIBUTES = frozenset({"__cuda_array_interface__", "__array_interface__"})
 
 
@@ -100,7 +104,9 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     if kind == "tensor":
         frame.consume(node, base)
         if name == "grad":
-            return Value(Kind.TENSOR, FRESH)
+            gradient = Value(Kind.TENSOR, FRESH)
+            given = base.place.origin is not Origin.FRESH and not base.place.is_view
+            return join(gradient, NONE) if given else gradient
         flags = base.flags & Flag.BOOLEAN if name == "data" else base.flags
         return Value(Kind.TENSOR, base.place.step(VIEW), flags=flags, pending=base.pending)
     if name == "__class__" and base.place.origin is Origin.ARGUMENT:
@@ -134,7 +140,7 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     if base.kind is Kind.MODULE and name == "training":
         return _mode(frame, node, base)
     if heap is not None and name in heap.attributes:
-        value = heap.attributes[name]
+        value = _as_constructed(frame, base, name, heap.attributes[name])
         found = relocated(value, place) if base.place.origin is not Origin.FRESH else value
         found = _with_replacements(frame, base, name, found)
         _plain_attribute(frame, node, base, found, name)
@@ -160,7 +166,18 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     stored = frame.machine.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
     if stored is not None:
         return relocated(stored, place)
-    return Value(Kind.EXTERNAL_METHOD, place, (base, name)) if heap is None or heap.open else UNKNOWN.at(place)
+    inherits = heap is None or heap.open or bool(classes.external_bases(base.ref) - _EMPTY_BASES)
+    return Value(Kind.EXTERNAL_METHOD, place, (base, name)) if inherits else UNKNOWN.at(place)
+
+
+def _as_constructed(frame: Frame, base: Value, name: str, value: Value) -> Value:
+    """An attribute of an argument that only the constructions of its class tell of."""
+    if value.kind is not Kind.UNKNOWN or frame.static or base.place.origin is not Origin.ARGUMENT:
+        return value
+    given = frame.machine.given_by_constructions(base.ref, name)
+    if given is None or given.kind is Kind.PARAMETER or given.flags & Flag.REGISTERED:
+        return value if given is None else given
+    return argument_value(given, base.place.step(f".{name}"))
 
 
 def _with_replacements(frame: Frame, base: Value, name: str, found: Value) -> Value:

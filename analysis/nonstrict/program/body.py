@@ -10,7 +10,17 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Related, Span
 from nonstrict.program import invoke, parameters
 from nonstrict.program.annotations import canonical
-from nonstrict.program.boundary import dynamic_sizes, exchange, hashed, parts, soundness, structures, traced, varying
+from nonstrict.program.boundary import (
+    dynamic_sizes,
+    exchange,
+    hashed,
+    parts,
+    sizes,
+    soundness,
+    structures,
+    traced,
+    varying,
+)
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Effect, Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
@@ -95,6 +105,7 @@ class MarkedBody:
         names = [argument.arg for argument in (*function.node.args.posonlyargs, *function.node.args.args)]
         given = {**dict(zip(names, first, strict=False)), **dict(named)}
         owner = f"{function.module.path}:{function.qualname}"
+        names += [argument.arg for argument in function.node.args.kwonlyargs]
         return {
             name: value.at(Place(Origin.DEFAULT, owner, name)) if value.kind not in _CONSTANT else value
             for name, value in given.items()
@@ -227,6 +238,12 @@ class MarkedBody:
         if not place.captured or (place.origin is Origin.RECEIVER and not place.owner):
             return evidence.argument_writers(self.machine, place, self._owners_at(place))
         return writes.writers(self.machine, place, abroad=place not in self._tensor_places)
+
+    def replacements(self, place: Place) -> tuple[Related, ...]:
+        """Where something else is put at a place; changes in place are left out."""
+        if place.origin not in (Origin.GLOBAL, Origin.CELL):
+            return self.writers(place)
+        return writes.writers(self.machine, place, in_place=False)
 
     def _writes_through(self, place: Place) -> tuple[Related, ...]:
         """Where a global object that a cell, or a parameter bound by `partial`, holds as well is changed."""
@@ -374,6 +391,14 @@ class MarkedBody:
     def hashed(self, name: str) -> list[Span]:
         """Where the function hashes a parameter."""
         return hashed.hashed(self, name)
+
+    def varying_sizes(self, argument: exchange.Taken) -> sizes.Sizes:
+        """Which sizes of a tensor argument vary from call to call of the region."""
+        return sizes.varying_sizes(self, argument)
+
+    def hashed_sizes(self, name: str, varying_sizes: sizes.Sizes) -> list[Span]:
+        """Where the function hashes a size of a tensor argument that varies."""
+        return hashed.hashed_sizes(self, name, varying_sizes)
 
     def needs_class(self, name: str) -> list[Span]:
         """Where the function asks a parameter for more than its number."""

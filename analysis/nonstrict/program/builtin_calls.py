@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method
 from nonstrict.program import attributes, classes, conditions, expressions, stores, subscripts
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -68,7 +70,8 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     for alternative in value.alternatives():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
             if frame.region:
-                return frame.unbacked(node, alternative, "`item()`")
+                whole = last_name(node) == "int" and breaks.guards_item(frame, alternative)
+                return NUMBER if whole else frame.unbacked(node, alternative, "`item()`")
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else "int"
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")
             return NUMBER
@@ -177,7 +180,7 @@ def _range(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
         frame.consume(node, value)
         if value.is_tensor:
             frame.emit(Event.ESCAPE, node, value.place, value, "using a tensor as a Python integer")
-    return container(Kind.LIST, NUMBER)._replace(ref=RANGE)
+    return container(Kind.LIST, NUMBER)._replace(ref=RANGE, pending=_drawn(_pending(positional)))
 
 
 def _enumerate(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -273,7 +276,9 @@ def _isinstance(frame: Frame, node: ast.AST, positional: list[Value], keywords: 
     frame.identified(node, value)
     names = _class_names(asked)
     known = value.is_tensor or value.kind is Kind.UNKNOWN
-    if value.place.origin is Origin.ARGUMENT and all(step.startswith("[") for step in value.place.path) and known:
+    # Those of a module argument arrive as plain tensors too.
+    reached = value.kind is Kind.PARAMETER or all(step.startswith("[") for step in value.place.path)
+    if value.place.origin is Origin.ARGUMENT and reached and known:
         special = {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
         if names & special:
             frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))
@@ -319,6 +324,9 @@ def _getattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
     if len(positional) > 2:
         if found.kind is Kind.EXTERNAL_METHOD:
             attributes.asked_for(frame, node, positional[0], positional[1].const, positional[2])
+            if positional[2].kind is Kind.NONE:
+                # It may be there all the same: the place tells that None is no more than a possibility.
+                return join(found, NONE.at(positional[0].place.step(f".{positional[1].const}")))
         if positional[2].kind is not Kind.NONE:
             return join(found, positional[2])
     return found

@@ -227,6 +227,9 @@ def construct(
         bound = Value(Kind.BOUND, FRESH, (instance, found[0].ref))
         machine.call(frame, node, bound, positional, keywords)
     elif is_dataclass(cls):
+        if frame.static:
+            made = (frame, node, (instance, *positional), dict(keywords))
+            machine.static_calls.setdefault(cls.node, []).append(made)
         names = list(fields(machine, cls).items())
         for (name, declared), given in zip(names, positional, strict=False):
             heap.attributes[name] = given if given.kind is not Kind.UNKNOWN else declared

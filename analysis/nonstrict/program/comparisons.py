@@ -9,7 +9,7 @@ from nonstrict.program import attributes, classes, conditions
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import breaks
-from nonstrict.program.values import BOOL, CONTAINERS, TENSORS, Flag, Kind, Value, literals
+from nonstrict.program.values import BOOL, CONTAINERS, TENSORS, UNKNOWN, Flag, Kind, Value, literals
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
@@ -58,9 +58,15 @@ def compare(frame: Frame, node: ast.Compare) -> Value:
             return _chained(frame, node, values[0])
         kept = _NO_PENDING.union(*(value.pending for value in values if value.kind in TENSORS))
         return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN | literals(*values), pending=kept)
+    return _of_numbers(frame, values).with_pending(pending)
+
+
+def _of_numbers(frame: Frame, values: list[Value]) -> Value:
+    """A truth value, where no operand is a tensor as far as is known."""
     if any(value.flags & Flag.SHAPE for value in values):
-        return Value(Kind.BOOL, FRESH, flags=Flag.SHAPE, pending=pending)
-    return BOOL.with_pending(pending)
+        return Value(Kind.BOOL, FRESH, flags=Flag.SHAPE)
+    # What is not known outside a body may be a tensor, and its comparison another one.
+    return UNKNOWN if frame.static and any(value.kind is Kind.UNKNOWN for value in values) else BOOL
 
 
 def _identify(frame: Frame, node: ast.expr, value: Value) -> None:

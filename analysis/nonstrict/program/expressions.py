@@ -324,6 +324,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
     for key, item in zip(node.keys[:_MAX_ELEMENTS], node.values[:_MAX_ELEMENTS], strict=True):
         name = use(frame, key) if key is not None else UNKNOWN
         value = use(frame, item)
+        frame.settle(name)
         pending |= value.pending
         if key is None:
             if value.heap is not None:
@@ -348,6 +349,7 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
         frame.machine.store(frame, generator.target, elements_of(frame, generator.iter, iterable), generator.iter)
         for condition in generator.ifs:
             conditions.decide(frame, condition)
+            frame.env = conditions.narrowed(frame, condition, frame.env, truth=True)
     heap = Heap()
     if isinstance(node, ast.DictComp):
         use(frame, node.key)

@@ -178,7 +178,34 @@ def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value
         for value in values:
             frame.settle(value)
         return UNKNOWN
-    return typed(result, name, values).with_pending(pending)
+    made = typed(result, name, values).with_pending(pending)
+    return made._replace(flags=made.flags | Flag.SMALL) if made.kind is Kind.NUMPY and _is_small(name, values) else made
+
+
+#: Functions of NumPy by what their first arguments are: a shape, the elements, the end of a range.
+_BY_SHAPE = frozenset({"ones", "zeros", "empty", "full", "rand", "randn"})
+_BY_ELEMENTS = frozenset({"array", "asarray", "asanyarray", "ascontiguousarray"})
+_INLINED = 8
+
+
+def _is_small(name: str, values: Sequence[Value]) -> bool:
+    """Whether an array that a function of NumPy makes surely is one that inductor inlines."""
+    function = name.rpartition(".")[2]
+    first = values[0] if values else UNKNOWN
+    if function in _BY_ELEMENTS and first.kind in (Kind.LIST, Kind.TUPLE) and first.heap is not None:
+        items = first.heap.items.values()
+        return 0 < len(items) <= _INLINED and all(item.kind in (Kind.NUMBER, Kind.BOOL) for item in items)
+    if function in _BY_ELEMENTS:
+        return first.kind in (Kind.NUMBER, Kind.BOOL)
+    if function in _BY_SHAPE and first.kind is Kind.TUPLE and first.heap is not None and len(first.heap.items) <= 1:
+        first = next(iter(first.heap.items.values()), Value(Kind.NUMBER, const=1))
+    elif function == "linspace" and len(values) > 2:
+        first = values[2]
+    elif function not in _BY_SHAPE and (function != "arange" or len(values) > 1):
+        return False
+    if function in ("rand", "randn") and len(values) > 1:
+        return False
+    return isinstance(first.const, (int, float)) and first.const <= _INLINED
 
 
 def typed(result: str, name: str, values: Sequence[Value]) -> Value:
@@ -254,8 +281,8 @@ def _thread(frame: Frame, node: ast.AST, name: str, what: str, values: list[Valu
 
 
 def start_thread(frame: Frame, node: ast.AST, thread: Value) -> Value:
-    """`thread.start()`: an effect if the thread was given work."""
-    if thread.heap is not None and thread.heap.open:
+    """`thread.start()`: an effect if the thread was given work, or is one by its class."""
+    if thread.kind is Kind.OBJECT or (thread.heap is not None and thread.heap.open):
         frame.emit(Event.THREAD, node, what=_callee(node))
     return NONE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import sets_itself, tests_before_use
 from nonstrict.program.effects import CallEdge, Effect, Event, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
@@ -125,12 +126,23 @@ class Frame:
                 if value.kind is Kind.FUNCTION and value.place.origin is Origin.GLOBAL and not self.static:
                     self.summary.add(Effect(Event.HELPER, self.module.path, self.offset, node, value.place, value))
                 return value
-            self.emit(Event.READ, node, value.place, value, "metadata" if metadata else "")
+            self.emit(Event.READ, self._read_at(node, value), value.place, value, "metadata" if metadata else "")
         elif value.flags & Flag.INSIDE and value.place.origin is Origin.ARGUMENT and value.kind not in CALLABLES:
             self.emit(Event.ATTRIBUTE, node, value.place, value)
         elif value.kind is Kind.UNKNOWN and value.place.origin in CAPTURED and not self.static:
             self.summary.add(Effect(Event.UNSEEN, self.module.path, self.offset, node, value.place, value, "value"))
         return value
+
+    def _read_at(self, node: ast.AST, value: Value) -> ast.AST:
+        """Where a captured value is read: `w = W` reads it, what uses `w` further down does not."""
+        if self.static or self.function is None:
+            return node
+        aliases = aliases_of(self.function.node)
+        for name in names_beside(node) if aliases else ():
+            held = self.env.get(name)
+            if name in aliases and held is not None and held.place == value.place:
+                return aliases[name]
+        return node
 
     def identified(self, node: ast.AST, value: Value) -> None:
         """Which object a captured name holds decides something, not what the object holds: only rebinding matters."""

@@ -117,7 +117,7 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
 
 def _run_hooks(frame: Frame, node: ast.AST, module: Value) -> None:
     for hook in list(module.heap.hooks) if module.heap is not None else ():
-        externals.run_deferred(frame, node, hook, "hook", [module, UNKNOWN, Value(Kind.TENSOR)])
+        externals.run_deferred(frame, node, _outside(hook), "hook", [module, UNKNOWN, Value(Kind.TENSOR)])
 
 
 def _external(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -182,6 +182,13 @@ _HANDLERS = {
     Kind.EXTERNAL_METHOD: _method,
     Kind.INSTANCE: _external_instance,
 }
+
+
+def _outside(hook: Value) -> Value:
+    """A hook that code outside the body registered: the object whose method it is lives outside too."""
+    if hook.kind is not Kind.BOUND or hook.ref[0].place.captured:
+        return hook
+    return hook._replace(ref=(hook.ref[0].at(Place(Origin.RECEIVER, "", "self")), hook.ref[1]))
 
 
 # -- following functions of the program ---------------------------------------------------------------------------
@@ -256,7 +263,10 @@ def _worth_following(frame: Frame, function: Function) -> bool:
         return False
     if frame.at_module_level or function.name == "__init__":
         return True
-    return frame.machine.may_mark(function.node)
+    if frame.machine.may_mark(function.node):
+        return True
+    around = frame.function
+    return around is not None and frame.machine.may_mark(around.node) and endings.makes_callable(function.node)
 
 
 def _hand_over(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:

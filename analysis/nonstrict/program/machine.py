@@ -113,6 +113,8 @@ class Machine:
         self.own_files = frozenset(files)
         #: classes that were seen to be registered with torch's pytrees
         self.registrations = Registrations()
+        #: by class and attribute, what the constructions of the class give it (`nonstrict.program.marks.constructions`)
+        self.constructed: dict[tuple[Class, str], Value | None] = {}
         self._reaching: dict[tuple[str, str], list[Write]] = {}
         self._foreign: dict[tuple[str, str], list[Write]] = {}
         self._stored: dict[tuple[str, str, str], Value | None] = {}
@@ -192,6 +194,12 @@ class Machine:
             if found.kind is not Kind.UNKNOWN:
                 self._members[key] = found
         return found
+
+    def given_by_constructions(self, cls: Class, attribute: str) -> Value | None:
+        """What an attribute holds that the constructor of a class was given; None if that is not known."""
+        from nonstrict.program.marks import constructions
+
+        return constructions.given(self, cls, attribute)
 
     def stored_in(self, place: Place, attribute: str) -> Value | None:
         """What the module of a global object or container stores in it: under an attribute, or as items ("")."""

@@ -67,6 +67,7 @@ _HOOKS = frozenset(
         "register_module_forward_hook",
     }
 )
+_THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "multiprocessing.process.BaseProcess"})
 _BUFFERS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
 _SELF_RETURNING = frozenset(
     {"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "eval", "train", "requires_grad_"}
@@ -346,6 +347,15 @@ def _external(
     return UNKNOWN
 
 
+def _runs_itself(frame: Frame, receiver: Value) -> bool:
+    """Whether an object of the program is a thread or process whose `run` does the work."""
+    if receiver.kind is not Kind.OBJECT or not hasattr(receiver.ref, "bases"):
+        return False
+    return bool(classes.external_bases(receiver.ref) & _THREADS) and bool(
+        classes.member(frame.machine, receiver.ref, "run")
+    )
+
+
 def _other(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
@@ -378,7 +388,27 @@ def _other(
     return UNKNOWN.with_pending(receiver.pending)
 
 
+def _object(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """A method that an object of the program inherits from a class outside it."""
+    if name == "start" and _runs_itself(frame, receiver):
+        return externals.start_thread(frame, node, receiver)
+    frame.advance(node, receiver, by=name)
+    return _other(frame, node, receiver, name, positional, keywords)
+
+
+def _generator(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """A method of a `torch.Generator`; one that seeds it returns it."""
+    result = _other(frame, node, receiver, name, positional, keywords)
+    return receiver if name == "manual_seed" else result
+
+
 _HANDLERS = {
+    Kind.OBJECT: _object,
+    Kind.GENERATOR: _generator,
     **dict.fromkeys(TENSORS, _tensor),
     **dict.fromkeys((*container_methods.NAMES, Kind.TUPLE), container_methods.call),
     Kind.MODULE: _module,

@@ -6,6 +6,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING
 
+from nonstrict.facts import endings
 from nonstrict.facts.walk import walk
 from nonstrict.program import conditions, definition_values, stores
 from nonstrict.program.effects import Event, handles
@@ -181,12 +182,20 @@ def _while(frame: Frame, statement: ast.While) -> None:
 
 
 def _with(frame: Frame, statement: ast.With | ast.AsyncWith) -> None:
+    previous = frame.caught
     for item in statement.items:
         manager = evaluate(frame, item.context_expr)
         entered = frame.machine.enter(frame, item.context_expr, manager)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, entered, item.context_expr)
+        frame.caught = (*frame.caught, *endings.suppressed(item.context_expr))
+    suppresses = frame.caught != previous
+    before = dict(frame.env) if suppresses else frame.env
     execute(frame, statement.body)
+    frame.caught = previous
+    if suppresses:
+        # What follows runs too after an exception, from wherever it came.
+        frame.merge([(before, False), (frame.env, frame.done)])
 
 
 def _try(frame: Frame, statement: ast.Try) -> None:

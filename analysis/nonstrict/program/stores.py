@@ -166,6 +166,9 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         frame.settle(value)
         frame.written(node, base, "[...] =")
         return
+    if base.kind is Kind.NUMPY and frame.opaque:
+        frame.written(node, base, "[...] =")
+        return
     if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
         frame.emit(Event.IO, node, what="changes the environment")
         return
@@ -190,11 +193,15 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     value = expressions.use(frame, statement.value)
     if before.kind in TENSORS:
         frame.settle(value)
-        frame.written(statement, before, "an in-place operator")
+        frame.written(statement, _holder(frame, target, before), "an in-place operator")
         if isinstance(target, ast.Name):
             frame.env[target.id] = before._replace(flags=before.flags & ~Flag.LITERAL)
         return
-    if before.kind in (Kind.LIST, Kind.SET, Kind.DEQUE) and outer(before.place):
+    if before.kind is Kind.NUMPY and frame.opaque:
+        frame.written(statement, before, "an in-place operator")
+        return
+    merged = before.kind is Kind.DICT and isinstance(statement.op, ast.BitOr)
+    if (merged or before.kind in (Kind.LIST, Kind.SET, Kind.DEQUE)) and outer(before.place):
         write(frame, statement, before.place, value, "in-place operator")
         return
     if isinstance(target, ast.Name):
@@ -206,6 +213,14 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         return
     result = expressions.operate(frame, statement, before, value, statement.op)
     store(frame, target, result, statement)
+
+
+def _holder(frame: Frame, target: ast.expr, before: Value) -> Value:
+    """The tensor that an in-place operator changes: `table[index] += x` puts a new selection back into the table."""
+    if before.place.origin is Origin.FRESH and isinstance(target, ast.Subscript):
+        base = _quietly(frame, target.value)
+        return base if base.kind in TENSORS else before
+    return before
 
 
 def _quietly(frame: Frame, target: ast.expr) -> Value:

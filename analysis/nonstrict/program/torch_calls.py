@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
-from nonstrict.program import attributes, subscripts
+from nonstrict.program import attributes, gradients, subscripts
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import CAPTURED, FRESH, VIEW, Origin
+from nonstrict.program.regions import breaks, outputs
 from nonstrict.program.values import (
     BOOL,
     NO_CONSTANT,
@@ -207,6 +208,8 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     _higher_order(frame, node, values)
     if kind in ("class", "context-manager", "optimizer-class"):
         return Value(Kind.INSTANCE, FRESH, name)
+    if name == "torch.autograd.grad":
+        return gradients.computed(frame, keywords)
     if any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in positional[:1]):
         return _transformed(positional)
     return UNKNOWN
@@ -357,11 +360,14 @@ def _writes(
     if operator.inplace and positional and keywords.get("inplace", UNKNOWN).const is True:
         written.append(positional[0])
     out = keywords.get("out")
+    if out is not None and frame.region:
+        outputs.check(frame, node, last)
     if out is not None:
         written.extend(out.heap.items.values() if out.heap is not None else [out])
     for value in written:
-        if value.is_tensor and last != "record_stream":
-            frame.written(node, value, f"`{last}`")
+        tensor = gradients.of_list(value)
+        if tensor.is_tensor and last != "record_stream":
+            frame.written(node, tensor, f"`{last}`")
 
 
 def _made(frame: Frame, node: ast.AST, last: str, values: list[Value]) -> Value:
@@ -392,12 +398,17 @@ def _forced(frame: Frame, node: ast.AST, last: str, operator: Operator, first: V
     if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.origin is FRESH.origin:
         return NUMBER
     if last in ("item", "tolist"):
+        if last == "item" and breaks.guards_item(frame, first):
+            return NUMBER
         made = frame.unbacked(node, first, f"`{last}()`")
         return container(Kind.LIST, made).with_pending(made.pending) if last == "tolist" else made
     # These take nothing but tensors: an argument of which nothing is known is one.
     if first.kind in TENSORS or (first.kind is Kind.UNKNOWN and first.place.origin is Origin.ARGUMENT):
         frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}`")
-    return BOOL if operator.returns == "bool" else Value(Kind.NUMPY) if last == "numpy" else NUMBER
+    if last == "numpy":
+        # What declares the arguments that it changes may change them through an array, which shares their memory.
+        return Value(Kind.NUMPY, first.place if frame.opaque and first.is_tensor else FRESH)
+    return BOOL if operator.returns == "bool" else NUMBER
 
 
 #: Operators whose result is boolean if their argument is.

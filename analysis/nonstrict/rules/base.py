@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nonstrict.fixes.context import Context
     from nonstrict.program.boundary.exchange import Given, Taken
     from nonstrict.program.boundary.pytrees import Registration
+    from nonstrict.program.boundary.sizes import Sizes
     from nonstrict.program.boundary.soundness import Fault
     from nonstrict.program.boundary.varying import Variation
     from nonstrict.program.effects import Effect, Event, Observed
@@ -73,6 +74,10 @@ class Body(Protocol):
 
     def writers(self, place: Place) -> tuple[Related, ...]:
         """Where the project changes what lives at a captured place ("rebound here", ...)."""
+        ...
+
+    def replacements(self, place: Place) -> tuple[Related, ...]:
+        """Where the project puts something else at a captured place; changes in place are left out."""
         ...
 
     def holds_apart(self, read: Effect) -> bool:
@@ -152,6 +157,14 @@ class Body(Protocol):
 
     def hashed(self, name: str) -> list[Span]:
         """Where the function hashes a parameter: as a key, or as an argument of a cached function (NST505)."""
+        ...
+
+    def varying_sizes(self, argument: Taken) -> Sizes:
+        """Which sizes of a tensor argument vary from call to call of the region (NST505)."""
+        ...
+
+    def hashed_sizes(self, name: str, varying_sizes: Sizes) -> list[Span]:
+        """Where the function hashes a size of a tensor argument that varies (NST505)."""
         ...
 
     def needs_class(self, name: str) -> list[Span]:

@@ -88,9 +88,11 @@ The tensor becomes a parameter of the function that reads it and of all on the w
 call in the project passes it. Other callers, regions among them, read the global themselves, through its module where
 it lives in another one, so that rebinding is seen. Of a container whose key varies the whole container is passed.
 
+Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
+calls of the modules pass it.
+
 Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
-class.
+plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`.
 
 ## What is not reported
 

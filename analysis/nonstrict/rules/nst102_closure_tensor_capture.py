@@ -82,12 +82,16 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-A variable of the enclosing function becomes a parameter where every caller sees that variable too. A default argument
-is passed in every call. A tensor attribute of the object whose bound method was marked is read from it by the callers.
+A variable of the enclosing function becomes a parameter. Where callers do not see that variable, they pass what the
+enclosing function was given for it, which gets a name if it has none; a parameter of the enclosing function that
+nothing reads any more goes. A default argument, and what `functools.partial` binds, is passed in every call. A tensor
+attribute of the object whose bound method was marked is read from it by the callers.
+
+Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
+calls of the modules pass it.
 
 Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
-class.
+plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`.
 
 ## What is not reported
 
@@ -140,11 +144,13 @@ def fixes(context: Context) -> Iterator[Fix]:
     """Pass what is captured as an argument."""
     from nonstrict.fixes.captures.arguments import pass_captured
     from nonstrict.fixes.captures.attributes import pass_attribute
+    from nonstrict.fixes.captures.bound import pass_bound
     from nonstrict.fixes.captures.defaults import pass_default
 
     yield from pass_captured(context)
     yield from pass_attribute(context)
     yield from pass_default(context)
+    yield from pass_bound(context)
 
 
 RULE = Rule(

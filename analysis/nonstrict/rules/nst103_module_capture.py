@@ -87,11 +87,14 @@ To mark a method, decorate it in the class: `self` is then an argument, and its 
 
 The module or parameter becomes an argument: of the function that uses it, of all on the way from the marked function to
 it, and in every call in the project. Instead of a module that was marked itself a function is marked that takes the
-module. There is no fix for a module whose mode decides, as the mode of an argument is not guarded either.
+module. Where the mode of the module decides, it is passed too, as the mode of an argument is not guarded; there is no
+fix then for a module that was marked itself, or where the project switches parts of the module alone.
+
+Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
+calls of the modules pass it.
 
 Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
-class.
+plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`.
 
 ## What is not reported
 
@@ -248,14 +251,17 @@ def fixes(context: Context) -> Iterator[Fix]:
     """Pass what is captured as an argument."""
     from nonstrict.fixes.captures.arguments import pass_captured
     from nonstrict.fixes.captures.attributes import pass_attribute
+    from nonstrict.fixes.captures.bound import pass_bound
     from nonstrict.fixes.captures.defaults import pass_default
     from nonstrict.fixes.captures.marked_modules import pass_module
+    from nonstrict.fixes.captures.with_mode import pass_with_mode
 
     if context.finding.subject is None:
         yield from pass_module(context)
         return
-    yield from pass_captured(context)
+    yield from list(pass_with_mode(context)) or pass_captured(context)
     yield from pass_default(context)
+    yield from pass_bound(context)
     yield from pass_attribute(context)
 
 

@@ -81,9 +81,12 @@ call in the project passes it. Other callers read the state themselves, and a re
 may be None, which torch does not take before 2.15, what is passed is the test: `limit is not None`. What nothing guards
 in a region either, such as the environment, is read by the callers of the region.
 
+Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
+calls of the modules pass it.
+
 Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
-class. Nor is there one where the function writes the state as well, or where torch refuses the value as an argument.
+plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`. Nor
+is there one where the function writes the state as well, or where torch refuses the value as an argument.
 
 ## What is not reported
 
@@ -104,12 +107,14 @@ class. Nor is there one where the function writes the state as well, or where to
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.targets import last_name
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
-from nonstrict.program.values import Kind
+from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Experiment, Rule, report
 from nonstrict.rules.captures import Sort, called, captured_reads
 
@@ -121,6 +126,8 @@ if TYPE_CHECKING:
     from nonstrict.program.effects import Effect
     from nonstrict.rules.base import Body
 
+#: Functions of torch that make a tensor of an array without a copy.
+_SHARING = frozenset({"from_numpy", "as_tensor", "asarray"})
 _NOUNS = {
     Kind.FUNCTION: "function",
     Kind.BOUND: "function",
@@ -143,7 +150,7 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the reads of captured Python state that the project changes, and of ambient state."""
     for read in captured_reads(body, Sort.STATE):
         place = read.effect.place
-        writers = body.writers(place)
+        writers = body.replacements(place) if _shares_memory(read.effect) else body.writers(place)
         if read.effect.what == "identity":
             writers = tuple(writer for writer in writers if writer.message == "rebound here")
         if writers and not body.guarded_by_region(place) and not body.written_by_region(place):
@@ -156,6 +163,12 @@ def examine(body: Body) -> Iterator[Finding]:
         evidence = _writers(body, read.effect)
         severity = _severity(body).raised() if evidence else _severity(body)
         yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
+
+
+def _shares_memory(effect: Effect) -> bool:
+    """Whether the compiled code reads the array itself, and sees its changes: inductor inlines small ones only."""
+    array = effect.value.kind is Kind.NUMPY and not effect.value.flags & Flag.SMALL
+    return array and isinstance(effect.node, ast.Call) and last_name(effect.node) in _SHARING
 
 
 def _severity(body: Body) -> Severity:
@@ -197,11 +210,13 @@ def fixes(context: Context) -> Iterator[Fix]:
     """Pass what is captured as an argument."""
     from nonstrict.fixes.captures.arguments import pass_captured
     from nonstrict.fixes.captures.attributes import pass_attribute
+    from nonstrict.fixes.captures.bound import pass_bound
     from nonstrict.fixes.captures.defaults import pass_default
     from nonstrict.fixes.captures.hoisting import hoist
 
     yield from pass_captured(context)
     yield from pass_default(context)
+    yield from pass_bound(context)
     yield from pass_attribute(context)
     yield from hoist(context)
 

@@ -86,11 +86,17 @@ It is enough that the region reads `module.training`: then Dynamo guards it, and
 ## Fix safety
 
 The flag or attribute becomes a parameter where the function itself reads it: `training`, passed as `module.training` in
-every call. There is no fix where a submodule or a `forward` reads it.
+every call. Where a layer or a `forward` reads it, the marked function gets the parameter, so that the region reads the
+flag and guards it; a call of a dropout layer becomes `torch.nn.functional.dropout`, which takes the flag. Of several
+layers the mode of the module that holds them is passed, or that of each if the project switches one of them alone.
+There is no fix for a plain tensor attribute, for an `nn.Sequential` of which the project switches parts, nor where no
+call can write the module.
+
+Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
+calls of the modules pass it.
 
 Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
-class.
+plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`.
 
 ## What is not reported
 
@@ -203,9 +209,9 @@ def _every_region_passes_mode(body: Body) -> bool:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Pass the flag or the attribute as an argument of its own."""
-    from nonstrict.fixes.captures.attributes import pass_attribute
+    from nonstrict.fixes.captures.guarded import pass_flag
 
-    yield from pass_attribute(context)
+    yield from pass_flag(context)
 
 
 RULE = Rule(

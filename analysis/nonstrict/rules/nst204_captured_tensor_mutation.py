@@ -77,9 +77,11 @@ A tensor that belongs to a module is best a registered buffer, changed by a mark
 The tensor becomes a parameter of the function that changes it and of all on the way from the marked function to it;
 every call in the project passes it.
 
+Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
+calls of the modules pass it.
+
 Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
-class.
+plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`.
 
 ## What is not reported
 
@@ -135,10 +137,12 @@ def fixes(context: Context) -> Iterator[Fix]:
     """Pass what is captured as an argument."""
     from nonstrict.fixes.captures.arguments import pass_captured
     from nonstrict.fixes.captures.attributes import pass_attribute
+    from nonstrict.fixes.captures.bound import pass_bound
     from nonstrict.fixes.captures.defaults import pass_default
 
     yield from pass_captured(context)
     yield from pass_default(context)
+    yield from pass_bound(context)
     yield from pass_attribute(context)
 
 

@@ -72,8 +72,7 @@ State that the region wrote becomes an argument, which the region reads after it
 body changes and the region reads.
 
 Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, a method that a derived class defines anew, an object of unknown
-class.
+plain call: handed on as a value, called with `*args`, an object of unknown class.
 
 ## What is not reported
 

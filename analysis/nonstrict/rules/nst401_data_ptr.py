@@ -74,9 +74,9 @@ The body of a custom operator is opaque to the compiler: it runs with real tenso
 
 The function that takes the address becomes a custom operator, the smallest one that takes and returns tensors and
 numbers: annotations are added, and a fake is generated from what the function returns. Unsafe: it has no derivative
-until `register_autograd` gives it one, and it counts as changing what it hands on the address of. Display-only where
-the text does not tell the shape of the result: the fake is then a skeleton. Methods, nested functions and functions
-with other decorators are left alone.
+until `register_autograd` gives it one, and it counts as changing what it hands on the address of. Where the text does
+not tell the shape of the result, calls recorded by [`nonstrict record`](../record.md) may; display-only where they do
+not either: the fake is then a skeleton. Methods, nested functions and functions with other decorators are left alone.
 
 ## What is not reported
 

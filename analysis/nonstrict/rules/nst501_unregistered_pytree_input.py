@@ -90,7 +90,12 @@ An optional argument is left out rather than passed as `None`.
   `register_constant`: safe. Another class is registered with `register_pytree_node` and functions that keep every
   attribute which its methods set: unsafe, as attributes that other code adds are lost. Where a registration would lose
   something, or torch refuses what a field holds, there is no fix.
-- A `None` that is the default of its parameter is left out: safe.
+- A `None` that is the default of its parameter, or can be made its default, is left out: safe. Arguments behind it are
+  passed by name then.
+- A set or a range that the function only goes through (loops, `in`, `len`, `sum` and the like) is passed as a tuple:
+  safe; unsafe where it looks for something that may be a tensor. So is an iterator that it goes through once: unsafe,
+  as all elements are made before the call.
+- `slice(a, b)` is passed as `(a, b)`, and made of these in the function, where all calls are known: unsafe.
 - `allow_in_graph` is replaced as by `deprecated-marker` (NST604), where `nonstrict_trace` takes the argument.
 
 ## What is not reported
@@ -150,12 +155,15 @@ def _message(body: Body, argument: Taken) -> str:
 
 
 def fixes(context: Context) -> Iterator[Fix]:
-    """Register the class, leave out the None, or use a marker that takes the argument."""
+    """Register the class, leave out the None, pass it as a tuple, or use a marker that takes the argument."""
     from nonstrict.fixes.boundary.crossing import leave_out
     from nonstrict.fixes.boundary.registering import register_argument
+    from nonstrict.fixes.boundary.sequences import pass_slice, pass_tuple
     from nonstrict.fixes.marks.markers import replace_refusing
 
     yield from leave_out(context)
+    yield from pass_tuple(context)
+    yield from pass_slice(context)
     yield from replace_refusing(context)
     yield from register_argument(context)
 

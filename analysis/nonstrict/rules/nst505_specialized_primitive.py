@@ -6,7 +6,9 @@ Finds numbers, strings, constants and enumeration members that reach a marked fu
 call to call:
 
 - an integer that is used as the key of a dict or set, or as an argument of a cached function: error;
+- the same of a size of a tensor that varies or is marked as dynamic: error;
 - more than eight strings or constants, or numbers where the region is compiled with `dynamic=False`: error;
+- a list or dict to which every round of a loop adds something, for more than eight rounds: error;
 - a member of an `IntEnum` of which the function asks more than its number: error;
 - any other integer that varies: note.
 
@@ -107,6 +109,8 @@ if TYPE_CHECKING:
 
 #: How often a region is compiled anew before `fullgraph=True` gives up (`torch._dynamo.config.recompile_limit`).
 _LIMIT = 8
+_TENSORS = frozenset({Kind.TENSOR, Kind.PARAMETER})
+_CONTAINERS = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.SET, Kind.DEQUE})
 _INTEGERS = frozenset({"enum.IntEnum", "enum.IntFlag", "builtins.int"})
 
 
@@ -117,6 +121,9 @@ def examine(body: Body) -> Iterator[Finding]:
             continue
         if _is_integer_enum(argument.value):
             yield from _enumeration(body, argument)
+            continue
+        if argument.value.kind in _TENSORS:
+            yield from _sizes(body, argument)
             continue
         variation = body.variation(argument)
         if variation.values > 1:
@@ -140,18 +147,32 @@ def _enumeration(body: Body, argument: Taken) -> Iterator[Finding]:
         yield report_at(RULE, body, argument.span, message, help=advice, severity=Severity.ERROR, evidence=evidence)
 
 
+def _sizes(body: Body, argument: Taken) -> Iterator[Finding]:
+    sizes = body.varying_sizes(argument)
+    for span in body.hashed_sizes(argument.name, sizes):
+        message = (
+            f"a size of `{argument.name}` of `{called(body)}` is a symbolic integer where it is dynamic, which has no "
+            "hash: this lookup fails to compile"
+        )
+        advice = "look it up in the caller and pass the result, or use `int()` and compile for each size"
+        yield report_at(RULE, body, span, message, help=advice, severity=Severity.ERROR, evidence=sizes.evidence)
+
+
 def _varying(body: Body, argument: Taken, variation: Variation) -> Iterator[Finding]:
-    kind = _sort(argument.value)
-    limited = kind in ("string", "constant") or (variation.static and kind == "number")
+    kind = "container" if variation.grows and argument.value.kind in _CONTAINERS else _sort(argument.value)
+    limited = kind in ("string", "constant", "container") or (variation.static and kind == "number")
     if variation.unrolled or not kind:
         return
     if limited and variation.values > _LIMIT:
         noun = "object" if kind == "constant" else kind
+        differs = "has another length" if kind == "container" else f"is another {noun}"
         message = (
-            f"`{argument.name}` of `{called(body)}` is another {noun} in every call, and each is compiled for: with "
+            f"`{argument.name}` of `{called(body)}` {differs} in every call, and each is compiled for: with "
             f"`fullgraph=True` more than {_LIMIT} fail at the recompile limit"
         )
         advice = "pass a tensor, or a number to a region that may be dynamic"
+        if kind == "container":
+            advice = "pass one tensor, such as the stacked elements, or what the caller computes of them"
         yield report_at(
             RULE, body, argument.span, message, help=advice, severity=Severity.ERROR, evidence=variation.evidence
         )

@@ -67,7 +67,12 @@ if __name__ == "__main__":
 
 A fake is added behind the function. It returns what the function's text tells: tensors like the arguments, or the
 sizes that the function computes. Safe: eager code does not run it. Unsafe where NumPy computes the result, which makes
-other floating-point numbers of integers than torch. Display-only, as a skeleton, where the text does not tell.
+other floating-point numbers of integers than torch.
+
+Where the text does not tell, annotations of jaxtyping do (`Float[Tensor, "batch width"]`), or the calls that
+[`nonstrict record`](../record.md) recorded: a size of the result that varied from call to call and always was one of an
+argument, a number that was passed, or the product or sum of two sizes. Unsafe: other calls may tell another story.
+Else display-only: a skeleton, with recorded sizes beside it.
 
 ## What is not reported
 

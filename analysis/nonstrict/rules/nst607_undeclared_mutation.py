@@ -88,7 +88,7 @@ otherwise, unsafe for leaf functions and implementations of a schema, whose call
 - Changes of copies, and of what `mutates_args` or the schema names; `mutates_args="unknown"`.
 - In-place operators of torch in a `triton_op`: the compiler looks into it.
 - Operators tagged `torch.Tag.inplace`, and schemas that declare the alias: `(Tensor(a!) x) -> Tensor(a!)`.
-- Changes through NumPy or by native code, which are not seen.
+- Changes by functions of NumPy or by native code, which are not seen; those of an array that shares the memory are.
 - Casts (`to()`, `float()`), which copy where there is anything to convert.
 
 What may be a copy is a warning (`contiguous()`, `reshape()`); a leaf function that returns its argument is a note.

@@ -189,7 +189,7 @@ def _marking(body: Body, seen: Observed) -> str:
         return ""
     first = told.obstacles[0]
     more = f" and {len(told.obstacles) - 1} more" if len(told.obstacles) > 1 else ""
-    return f". Marking `{told.function}` is no way out: {first.code} in line {first.span.line}{more}"
+    return f". Marking `{told.function}` is no way out: it has {first.code} ({RULES[first.code].name}){more}"
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -31,7 +31,7 @@ _NEVER = 1 << 62
 #: Directories of packages that are not the project, though an environment may lie in it.
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _PASS_BY = 8
-#: Time spent on looking at the calls of one function: so many seconds at once, then this part of all time.
+#: Processor time spent on looking at the calls of one function: so many seconds at once, then this part of all time.
 _FREELY = 1.0
 _PART = 0.02
 
@@ -54,9 +54,9 @@ class Watch:
 
     def look(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """What the arguments are like; None where they are no real values. Never raises."""
-        before = time.monotonic()
-        if _here.looking or self._spent > max(_FREELY, _PART * (before - self._started)):
+        if _here.looking or self._spent > max(_FREELY, _PART * (time.monotonic() - self._started)):
             return None
+        before = time.thread_time()
         _here.looking = True
         try:
             from nonstrict_agent.recording.reality import described
@@ -66,15 +66,17 @@ class Watch:
             call = None
         finally:
             _here.looking = False
-        self._spent += time.monotonic() - before
+        self._spent += time.thread_time() - before
         if call is not None:
             self.due = self.count + 1 + self.count // _PASS_BY
         return call
 
-    def keep(self, call: Any) -> None:
+    def keep(self, call: Any, result: object) -> None:
         """Record what `look` gave, of a call that has returned, unless enough is known like it. Never raises."""
         try:
-            self._keep(trimmed(call))
+            from nonstrict_agent.recording.results import outcome
+
+            self._keep(trimmed({**call, "result": outcome(result)}))
         except Exception:  # noqa: BLE001 - the command goes on
             self.due = _NEVER
 
@@ -197,7 +199,7 @@ def recording(function: Callable[..., Any], watch: Watch, bound: tuple[object, .
             error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
             raise
         if seen is not None:
-            watch.keep(seen)
+            watch.keep(seen, result)
         return result
 
     inner = unwrap(function)

@@ -134,7 +134,8 @@ def test_calls_that_are_all_alike_are_looked_at_less_and_less(bench: Bench, monk
 
 def test_looking_that_is_slow_is_rationed(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     now = [0.0]
-    monkeypatch.setattr("nonstrict_agent.recording.calls.time.monotonic", lambda: now[0])
+    for clock in ("monotonic", "thread_time"):
+        monkeypatch.setattr(f"nonstrict_agent.recording.calls.time.{clock}", lambda: now[0])
     looks: list[float] = []
 
     def slow(*_: object) -> None:

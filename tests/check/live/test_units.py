@@ -8,7 +8,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nonstrict.check.live import folder as live
@@ -168,11 +168,16 @@ def apply_word(editing: Editing, edit: tuple[str, float, str, str]) -> None:
     editing.change(path, text)
 
 
+#: A line that moves what stands in the way of marking another function, as the help of a graph break tells.
+_MOVED_OBSTACLE = [("drop", 0.375, "x", "x"), ("line", 0.3359375, "1, x", "1, x")]
+
+
 @settings(
     max_examples=int(os.environ.get("NONSTRICT_EXAMPLES", "40")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+@example(_MOVED_OBSTACLE, [True] * 10)
 @given(st.lists(word_edits(), min_size=1, max_size=10), st.lists(st.booleans(), min_size=10, max_size=10))
 def test_many_marks_edit_by_edit_as_afresh(sequence: list[tuple[str, float, str, str]], asked: list[bool]) -> None:
     with tempfile.TemporaryDirectory() as root:

@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import after, inserted, replaced
-from nonstrict.fixes.code.lists import arguments_of
+from nonstrict.fixes.code.lists import arguments_of, without_element
 from nonstrict.knowledge.operators import tensor_method
+from nonstrict.program.marks.callers import parameter_names
 from nonstrict.program.parameters import default_nodes
-from nonstrict.program.values import TENSORS
+from nonstrict.program.values import TENSORS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.fixes.code.lists import Elements
     from nonstrict.fixes.context import Context
 
 
 def leave_out(context: Context) -> Iterator[Fix]:
-    """Leave out an argument that is None where that is the parameter's default."""
+    """Leave out an argument that is None: the default of its parameter, or one that can be.
+
+    What is passed behind it by position is passed by name.
+    """
     document = context.document
     node = document.at(context.finding.span, ast.Constant) if document is not None else None
     call = document.parent(node) if document is not None and node is not None else None
@@ -33,32 +36,80 @@ def leave_out(context: Context) -> Iterator[Fix]:
     if document is None or node is None or node.value is not None or not isinstance(call, ast.Call) or given is None:
         return
     name = next((one.name for one in context.body.taken if one.span == context.finding.span), "")
-    default = default_nodes(function.node.args).get(name) if function is not None else None
-    if not isinstance(default, ast.Constant) or default.value is not None:
+    if function is None or not name:
         return
-    edit = without_argument(document, call, given)
-    if edit is not None:
-        yield Fix(f"Leave out `{name}`", Applicability.SAFE, (edit,))
+    edits = _left_out(context, document, call, given)
+    default = default_nodes(function.node.args).get(name)
+    if default is None:
+        edits += [_with_default(context, name)]
+    elif not _is_none(default):
+        return
+    known = [edit for edit in edits if edit is not None]
+    if len(known) == len(edits):
+        yield Fix(f"Leave out `{name}`", Applicability.SAFE, tuple(known))
+
+
+def _left_out(context: Context, document: Document, call: ast.Call, given: ast.expr | ast.keyword) -> list[Edit | None]:
+    """The edits of a call without one of its arguments."""
+    if given not in call.args or given is call.args[-1]:
+        return [without_argument(document, call, given)]
+    function = context.body.mark.function
+    names = parameter_names(context.body.mark)
+    behind = call.args[call.args.index(given) + 1 :]  # type: ignore[arg-type]
+    plain = context.body.mark.target.kind in (Kind.FUNCTION, Kind.BOUND)
+    starred = any(isinstance(one, ast.Starred) for one in call.args)
+    if function is None or not plain or starred or len(call.args) > len(names):
+        return [None]
+    positional = {one.arg for one in function.node.args.posonlyargs}
+    named = names[len(call.args) - len(behind) : len(call.args)]
+    edits: list[Edit | None] = [without_element(document, arguments_of(document, call), document.bounds(given)[0])]
+    for one, name in zip(behind, named, strict=True):
+        edits.append(inserted(document, _start(document, one), f"{name}=") if name not in positional else None)
+    return edits
+
+
+def _start(document: Document, node: ast.expr) -> int:
+    """Where an argument begins, with the parentheses around it."""
+    call = document.parent(node)
+    start = document.bounds(node)[0]
+    elements = arguments_of(document, call).elements if isinstance(call, ast.Call) else ()
+    return next((one.start for one in elements if one.start <= start < one.end), start)
+
+
+def _with_default(context: Context, name: str) -> Edit | None:
+    """None as the default of a parameter that has none, where all behind it have one."""
+    function = context.body.mark.function
+    plain = context.body.mark.target.kind in (Kind.FUNCTION, Kind.BOUND)
+    found = context.definition(function) if function is not None and plain else None
+    if found is None or not isinstance(found[1], ast.FunctionDef):
+        return None
+    document, node = found
+    arguments = node.args
+    ordered = [*arguments.posonlyargs, *arguments.args]
+    required = ordered[: len(ordered) - len(arguments.defaults)]
+    bare = [one for one in arguments.kwonlyargs if one.arg == name]
+    parameter = bare[0] if bare else required[-1] if required and required[-1].arg == name else None
+    if parameter is None:
+        return None
+    if parameter.annotation is not None and "None" not in (text := document.text(parameter.annotation)):
+        return None if "Optional" not in text else _defaulted(document, parameter)
+    return _defaulted(document, parameter)
+
+
+def _defaulted(document: Document, parameter: ast.arg) -> Edit:
+    end = document.bounds(parameter)[1]
+    return inserted(document, end, "=None" if parameter.annotation is None else " = None")
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def without_argument(document: Document, call: ast.Call, given: ast.expr | ast.keyword) -> Edit | None:
     """A call without one of its arguments; None where another one would take its place."""
     if given in call.args and (given is not call.args[-1] or any(isinstance(one, ast.Starred) for one in call.args)):
         return None
-    known = arguments_of(document, call)
-    return _without_element(document, known, document.bounds(given)[0])
-
-
-def _without_element(document: Document, known: Elements, start: int) -> Edit | None:
-    """A list without the element in which a position lies, and without one of the commas beside it."""
-    elements = list(known.elements)
-    index = next((number for number, one in enumerate(elements) if one.start <= start < one.end), None)
-    if index is None:
-        return None
-    if index:
-        return Edit(document.range(elements[index - 1].end, elements[index].end), "")
-    end = elements[1].start if len(elements) > 1 else known.closing
-    return Edit(document.range(elements[0].start, end), "")
+    return without_element(document, arguments_of(document, call), document.bounds(given)[0])
 
 
 def return_the_tensor(context: Context) -> Iterator[Fix]:

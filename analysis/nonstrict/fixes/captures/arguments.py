@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
 from nonstrict.findings import Applicability, Fix
+from nonstrict.fixes.captures.factories import tidied
+from nonstrict.fixes.captures.given import kept_beside, of_factory, written
 from nonstrict.fixes.captures.passable import (
     MARKERS,
     annotation_of,
@@ -34,17 +36,22 @@ if TYPE_CHECKING:
     from nonstrict.findings import Edit, Span
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.fixes.uses.references import Call, Uses
+    from nonstrict.fixes.uses.calls import Call
+    from nonstrict.fixes.uses.references import Uses
     from nonstrict.fixes.uses.signatures import Change, Extended
     from nonstrict.fixes.uses.spots import Spelled, Spot
     from nonstrict.program.effects import Observed
     from nonstrict.program.places import Place
 
 
+#: The attribute of a module that says whether it is in training.
+MODE = ".training"
+
+
 class Captured(NamedTuple):
     """What is captured: the expression that reads it, the variable with its steps, and what it holds.
 
-    `test` is what is asked of a value that may be None, which torch takes as no argument: ` is not None`.
+    `test` is what is passed of a value that torch takes as no argument, or does not guard: ` is not None`, `.training`.
     """
 
     document: Document
@@ -57,11 +64,25 @@ class Captured(NamedTuple):
 def pass_captured(context: Context) -> Iterator[Fix]:
     """Pass the global, the cell, or a part of what they hold, that a finding is about."""
     seen = subject_of(context)
-    captured = _captured(context, seen) if seen is not None and context.body.marker in MARKERS else None
+    captured = captured_by(context, seen) if seen is not None and context.body.marker in MARKERS else None
     if seen is None or captured is None or not _may_pass(context, captured, seen.effect.place):
         return
     if may_be_none(context, captured.value):
         captured = _tested(captured)
+    title = f"Pass `{captured.document.text(captured.node)}{captured.test}` as an argument"
+    for edits in passings(context, captured):
+        yield Fix(title, Applicability.UNSAFE, edits)
+        return
+
+
+def passings(context: Context, captured: Captured) -> Iterator[tuple[Edit, ...]]:
+    """The edits by which captured state is passed, under the best name first."""
+    for _, _, edits in named_passings(context, captured):
+        yield edits
+
+
+def named_passings(context: Context, captured: Captured) -> Iterator[tuple[str, Extended, tuple[Edit, ...]]]:
+    """The same, with the name, and the function that reads the state."""
     uses = context.documents.uses
     bodies = traced.in_bodies(context)
     for name in dict.fromkeys(_names(captured)):
@@ -69,9 +90,9 @@ def pass_captured(context: Context) -> Iterator[Fix]:
         change = passed(uses, captured.document, captured.node, passing)
         reads = _reads(context, change, captured, name) if change is not None else None
         if change is not None and reads is not None:
-            title = f"Pass `{captured.document.text(captured.node)}{captured.test}` as an argument"
-            yield Fix(title, Applicability.UNSAFE, (*change.edits, *reads))
-            return
+            functions = [function.node for function in change.functions]
+            edits = tidied(uses, captured.document, captured.spot, functions, (*change.edits, *reads))
+            yield name, change.functions[0], edits
 
 
 class _Passing(Passing):
@@ -80,11 +101,21 @@ class _Passing(Passing):
     def __init__(self, uses: Uses, captured: Captured, name: str, bodies: frozenset[Span]) -> None:
         super().__init__(name, annotation_of(captured.value), bodies)
         self.uses = uses
+        self.document = captured.document
         self.spot = captured.spot
         self.suffix = _suffix(captured) + captured.test
 
     def written(self, function: Extended, call: Call) -> Spelled | None:
-        return spelled(self.uses, call.document, call.node, self.spot, self.suffix)
+        known = spelled(self.uses, call.document, call.node, self.spot, self.suffix)
+        if known is not None:
+            return known
+        given = of_factory(self.uses, self.document, call, self.spot)
+        if given is not None:
+            return written(self.uses, call, given, self.suffix)
+        return kept_beside(self.uses, call, self.spot, self.suffix)
+
+    def shares(self, function: Extended, override: Extended) -> bool:
+        return True
 
     def is_value(self, document: Document, node: ast.Name) -> bool:
         return not self.suffix and _is_same(self.uses, document, node, self.spot)
@@ -107,7 +138,7 @@ def _none_test(node: ast.Compare) -> str:
     return " is not None" if isinstance(node.ops[0], ast.IsNot) else ""
 
 
-def _captured(context: Context, seen: Observed) -> Captured | None:
+def captured_by(context: Context, seen: Observed) -> Captured | None:
     """The expression that reads the captured state, else one in the same function; as much of it as can be passed."""
     place = seen.effect.place
     document = context.documents.document(seen.effect.path)
@@ -188,7 +219,9 @@ def _names(captured: Captured) -> Iterator[str]:
     last = spot.steps[-1] if spot.steps else ""
     word = last[1:] if last.startswith(".") else last.strip("[]").strip("'\"") if last else spot.name
     root = spot.name.lower()
-    if captured.test:
+    if captured.test == MODE:
+        yield from ("training", *usable(f"{word}_training"))
+    elif captured.test:
         yield from usable(f"has_{word}" if "not" in captured.test else f"no_{word}")
     else:
         yield from usable(word)
@@ -199,7 +232,7 @@ def _names(captured: Captured) -> Iterator[str]:
 def _reads(context: Context, change: Change, captured: Captured, name: str) -> tuple[Edit, ...] | None:
     """The edits of all reads of the state in the changed functions; None if one cannot be edited."""
     edits: list[Edit] = []
-    for function in change.functions:
+    for function in change.functions if captured.test != MODE else ():
         for node in _same_reads(context.documents.uses, function, captured.spot):
             read = _read(context, function, node, captured)
             if read is None:

@@ -1,6 +1,7 @@
 """Pass what a traced function reads of an argument or of its bound object: `module.training`, `self.factor`.
 
-Callers write the same of the object that they pass. Dynamo guards what the region reads.
+Callers write the same of the object that they pass. Dynamo guards what the region reads. What is read further down, by
+a layer or a `forward`, is in `guarded`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from nonstrict.fixes.captures.passable import (
 )
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.uses import traced
+from nonstrict.fixes.uses.calls import argument
 from nonstrict.fixes.uses.signatures import Extended, Passing, home, passed
 from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of, step, steps_text
 from nonstrict.program.effects import Event
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
     from nonstrict.findings import Edit
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.fixes.uses.references import Call, Uses
+    from nonstrict.fixes.uses.calls import Call
+    from nonstrict.fixes.uses.references import Uses
     from nonstrict.fixes.uses.signatures import Change
     from nonstrict.program.places import Place
 
@@ -57,7 +60,7 @@ def pass_attribute(context: Context) -> Iterator[Fix]:
     if not is_accepted(context, value) or may_be_none(context, value):
         return
     for name in _names(node):
-        passing = _Passing(context, name, annotation_of(value))
+        passing = AttributePassing(context, name, annotation_of(value))
         change = passing.change(document, node)
         reads = passing.reads(change) if change is not None else None
         if change is not None and reads is not None:
@@ -85,7 +88,7 @@ def _names(node: ast.expr) -> Iterator[str]:
     yield from usable("_".join([root.id if root is not None else "", *words]))
 
 
-class _Passing(Passing):
+class AttributePassing(Passing):
     """The attribute is passed; in each changed function it is that of another parameter, or of a part of one."""
 
     def __init__(self, context: Context, name: str, annotation: str) -> None:
@@ -101,6 +104,17 @@ class _Passing(Passing):
         if holder is None or not self._means(holder, document, node, ()):
             return None
         return passed(self.uses, document, node, self)
+
+    def change_of(self, function: Extended, parameter: str, steps: tuple[str, ...]) -> Change | None:
+        """The change that passes what some steps from a parameter of a function lead to."""
+        first = function.node.body[0] if isinstance(function.node.body, list) else function.node.body
+        scope = scope_of(function.node)
+        is_given = parameter in scope.parameters and parameter not in scope.assigned
+        if not is_given or home(self.uses, function.document, first, self) != function:
+            return None
+        self.meanings[function.node] = (parameter, steps)
+        self.written_as[steps] = "".join(steps)
+        return passed(self.uses, function.document, first, self)
 
     def reads(self, change: Change) -> tuple[Edit, ...] | None:
         """The edits of the reads in the changed functions; None if one is no plain read."""
@@ -137,15 +151,23 @@ class _Passing(Passing):
         return ANY_ENTRY not in own and self.meanings.setdefault(function.node, meaning) == meaning
 
     def agrees(self, function: Extended, call: Call, caller: Extended) -> bool:
+        """Whether what the caller passes has the attribute that the caller gets."""
         parameter, steps = self.meanings[function.node]
-        given = argument(function.node, call, parameter)
-        return given is not None and call.bound is None and self._means(caller, call.document, given, steps)
+        document, given = _given(function, call, parameter)
+        return given is not None and document is call.document and self._means(caller, document, given, steps)
+
+    def shares(self, function: Extended, override: Extended) -> bool:
+        """The same parameter of a method that overrides another one has the attribute too."""
+        meaning = self.meanings[function.node]
+        scope = scope_of(override.node)
+        if _index(function.node, meaning[0]) != _index(override.node, meaning[0]) or meaning[0] in scope.assigned:
+            return False
+        return self.meanings.setdefault(override.node, meaning) == meaning
 
     def written(self, function: Extended, call: Call) -> Spelled | None:
+        """The attribute of what a call passes."""
         parameter, steps = self.meanings[function.node]
-        given, document = argument(function.node, call, parameter), call.document
-        if given is None and call.bound is not None and _is_first(function.node, parameter):
-            document, given = call.bound
+        document, given = _given(function, call, parameter)
         if given is None or not chain(given):
             return None
         suffix = self.written_as[steps]
@@ -162,16 +184,15 @@ class _Passing(Passing):
         )
 
 
-def argument(function: FunctionNode, call: Call, parameter: str) -> ast.expr | None:
-    """What a call passes for a parameter; None if it leaves it out."""
-    for keyword in call.node.keywords:
-        if keyword.arg == parameter:
-            return keyword.value
-    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-    index = names.index(parameter) - (call.bound is not None) if parameter in names else -1
-    return call.node.args[index] if 0 <= index < len(call.node.args) else None
+def _given(function: Extended, call: Call, parameter: str) -> tuple[Document, ast.expr | None]:
+    """What a call passes for a parameter, the object of a bound method for its first one, and where that is written."""
+    given = argument(function.node, call, parameter)
+    if given is None and call.bound is not None and _index(function.node, parameter) == 0:
+        return call.bound.document, call.bound.node
+    return call.document, given
 
 
-def _is_first(function: FunctionNode, parameter: str) -> bool:
+def _index(function: FunctionNode, parameter: str) -> int | None:
+    """Where a parameter can be passed by position; None if it cannot."""
     names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-    return names[:1] == [parameter]
+    return names.index(parameter) if parameter in names else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Edit, Fix
-from nonstrict.fixes.captures.attributes import argument
 from nonstrict.fixes.captures.passable import MARKERS, is_accepted, may_be_none, subject_of
 from nonstrict.fixes.code.edits import with_argument
 from nonstrict.fixes.uses import traced
+from nonstrict.fixes.uses.calls import argument
 from nonstrict.fixes.uses.spots import spelled, spot_of, steps_text
 from nonstrict.program import parameters
 from nonstrict.program.places import Origin
@@ -43,7 +43,7 @@ def _edits(context: Context, document: Document, function: FunctionNode, name: s
     found = uses.of(document, function)
     default = parameters.default_nodes(function.args).get(name)
     spot = spot_of(uses, document, default) if default is not None else None
-    if default is None or spot is None or found.obstacles or not found.calls:
+    if default is None or spot is None or found.obstacles or found.overrides or not found.calls:
         return None
     bodies = traced.in_bodies(context)
     edits: list[Edit] = []

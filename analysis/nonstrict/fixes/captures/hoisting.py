@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.fixes.uses.references import Call, Uses
+    from nonstrict.fixes.uses.calls import Call
+    from nonstrict.fixes.uses.references import Uses
     from nonstrict.fixes.uses.signatures import Change, Extended
     from nonstrict.program.effects import Observed
     from nonstrict.program.values import Value

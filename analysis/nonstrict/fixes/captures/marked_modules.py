@@ -46,7 +46,15 @@ def _edits(context: Context, document: Document, marker: ast.Call) -> tuple[Edit
     module = _module(marked)
     spot, root = spot_of(uses, document, module), root_of(module)
     found = uses.of(document, marker)
-    if spot is None or root is None or not chain(module) or not is_constant(spot) or found.obstacles or not found.calls:
+    if (
+        spot is None
+        or root is None
+        or not chain(module)
+        or not is_constant(spot)
+        or found.obstacles
+        or found.overrides
+        or not found.calls
+    ):
         return None
     called = "module.forward" if module is not marked else "module"
     edits = [replaced(document, marked, f"lambda module, *arguments: {called}(*arguments)")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Edit
 from nonstrict.fixes.code.documents import first_line
-from nonstrict.fixes.code.lists import arguments_of, parameters_of, with_element
+from nonstrict.fixes.code.lists import arguments_of, parameters_of, separator, with_element
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -118,7 +118,8 @@ def with_parameter(document: Document, function: FunctionNode, text: str, *, key
     kwargs = len(known.elements) - 1 if arguments.kwarg is not None else None
     if keyword_only:
         bare = not arguments.kwonlyargs and arguments.vararg is None
-        return with_element(document, known, f"*, {text}" if bare else text, kwargs)
+        star = f"*{separator(document, known)}" if bare else ""
+        return with_element(document, known, star + text, kwargs)
     star = len(arguments.posonlyargs) + bool(arguments.posonlyargs) + len(arguments.args)
     return with_element(document, known, text, star if star < len(known.elements) else None)
 

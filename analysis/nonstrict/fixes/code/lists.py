@@ -158,6 +158,28 @@ def with_element(document: Document, known: Elements, text: str, index: int | No
     return Edit(document.range(last.end, line_end), f",{code[last.end : line_end]}\n{indent}{text}")
 
 
+def separator(document: Document, known: Elements) -> str:
+    """What stands between two elements: a line end and blanks where each has a line of its own."""
+    indent = _indentation(document.code, known.elements[-1].start) if known.elements else None
+    return ", " if indent is None else f",\n{indent}"
+
+
+def index_at(known: Elements, start: int) -> int | None:
+    """The number of the element in which a position lies."""
+    return next((number for number, one in enumerate(known.elements) if one.start <= start < one.end), None)
+
+
+def without_element(document: Document, known: Elements, start: int) -> Edit | None:
+    """A list without the element in which a position lies, and without one of the commas beside it."""
+    elements, index = list(known.elements), index_at(known, start)
+    if index is None:
+        return None
+    if index:
+        return Edit(document.range(elements[index - 1].end, elements[index].end), "")
+    end = elements[1].start if len(elements) > 1 else known.closing
+    return Edit(document.range(elements[0].start, end), "")
+
+
 def _behind(text: str, last: Element) -> str:
     return f", {text}" if last.comma is None else f" {text},"
 

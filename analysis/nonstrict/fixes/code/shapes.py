@@ -76,8 +76,8 @@ class Shapes:
         arguments = function.args
         ordered = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         self._names = [each.arg for each in ordered]
-        self._numbers = {each.arg: each.annotation.id for each in ordered if isinstance(each.annotation, ast.Name)}
-        self._numbers |= numbers
+        annotated = {each.arg: each.annotation.id for each in ordered if isinstance(each.annotation, ast.Name)}
+        self._numbers = {**numbers, **annotated}
         self._values: dict[str, list[ast.expr]] = {}
         self._opaque: set[str] = set()
         self._sizes: dict[str, str] = {}

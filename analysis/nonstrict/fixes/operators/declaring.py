@@ -12,7 +12,8 @@ from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import after, replaced, with_argument
 from nonstrict.fixes.code.lists import parameters_of as written_parameters
 from nonstrict.fixes.code.names import spelled
-from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, parameters_of, returns_of
+from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, parameters_of, returns_of, told_by
+from nonstrict.fixes.operators.observed import tensors_in, types_in
 from nonstrict.program.effects import Event, span_of
 from nonstrict.program.values import TENSORS, Kind
 from nonstrict.text.trees import tree_of
@@ -38,7 +39,8 @@ def with_fake(context: Context) -> Iterator[Fix]:
     if found is None or operator is None:
         return
     document, node = found
-    fake = fake_of(document, node, _tensors(context.body))
+    calls = context.documents.calls(document, node)
+    fake = fake_of(document, node, _tensors(context.body) | tensors_in(calls), types_in(calls), calls)
     lines = _registration(document, node, operator, context, fake)
     if lines is None:
         return
@@ -47,7 +49,7 @@ def with_fake(context: Context) -> Iterator[Fix]:
         return
     added = after(document, statement, ["", "", *text])
     if added is not None:
-        title = f"Register a fake for `{node.name}`" + ("" if fake.complete else " to fill in")
+        title = f"Register a fake for `{node.name}`{told_by(fake)}"
         yield Fix(title, _how_sure(fake), (added,))
 
 

@@ -11,7 +11,8 @@ from nonstrict.fixes.code.edits import after, before, inserted, replaced
 from nonstrict.fixes.code.lists import parameters_of
 from nonstrict.fixes.code.names import dotted, operator_name, spelled
 from nonstrict.fixes.marks.markers import unused_after
-from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, returns_of
+from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, returns_of, told_by
+from nonstrict.fixes.operators.observed import Call, tensors_in, types_in
 from nonstrict.knowledge.markers import LEAF_COMPILES
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
@@ -19,7 +20,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.marks.operators import Operator
 from nonstrict.program.parameters import default_nodes
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
+from nonstrict.program.values import NO_CONSTANT, TENSORS, UNKNOWN, Kind, Value
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -35,17 +36,20 @@ _TYPES = frozenset({"torch.Tensor", "torch.dtype", "torch.device", "torch.types.
 _BUILTIN = frozenset({"int", "float", "bool", "str"})
 _GENERIC = frozenset({"typing.Optional", "typing.List", "typing.Sequence", "collections.abc.Sequence"})
 _OF_NUMBERS = frozenset({int, float, bool, str})
+#: What stands for a number that is not known.
+_UNKNOWN = frozenset({type(None), type(NO_CONSTANT)})
 _CONTAINERS = (Kind.LIST, Kind.TUPLE)
 
 
 class Candidate(NamedTuple):
-    """A function that may become an operator: its definition, and what it does as one."""
+    """A function that may become an operator: its definition, what it does as one, and its recorded calls."""
 
     function: Function
     document: Document
     node: ast.FunctionDef
     body: MarkedBody
     marked: bool
+    calls: tuple[Call, ...]
 
 
 def as_custom_op(context: Context) -> Iterator[Fix]:
@@ -73,16 +77,17 @@ def as_leaf(context: Context) -> Iterator[Fix]:
     names = "{" + ", ".join(f'"{name}"' for name in sorted(changed)) + "}"
     text = f"{marker.text}(mutates_args={names})" if changed else marker.text
     at = _marking(context, marked, text)
-    fake = fake_of(marked.document, marked.node, _tensors(marked), _numbers(context, marked))
+    fake = _fake(context, marked)
     added = after(marked.document, marked.node, ["", "", *fake_lines(marked.document, marked.node, fake)])
     if at is None or added is None or _returns_argument(marked):
         return
     title = f"Turn `{marked.node.name}` into a leaf function with a fake"
-    yield Fix(title + _filled(fake), _how_sure(fake), (*marker.edits, *at, added))
+    yield Fix(title + told_by(fake), _how_sure(fake), (*marker.edits, *at, added))
 
 
-def _filled(fake: Fake) -> str:
-    return "" if fake.complete else " to fill in"
+def _fake(context: Context, candidate: Candidate) -> Fake:
+    numbers = _numbers(context, candidate)
+    return fake_of(candidate.document, candidate.node, _tensors(candidate), numbers, candidate.calls)
 
 
 def _how_sure(fake: Fake) -> Applicability:
@@ -105,7 +110,8 @@ def _candidates(context: Context) -> Iterator[Candidate]:
         generator = any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(node))
         takes_anything = node.args.vararg is not None or node.args.kwarg is not None
         if isinstance(document.parent(node), ast.Module) and not generator and not takes_anything:
-            yield Candidate(function, document, node, _supposed(context, function), marked)
+            calls = context.documents.calls(document, node)
+            yield Candidate(function, document, node, _supposed(context, function), marked, calls)
 
 
 def _functions(context: Context) -> Iterator[tuple[Function, bool]]:
@@ -134,7 +140,7 @@ def _supposed(context: Context, function: Function) -> MarkedBody:
 
 def _custom_op(context: Context, candidate: Candidate) -> Fix | None:
     document, node = candidate.document, candidate.node
-    fake = fake_of(document, node, _tensors(candidate), _numbers(context, candidate))
+    fake = _fake(context, candidate)
     annotations = _annotations(context, candidate, fake)
     changed = _changed(candidate)
     lost = not changed and (fake.tensors == 0 or _is_dropped(context, candidate))
@@ -148,7 +154,7 @@ def _custom_op(context: Context, candidate: Candidate) -> Fix | None:
     added = after(document, node, ["", "", *fake_lines(document, node, fake)])
     if at is None or added is None:
         return None
-    title = f"Turn `{node.name}` into a custom operator with a fake{_filled(fake)}"
+    title = f"Turn `{node.name}` into a custom operator with a fake{told_by(fake)}"
     return Fix(title, _how_sure(fake), (*marker.edits, *at, *annotations, added))
 
 
@@ -235,7 +241,8 @@ def _tensors(candidate: Candidate) -> frozenset[str]:
     """The parameters that are tensors: as they are passed, or as the function uses them."""
     known = {name for name, value in candidate.body.arguments.items() if value.kind in TENSORS}
     used = (one.effect.place for one in candidate.body.observed(Event.POINTER, Event.NATIVE, Event.INPUT_WRITE))
-    return frozenset(known | {place.name for place in used if place.origin is Origin.ARGUMENT and not place.path})
+    used_so = {place.name for place in used if place.origin is Origin.ARGUMENT and not place.path}
+    return frozenset(known | used_so | tensors_in(candidate.calls))
 
 
 def _numbers(context: Context, candidate: Candidate) -> dict[str, str]:
@@ -294,7 +301,10 @@ def _type_of(context: Context, candidate: Candidate, name: str, default: ast.exp
     types = {type(constant) for constant in constants}
     if types == {int, float}:
         return "float"
-    return next(iter(types)).__name__ if len(types) == 1 and types <= _OF_NUMBERS else None
+    if len(types) == 1 and types <= _OF_NUMBERS:
+        return next(iter(types)).__name__
+    optional = isinstance(default, ast.Constant) and default.value is None
+    return types_in(candidate.calls).get(name) if types <= _UNKNOWN and not optional else None
 
 
 def _is_type(document: Document, node: ast.expr) -> bool:
@@ -330,7 +340,7 @@ def _result_type(candidate: Candidate, fake: Fake) -> str | None:
     if any(value is None for value in returned):
         return None
     if fake.tensors > 0:
-        lists = all(isinstance(value, ast.List) for value in returned)
+        lists = fake.result.startswith("[")
         return f"list[{tensor}]" if lists else f"tuple[{', '.join([tensor] * fake.tensors)}]"
     known = fake.complete or all(one.kind in TENSORS for one in candidate.body.returned.alternatives())
     return tensor if known or candidate.marked else None
@@ -347,7 +357,7 @@ def leaf_as_custom_op(context: Context) -> Iterator[Fix]:
     if operator is None or candidate is None or marker is None or not operator.fakes:
         return
     document, node = candidate.document, candidate.node
-    fake = fake_of(document, node, _tensors(candidate), _numbers(context, candidate))
+    fake = _fake(context, candidate)
     annotations = _annotations(context, candidate, fake)
     changed = _changed(candidate) | {name for name in operator.mutates or () if name in _tensors(candidate)}
     if annotations is None or node.decorator_list != [marker] or _returns_argument(candidate):

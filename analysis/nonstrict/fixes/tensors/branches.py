@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
 
-class _Choice(NamedTuple):
+class Choice(NamedTuple):
     """A branch: its test, what its sides give, and the parts of the code that it takes up."""
 
     test: ast.expr
@@ -41,11 +41,11 @@ def choose(context: Context) -> Iterator[Fix]:
     document = context.document
     node = document.at(context.finding.span, ast.expr) if document is not None else None
     function = document.function(node) if document is not None and node is not None else None
-    branch = _branch(document, node) if document is not None and node is not None else None
+    branch = branch_of(document, node) if document is not None and node is not None else None
     if document is None or function is None or branch is None:
         return
     kinds = Kinds(context, document, function)
-    choice = _choice(document, branch)
+    choice = choice_of(document, branch)
     if choice is None or not _same_kind(document, kinds, choice):
         return
     test = _test(document, kinds, choice.test)
@@ -65,7 +65,7 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _written(document: Document, choice: _Choice, test: str, spelling: Spelling) -> Edit | None:
+def _written(document: Document, choice: Choice, test: str, spelling: Spelling) -> Edit | None:
     sides = [document.text(side) for side in (choice.chosen, choice.other)]
     if any("\n" in text for text in (test, *sides)):
         return None
@@ -91,7 +91,7 @@ def _with_parentheses(code: str, start: int, end: int) -> tuple[int, int]:
 # -- the branch -------------------------------------------------------------------------------------------------------
 
 
-def _branch(document: Document, node: ast.expr) -> ast.If | ast.IfExp | None:
+def branch_of(document: Document, node: ast.expr) -> ast.If | ast.IfExp | None:
     """The branch whose test a node is, or is part of."""
     inner: ast.AST = node
     for outer in document.around(node):
@@ -103,9 +103,10 @@ def _branch(document: Document, node: ast.expr) -> ast.If | ast.IfExp | None:
     return None
 
 
-def _choice(document: Document, branch: ast.If | ast.IfExp) -> _Choice | None:
+def choice_of(document: Document, branch: ast.If | ast.IfExp) -> Choice | None:
+    """What the two sides of a branch give; None where they do more than to return or set one variable."""
     if isinstance(branch, ast.IfExp):
-        return _Choice(branch.test, branch.body, branch.orelse, (branch,), "")
+        return Choice(branch.test, branch.body, branch.orelse, (branch,), "")
     if len(branch.body) != 1 or document.text(branch).startswith("elif"):
         return None
     inner, block = branch.body[0], document.block(branch)
@@ -115,19 +116,19 @@ def _choice(document: Document, branch: ast.If | ast.IfExp) -> _Choice | None:
         if not isinstance(other, ast.Return) or other.value is None:
             return None
         taken = (branch,) if branch.orelse else (branch, other)
-        return _Choice(branch.test, inner.value, other.value, taken, "return ")
+        return Choice(branch.test, inner.value, other.value, taken, "return ")
     if not isinstance(inner, ast.Assign) or len(inner.targets) != 1 or not isinstance(inner.targets[0], ast.Name):
         return None
     target = inner.targets[0]
     other = branch.orelse[0] if len(branch.orelse) == 1 else None
     if isinstance(other, ast.Assign) and [ast.unparse(one) for one in other.targets] == [target.id]:
-        return _Choice(branch.test, inner.value, other.value, (branch,), f"{target.id} = ")
+        return Choice(branch.test, inner.value, other.value, (branch,), f"{target.id} = ")
     if branch.orelse:
         return None
-    return _Choice(branch.test, inner.value, target, (branch,), f"{target.id} = ")
+    return Choice(branch.test, inner.value, target, (branch,), f"{target.id} = ")
 
 
-def _same_kind(document: Document, kinds: Kinds, choice: _Choice) -> bool:
+def _same_kind(document: Document, kinds: Kinds, choice: Choice) -> bool:
     """Whether both sides only compute, and are tensors of one shape, or numbers that take part in arithmetic."""
     sides = (choice.chosen, choice.other)
     if not all(is_pure(document, side) for side in sides):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from nonstrict.facts.targets import last_name
 from nonstrict.program.definitions import Class
@@ -36,11 +36,23 @@ _PLAIN = frozenset(
 )
 
 
+class Method(NamedTuple):
+    """The definition of a method in a class."""
+
+    document: Document
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+    owner: Class
+
+
 class Found(NamedTuple):
-    """Where a method is taken from an object or class, and what stands in the way of knowing all such places."""
+    """Where a method is taken from an object or class, and what stands in the way of knowing all such places.
+
+    `family` are all definitions of the method, in the classes above and below.
+    """
 
     accesses: tuple[tuple[Document, ast.Attribute], ...]
     obstacles: tuple[Span, ...]
+    family: tuple[Method, ...] = ()
 
 
 class Methods:
@@ -49,24 +61,55 @@ class Methods:
     def __init__(self, uses: Uses) -> None:
         self.uses = uses
 
-    def uses_of(self, document: Document, owner: ast.ClassDef, function: ast.AST) -> Found:
+    def uses_of(
+        self, document: Document, owner: ast.ClassDef, function: ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> Found:
         """The uses of a method by its name."""
-        name: str = getattr(function, "name", "")
+        name = function.name
         whole = self._class(document, owner)
         holding = self.uses.holding(name)
-        if whole is None or holding is None or self._is_called_from_outside(whole, name):
+        family = self._family(holding, Method(document, function, whole)) if whole and holding else None
+        if holding is None or not family or any(self._is_called_from_outside(one.owner, name) for one in family):
             return Found((), (document.span(function),))
-        if any(self._defines_too(other, whole, name) for other in holding):
-            return Found((), (document.span(function),))
+        found = self._accesses(holding, name, [one.owner for one in family])
+        return found._replace(family=family)
+
+    def modules_with(self, family: tuple[Method, ...]) -> list[Class] | None:
+        """The modules that define or inherit some definitions of `forward`; None if one may be missed."""
+        found = [one.owner for one in family]
+        if not any("torch.nn.Module" in set(_foreign_bases(owner)) for owner in found):
+            return None
+        for owner in found:
+            holding = self.uses.holding(owner.name, owner.module.path)
+            if holding is None:
+                return None
+            for document in holding:
+                named = (node for node in document.nodes if isinstance(node, ast.ClassDef) and node.bases)
+                known = (self._class(document, node) for node in named)
+                found += (one for one in known if one is not None and one not in found and owner in _with_bases(one))
+        return found
+
+    def uses_of_attribute(self, document: Document, target: ast.Attribute) -> Found:
+        """The uses of an attribute that is set on an object, on all objects of its class."""
+        value, holding = self._value(document, target.value), self.uses.holding(target.attr)
+        taken = target.attr.startswith("__") or target.attr in _CALLED_BY_TORCH
+        if taken or holding is None or not isinstance(value.ref, Class) or value.kind not in (Kind.OBJECT, Kind.MODULE):
+            return Found((), (document.span(target),))
+        found = self._accesses(holding, target.attr, [value.ref])
+        defined = [span for other in holding for span in self._definitions(other, value.ref, target.attr)]
+        return found._replace(obstacles=(*found.obstacles, *defined))
+
+    def _accesses(self, holding: list[Document], name: str, owners: list[Class]) -> Found:
+        """Where a name is taken from objects that may be of some classes, and where that cannot be told."""
         accesses: list[tuple[Document, ast.Attribute]] = []
         obstacles: list[Span] = []
         for other in holding:
             for node in self.uses.scopes(other).attributes.get(name, ()):
-                related = self._may_have(other, node.value, whole)
-                if related is None:
-                    obstacles.append(other.span(node))
-                elif related:
+                related = {self._may_have(other, node.value, owner) for owner in owners}
+                if True in related:
                     accesses.append((other, node))
+                elif None in related:
+                    obstacles.append(other.span(node))
         return Found(tuple(accesses), tuple(obstacles))
 
     def bound(self, document: Document, function: ast.AST, access: ast.Attribute) -> ast.expr | None:
@@ -90,18 +133,38 @@ class Methods:
 
     def _is_called_from_outside(self, owner: Class, name: str) -> bool:
         """Whether code outside the program may call a method: that of a base of which nothing is known."""
-        if name.startswith("__") or name in _CALLED_BY_TORCH:
+        if name.startswith("__") or (name in _CALLED_BY_TORCH and name != "forward"):
             return True
         return any(base not in _BASES for base in _foreign_bases(owner))
 
-    def _defines_too(self, document: Document, owner: Class, name: str) -> bool:
-        """Whether another class of the hierarchy, in some file, defines a method too."""
+    def _family(self, holding: list[Document], method: Method) -> tuple[Method, ...] | None:
+        """The definitions of a method in all classes of its hierarchy; None if one is more than a definition."""
+        found, name = [method], method.node.name
+        candidates = [
+            (document, node)
+            for document in holding
+            for node in document.nodes
+            if isinstance(node, ast.ClassDef) and any(_defines(part, name) for part in node.body)
+        ]
+        for known in found:
+            for document, node in candidates:
+                owner = self._class(document, node)
+                if owner is not None and (owner in [one.owner for one in found] or not _related(known.owner, owner)):
+                    continue
+                definitions = [part for part in node.body if _defines(part, name)]
+                definition = definitions[0] if owner is not None and len(definitions) == 1 else None
+                if owner is None or not _is_alike(definition, method.node):
+                    return None
+                found.append(Method(document, definition, owner))
+        return tuple(found)
+
+    def _definitions(self, document: Document, owner: Class, name: str) -> Iterator[Span]:
+        """What in the bodies of related classes binds a name."""
         for node in document.nodes:
             if isinstance(node, ast.ClassDef) and any(_defines(part, name) for part in node.body):
                 other = self._class(document, node)
-                if other is None or (other is not owner and _related(owner, other)):
-                    return True
-        return False
+                if other is None or _related(owner, other):
+                    yield document.span(node)
 
     def _may_have(self, document: Document, node: ast.expr, owner: Class) -> bool | None:
         """Whether an object may be of a class, one that inherits it, or one of its bases; None if that is not known."""
@@ -160,6 +223,21 @@ def _defines(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Assign):
         return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
     return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
+
+
+def _is_alike(
+    one: ast.stmt | None, other: ast.FunctionDef | ast.AsyncFunctionDef
+) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Whether a definition is a method of the same sort as another one, not a static one or a property."""
+    return isinstance(one, type(other)) and _sorts(one) == _sorts(other)
+
+
+def _sorts(method: ast.AST) -> set[str]:
+    return {last_name(one) for one in getattr(method, "decorator_list", ())} & {
+        "staticmethod",
+        "classmethod",
+        "property",
+    }
 
 
 def _relation(value: Value, owner: Class) -> bool | None:

@@ -6,23 +6,30 @@ The parameter has the same name everywhere. All calls in the project pass it; if
 from __future__ import annotations
 
 import ast
+import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.findings import Edit
 from nonstrict.fixes.code.edits import with_argument, with_parameter
 from nonstrict.fixes.code.names import spelled as name_spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from nonstrict.findings import Edit, Span
+    from nonstrict.findings import Span
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.fixes.uses.references import Call, Uses
+    from nonstrict.fixes.uses.calls import Call
+    from nonstrict.fixes.uses.references import Uses
     from nonstrict.fixes.uses.spots import Spelled
 
 #: So many functions at most get the parameter: a longer way is a design of its own.
 _MAX_FUNCTIONS = 12
+
+
+#: What stands before a parameter that is the first keyword-only one.
+_STAR = re.compile(r"\*,\s+(?=\w)")
 
 
 class Extended(NamedTuple):
@@ -60,6 +67,10 @@ class Passing(ABC):
         """Whether the parameter of a function is the value that its call of another changed function needs."""
         return True
 
+    def shares(self, function: Extended, override: Extended) -> bool:
+        """Whether a method that may be called in place of a changed one may get the parameter too."""
+        return False
+
 
 class Change(NamedTuple):
     """The functions that get the parameter, the one that needs it first, and the edits of signatures and calls."""
@@ -75,12 +86,19 @@ def passed(uses: Uses, document: Document, node: ast.AST, passing: Passing) -> C
         return None
     functions = [first]
     edits: list[Edit] = []
+    seen: set[ast.Call] = set()
     for function in _growing(functions):
         found = uses.of(function.document, function.node)
         if len(functions) > _MAX_FUNCTIONS or found.obstacles or not found.calls or not _is_free(function, passing):
             return None
         edits += _with_parameter(function, passing)
+        family = [function, *(Extended(*one) for one in found.overrides)]
+        if not _shared(passing, functions, function, family[1:]):
+            return None
         for call in found.calls:
+            if call.node in seen:
+                continue  # of a method that overrides another one, which was changed before
+            seen.add(call.node)
             if any(keyword.arg == passing.name for keyword in call.node.keywords):
                 return None  # taken by `**named`
             caller = home(uses, call.document, call.node, passing)
@@ -95,8 +113,36 @@ def passed(uses: Uses, document: Document, node: ast.AST, passing: Passing) -> C
                 if written is None:
                     return None
                 value, more = written.text, written.edits
-            edits += (*more, _with_argument(function, call, passing.name, value))
+            edits += (*more, _with_argument(family, call, passing.name, value))
     return Change(tuple(functions), tuple(edits))
+
+
+def _shared(passing: Passing, functions: list[Extended], function: Extended, overrides: list[Extended]) -> bool:
+    """Have the methods that may be called in place of a function changed too; whether that can be."""
+    for override in overrides:
+        if override not in functions:
+            if not passing.shares(function, override):
+                return False
+            functions.append(override)
+    passing.functions |= {one.document.span(one.node) for one in overrides}
+    return True
+
+
+def together(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """The edits of several changes as one: what they add at one place stands in a row there."""
+    found: dict[Span, Edit] = {}
+    others: list[Edit] = []
+    for edit in dict.fromkeys(edits):
+        known = found.setdefault(edit.span, edit)
+        text = _STAR.sub("", edit.text, count=1) if _STAR.search(known.text) else edit.text
+        if edit.span[1:3] != edit.span[3:]:
+            # The comment behind the last element was written anew, with a line for the new element.
+            text = "," + text[text.rfind("\n") :] if "\n" in text else ""
+        if not text:
+            others.append(edit)  # overlaps: cannot be made
+        elif known is not edit:
+            found[edit.span] = Edit(edit.span, known.text + text)
+    return (*found.values(), *(edit for edit in others if found[edit.span] is not edit))
 
 
 def _growing(functions: list[Extended]) -> Iterator[Extended]:
@@ -158,9 +204,13 @@ def _is_annotated(function: FunctionNode) -> bool:
     return bool(own) and all(argument.annotation is not None for argument in own)
 
 
-def _with_argument(function: Extended, call: Call, name: str, value: str) -> Edit:
-    arguments = function.node.args
-    given = len(call.node.args) + (call.bound is not None)
-    complete = given == len(arguments.posonlyargs) + len(arguments.args)
-    by_position = complete and not call.node.keywords and not takes_keyword(function.node)
+def _with_argument(family: list[Extended], call: Call, name: str, value: str) -> Edit:
+    by_position = not call.node.keywords and all(_is_next(one.node, call) for one in family)
     return with_argument(call.document, call.node, value if by_position else f"{name}={value}")
+
+
+def _is_next(function: FunctionNode, call: Call) -> bool:
+    """Whether an argument behind all others of a call is for a new parameter of a function."""
+    given = len(call.node.args) + (call.bound is not None)
+    complete = given == len(function.args.posonlyargs) + len(function.args.args)
+    return complete and not takes_keyword(function)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from nonstrict.findings import Span
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.fixes.uses.references import Call, Uses
+    from nonstrict.fixes.uses.calls import Call
+    from nonstrict.fixes.uses.references import Uses
     from nonstrict.program.definitions import Function
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
@@ -40,7 +41,7 @@ class Site(NamedTuple):
 def sites(uses: Uses, document: Document, function: _Definition) -> list[Site] | None:
     """All calls of a function; None if there are none, some are not known, or one has no place for more statements."""
     references = uses.of(document, function)
-    if references.obstacles or not references.calls:
+    if references.obstacles or references.overrides or not references.calls:
         return None
     found: list[Site] = []
     for call in references.calls:

@@ -132,7 +132,7 @@ def spelled(uses: Uses, document: Document, node: ast.AST, spot: Spot, suffix: s
     if not isinstance(spot.scope, ast.Module):
         return None
     first = origin(uses, spot)
-    stays = not (_is_rebound(uses, first) or _is_rebound(uses, spot))
+    stays = not (is_rebound(uses, first) or is_rebound(uses, spot))
     known = _imported_name(uses, document, node, first) if stays else ""
     if known:
         return Spelled(known + suffix)
@@ -157,7 +157,7 @@ def _imported_name(uses: Uses, document: Document, node: ast.AST, first: Spot) -
     return ""
 
 
-def _is_rebound(uses: Uses, spot: Spot) -> bool:
+def is_rebound(uses: Uses, spot: Spot) -> bool:
     """Whether something binds a variable of a module anew: then those who imported it see the old value."""
     module = uses.machine.project.module(spot.path)
     if module is None or module.rebound(spot.name):

@@ -25,22 +25,22 @@ def fixed(body: MarkedBody, effect: Effect) -> tuple[Related, ...]:
     node = effect.node
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
         return ()
-    found = [_size(side) or _unpacked(body, side) for side in (node.left, node.comparators[0])]
+    found = [size_of(side) or _unpacked(body, side) for side in (node.left, node.comparators[0])]
     sizes = [one for one in found if one is not None]
     if len(sizes) != 1:
         return ()
     parameter, dimension = sizes[0]
     return tuple(
         mark
-        for mark, name, dimensions in _marked(body)
+        for mark, name, dimensions in marked(body)
         if name == parameter and (dimension is None or dimension in dimensions)
     )
 
 
-def _size(node: ast.expr) -> tuple[str, int | None] | None:
+def size_of(node: ast.expr) -> tuple[str, int | None] | None:
     """The tensor and dimension of `x.shape[0]` and `x.size(0)`; no dimension for `x.shape`."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
-        whole = _size(node.value)
+        whole = size_of(node.value)
         return (whole[0], node.slice.value) if whole is not None and whole[1] is None else None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size":
         dimension = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
@@ -51,7 +51,7 @@ def _size(node: ast.expr) -> tuple[str, int | None] | None:
         inner = node.args[0]
         if last_name(node) == "len" and isinstance(inner, ast.Name):
             return inner.id, 0
-        return _size(inner)
+        return size_of(inner)
     if isinstance(node, ast.Attribute) and node.attr == "shape" and isinstance(node.value, ast.Name):
         return node.value.id, None
     return None
@@ -65,7 +65,7 @@ def _unpacked(body: MarkedBody, node: ast.expr) -> tuple[str, int | None] | None
     for statement in walk(function.node):
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             continue
-        target, source = statement.targets[0], _size(statement.value)
+        target, source = statement.targets[0], size_of(statement.value)
         if source is None:
             continue
         if isinstance(target, ast.Name) and target.id == node.id:
@@ -77,7 +77,7 @@ def _unpacked(body: MarkedBody, node: ast.expr) -> tuple[str, int | None] | None
     return None
 
 
-def _marked(body: MarkedBody) -> Iterator[tuple[Related, str, frozenset[int]]]:
+def marked(body: MarkedBody) -> Iterator[tuple[Related, str, frozenset[int]]]:
     """For each `mark_dynamic` of a tensor that a region gets and passes on: the call, the parameter, the dimensions."""
     for site in body.sites:
         caller = site.call.caller if site.call is not None else None

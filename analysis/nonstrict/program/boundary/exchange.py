@@ -318,16 +318,20 @@ def _one(body: MarkedBody, judge: Boundary, function: Function, node: ast.AST, v
         value = _without_none(value)
     value = _with_absent(body, function, value)
     maybe = value.kind is Kind.UNION and judge.result(value, sure=False) is None
+    maybe = maybe or judge.result(_without_none(value, possible=True)) is None
     return Given(span_of(function.module.path, function.offset, shown), value, judge.result(value), maybe=maybe)
 
 
-def _without_none(value: Value, depth: int = 0) -> Value:
-    """The value without the None that a variable holds before a loop fills it."""
+def _without_none(value: Value, depth: int = 0, *, possible: bool = False) -> Value:
+    """The value without the None that a variable holds before a loop fills it.
+
+    With `possible` only without None that stands for what may be missing, as in `getattr(module, "bias", None)`.
+    """
     if value.kind is Kind.UNION:
-        kept = tuple(one for one in value.ref if one.kind is not Kind.NONE)
+        kept = tuple(one for one in value.ref if one.kind is not Kind.NONE or (possible and one.place == FRESH))
         return value._replace(ref=kept) if len(kept) > 1 else kept[0] if kept else value
     if value.kind is Kind.TUPLE and value.heap is not None and depth < 2:
-        items = [_without_none(item, depth + 1) for item in value.heap.items.values()]
+        items = [_without_none(item, depth + 1, possible=possible) for item in value.heap.items.values()]
         return _tuple_of(value, items)
     return value
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.program.boundary.dynamic_sizes import size_of
 from nonstrict.program.effects import span_of
 from nonstrict.program.values import Kind
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
+    from nonstrict.program.boundary.sizes import Sizes
     from nonstrict.program.definitions import Function
 
 _HASHED = frozenset({Kind.DICT, Kind.SET})
@@ -28,7 +30,20 @@ def hashed(body: MarkedBody, name: str) -> list[Span]:
     function = body.mark.function
     if function is None:
         return []
-    symbolic = _symbolic_names(function, name)
+    symbolic = _symbolic_names(function, Symbolic(frozenset({name})))
+    return [
+        span_of(function.module.path, function.offset, node)
+        for node in walk(function.node)
+        if isinstance(node, ast.expr) and any(_is_symbolic(key, symbolic) for key in _keys(body, function, node))
+    ]
+
+
+def hashed_sizes(body: MarkedBody, name: str, sizes: Sizes) -> list[Span]:
+    """Where the marked function uses a size of a tensor that varies in the same way."""
+    function = body.mark.function
+    if function is None or not (sizes.dimensions or sizes.everything):
+        return []
+    symbolic = _symbolic_names(function, Symbolic(frozenset(), name, sizes))
     return [
         span_of(function.module.path, function.offset, node)
         for node in walk(function.node)
@@ -85,30 +100,62 @@ def _is_cached(body: MarkedBody, function: Function, callee: ast.expr) -> bool:
     return found.kind is Kind.FUNCTION and found.ref.cached_at is not None
 
 
-def _symbolic_names(function: Function, name: str) -> set[str]:
-    """The parameter and the variables that are computed from it."""
-    names = {name}
+class Symbolic(NamedTuple):
+    """What is a symbolic integer in a function: variables, and the sizes of a tensor."""
+
+    names: frozenset[str]
+    tensor: str = ""
+    sizes: Sizes | None = None
+
+
+def _symbolic_names(function: Function, symbolic: Symbolic) -> Symbolic:
+    """The same with the variables that are computed from it."""
     for _ in range(3):
         for node in walk(function.node):
-            if isinstance(node, ast.Assign) and _is_symbolic(node.value, names):
-                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return names
+            if isinstance(node, (ast.Assign, ast.NamedExpr)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                found = {name for target in targets for name in _bound_symbols(target, node.value, symbolic)}
+                symbolic = symbolic._replace(names=symbolic.names | found)
+    return symbolic
 
 
-def _is_symbolic(node: ast.AST, names: set[str]) -> bool:
+def _bound_symbols(target: ast.expr, value: ast.expr, symbolic: Symbolic) -> Iterator[str]:
+    """The variables that an assignment makes symbolic; of `rows, columns = x.shape` those of varying dimensions."""
+    if isinstance(target, ast.Name):
+        if _is_symbolic(value, symbolic):
+            yield target.id
+    elif isinstance(target, (ast.Tuple, ast.List)) and size_of(value) == (symbolic.tensor, None):
+        for index, part in enumerate(target.elts):
+            if isinstance(part, ast.Name) and _varies(symbolic, index):
+                yield part.id
+
+
+def _varies(symbolic: Symbolic, dimension: int | None) -> bool:
+    sizes = symbolic.sizes
+    if sizes is None:
+        return False
+    return sizes.everything or (bool(sizes.dimensions) if dimension is None else dimension in sizes.dimensions)
+
+
+def _is_symbolic(node: ast.AST, symbolic: Symbolic) -> bool:
     """Whether an expression stays symbolic: arithmetic and text do, `int(n)` does not."""
     if isinstance(node, ast.Name):
-        return node.id in names
+        return node.id in symbolic.names
+    if isinstance(node, ast.NamedExpr):
+        return _is_symbolic(node.value, symbolic)
     if isinstance(node, ast.BinOp):
-        return _is_symbolic(node.left, names) or _is_symbolic(node.right, names)
+        return _is_symbolic(node.left, symbolic) or _is_symbolic(node.right, symbolic)
     if isinstance(node, ast.JoinedStr):
         parts = (part.value for part in node.values if isinstance(part, ast.FormattedValue))
-        return any(_is_symbolic(part, names) for part in parts)
+        return any(_is_symbolic(part, symbolic) for part in parts)
     if isinstance(node, ast.Tuple):
-        return any(_is_symbolic(part, names) for part in node.elts)
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("str", "abs", "max", "min"):
-        return any(_is_symbolic(part, names) for part in node.args)
-    return False
+        return any(_is_symbolic(part, symbolic) for part in node.elts)
+    named = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Call) and named in ("str", "abs", "max", "min", "tuple"):
+        return any(_is_symbolic(part, symbolic) for part in node.args)
+    fixed = named == "int" or (named == "len" and isinstance(node, ast.Call) and not isinstance(node.args[0], ast.Name))
+    size = size_of(node) if symbolic.tensor and isinstance(node, ast.expr) and not fixed else None
+    return size is not None and size[0] == symbolic.tensor and _varies(symbolic, size[1])
 
 
 def needs_class(body: MarkedBody, name: str) -> list[Span]:

@@ -92,12 +92,26 @@ def _handed_on(machine: Machine, cls: Class) -> bool:
     for statement in cls.module.outline.shell.body:
         if not isinstance(statement, (ast.Expr, ast.For)) or not _names(statement, cls.name):
             continue
+        loops = isinstance(statement, ast.For) and _names(statement.iter, cls.name)
         for call in (inner for inner in walk(statement) if isinstance(inner, ast.Call)):
+            if not loops and not _passes(call, cls.name):
+                continue
             callee = machine.evaluate(machine.module_frame(cls.module), call.func)
             seen = callee.kind in (Kind.FUNCTION, Kind.CLASS) and callee.ref.module.path in machine.own_files
             if not seen and not (callee.kind is Kind.EXTERNAL and str(callee.ref).startswith("builtins.")):
                 return True
     return False
+
+
+def _passes(call: ast.Call, name: str) -> bool:
+    """Whether a call is given a class itself, and not only an object of it."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    constructed = {inner.func for part in given for inner in walk(part) if isinstance(inner, ast.Call)}
+    return any(
+        isinstance(inner, ast.Name) and inner.id == name and inner not in constructed
+        for part in given
+        for inner in walk(part)
+    )
 
 
 def _names(node: ast.AST, name: str) -> bool:

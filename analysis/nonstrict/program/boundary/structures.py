@@ -29,7 +29,8 @@ def varying(body: MarkedBody) -> list[Span]:
     if not state and not drawn:
         return []
     names = _tainted(function, state, drawn)
-    found = [*_shaped(function, names, drawn), *_chosen(function, names, drawn)]
+    tensors = {node for node, value in body.summary.results.items() if value.is_tensor}
+    found = [*_shaped(function, names, drawn), *_chosen(function, names, drawn, tensors)]
     return [span_of(function.module.path, function.offset, node) for node in dict.fromkeys(found)]
 
 
@@ -115,11 +116,17 @@ def _is_sized_by(value: ast.expr, names: set[str], drawn: set[int]) -> bool:
             return _depends(right, names, drawn)
         return isinstance(right, (ast.List, ast.Tuple)) and _depends(left, names, drawn)
     if isinstance(value, _COMPREHENSIONS):
-        return any(_depends(generator.iter, names, drawn) for generator in value.generators)
+        conditions = [test for generator in value.generators for test in generator.ifs]
+        iterated = [generator.iter for generator in value.generators]
+        return any(_depends(part, names, drawn) for part in (*iterated, *conditions))
     if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
         return isinstance(value.value, (ast.List, ast.Tuple)) and _depends(value.slice, names, drawn)
+    if isinstance(value, ast.Dict):
+        return any(key is not None and _depends(key, names, drawn) for key in value.keys)
     if isinstance(value, ast.Call) and getattr(value.func, "id", getattr(value.func, "attr", "")) in _COPIES:
         given = [*value.args, *([value.func.value] if isinstance(value.func, ast.Attribute) else [])]
+        if any(isinstance(one, _COMPREHENSIONS) and _is_sized_by(one, names, drawn) for one in given):
+            return True
         return any(isinstance(one, (ast.Name, ast.Attribute)) and _depends(one, names, drawn) for one in given)
     return False
 
@@ -127,17 +134,20 @@ def _is_sized_by(value: ast.expr, names: set[str], drawn: set[int]) -> bool:
 # -- which of several results -------------------------------------------------------------------------------------
 
 
-def _chosen(function: Function, names: set[str], drawn: set[int]) -> Iterator[ast.expr]:
-    """The results that a condition on the state chooses, where they differ in structure."""
+def _chosen(function: Function, names: set[str], drawn: set[int], tensors: set[ast.AST]) -> Iterator[ast.expr]:
+    """The results that a condition on the state chooses, where they differ in structure.
+
+    `tensors` are the statements that surely return a single tensor.
+    """
     returns = [node for node in own_scope(function.node) if isinstance(node, ast.Return) and node.value is not None]
     for node in own_scope(function.node):
         if isinstance(node, ast.If) and _depends(node.test, names, drawn):
             inside = [one for one in returns if any(inner is one for part in node.body for inner in walk(part))]
             others = [one for one in returns if one not in inside and one.lineno > node.lineno]
             for one in inside:
-                if one.value is not None and any(
-                    _differ(one.value, other.value) for other in others if other.value is not None
-                ):
+                shapes = {("value",) if other in tensors else _shape_of(other) for other in others}
+                own = ("value",) if one in tensors else _shape_of(one)
+                if one.value is not None and own is not None and not shapes <= {own, None}:
                     yield one.value
         elif isinstance(node, ast.IfExp) and _depends(node.test, names, drawn):
             direct = any(
@@ -145,6 +155,10 @@ def _chosen(function: Function, names: set[str], drawn: set[int]) -> Iterator[as
             )
             if direct and _differ(node.body, node.orelse):
                 yield node
+
+
+def _shape_of(statement: ast.Return) -> tuple[object, ...] | None:
+    return _shape(statement.value) if statement.value is not None else None
 
 
 def _differ(left: ast.expr, right: ast.expr) -> bool:

@@ -27,12 +27,14 @@ _SOME = 2
 class Variation(NamedTuple):
     """How many values an argument takes, as far as the calls of the region tell, and one such call.
 
-    `static` says that the region is compiled with `dynamic=False`, `unrolled` that a loop in the region makes them.
+    `static` says that the region is compiled with `dynamic=False`, `unrolled` that a loop in the region makes them,
+    `grows` that it is a container to which something is added between the calls.
     """
 
     values: int = 0
     static: bool = False
     unrolled: bool = False
+    grows: bool = False
     evidence: tuple[Related, ...] = ()
 
 
@@ -44,13 +46,16 @@ def variation(body: MarkedBody, argument: Taken) -> Variation:
     if site is None or call is None or caller is None:
         return Variation()
     expression = exchange.argument_node(site, argument.span)
-    if expression is not None and list(_loops(caller.node, call.node, expression)):
+    if expression is not None and any(True for _ in _loops(caller.node, call.node, expression)):
         return Variation(_SOME, unrolled=True)
     name = exchange.handed_on(site, argument.span)
     if not name:
         return Variation()
     count, evidence = _passed(body.machine, caller, name)
-    return Variation(count, _is_static(body.machine, caller), evidence=evidence)
+    growing = _growing(body.machine, caller, name)
+    count = max(count, growing)
+    static = compiled_with(body.machine, caller, "dynamic", value=False)
+    return Variation(count, static, grows=growing > 0, evidence=evidence)
 
 
 def given_expressions(machine: Machine, region: Function, name: str) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:
@@ -89,15 +94,86 @@ def _loops(around: ast.AST, call: ast.AST, expression: ast.expr, frame: Frame | 
     """How often the loops around a call run that give an expression of it another value each time."""
     names = {node.id for node in walk(expression) if isinstance(node, ast.Name)}
     for node in walk(around):
-        if isinstance(node, (ast.For, ast.AsyncFor)):
-            if _stores_any(node.target, names) and any(inner is call for part in node.body for inner in walk(part)):
-                yield _length(frame, node.iter)
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            if _holds(node.body, call) and _mentions(expression, _changing(node)):
+                yield _SOME if isinstance(node, ast.While) else _length(frame, node.iter)
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and any(
             inner is call for inner in walk(node.elt)
         ):
             for generator in node.generators:
                 if _stores_any(generator.target, names):
                     yield _length(frame, generator.iter)
+
+
+def varies_in_loop(around: ast.AST, call: ast.AST, expression: ast.expr) -> bool:
+    """Whether a loop around a call gives an expression another value each time."""
+    return any(True for _ in _loops(around, call, expression))
+
+
+def _holds(body: list[ast.stmt], call: ast.AST) -> bool:
+    return any(inner is call for part in body for inner in walk(part))
+
+
+def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
+    """The variables and attributes that have another value in each round: counters, and what follows from them."""
+    found = set[str]()
+    if not isinstance(loop, ast.While):
+        found = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
+    inside = [node for part in loop.body for node in walk(part)]
+    counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
+    found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
+    for node in inside:
+        if isinstance(node, ast.Assign) and _mentions(node.value, found) and not _computes(node.value):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
+
+
+def _computes(node: ast.expr) -> bool:
+    """Whether an expression calls something other than a conversion: what that gives is not known."""
+    calls = (inner for inner in walk(node) if isinstance(inner, ast.Call))
+    return any(getattr(call.func, "id", "") not in ("str", "float", "abs", "max", "min") for call in calls)
+
+
+def _mentions(node: ast.expr, spelled: set[str]) -> bool:
+    return bool(spelled) and any(
+        ast.unparse(inner) in spelled for inner in walk(node) if isinstance(inner, (ast.Name, ast.Attribute))
+    )
+
+
+def _growing(machine: Machine, region: Function, name: str) -> int:
+    """How often a loop adds to a container and calls the region with it; 0 if none does."""
+    found = 0
+    for frame, call, expression in given_expressions(machine, region, name):
+        around = frame.function.node if frame.function is not None else frame.module.outline.shell
+        spelled = ast.unparse(expression) if isinstance(expression, (ast.Name, ast.Attribute)) else ""
+        for loop in walk(around) if spelled else ():
+            if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and _holds(loop.body, call):
+                changes = {_change_of(node, spelled) for part in loop.body for node in walk(part)}
+                if changes & _ADDING and not changes - _ADDING - {""}:
+                    found = max(found, _SOME if isinstance(loop, ast.While) else _length(frame, loop.iter))
+    return found
+
+
+_ADDING = frozenset({"append", "extend", "insert", "add", "appendleft"})
+_REMOVING = frozenset({"pop", "popleft", "popitem", "remove", "discard", "clear"})
+
+
+def _change_of(node: ast.AST, spelled: str) -> str:
+    """What a node does to a container: the method that it calls; "" for nothing."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        changes = node.func.attr in _ADDING or node.func.attr in _REMOVING
+        return node.func.attr if changes and ast.unparse(node.func.value) == spelled else ""
+    if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == spelled:
+        return "extend" if isinstance(node.value, (ast.List, ast.Tuple)) else "changed"
+    if isinstance(node, ast.Assign) and any(ast.unparse(target) == spelled for target in node.targets):
+        added = isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add)
+        return "extend" if added and _mentions(node.value, {spelled}) else "changed"
+    deleted = isinstance(node, ast.Delete) and any(_mentions(target, {spelled}) for target in node.targets)
+    return "changed" if deleted else ""
 
 
 def _stores_any(target: ast.expr, names: set[str]) -> bool:
@@ -123,13 +199,13 @@ def _length(frame: Frame | None, iterable: ast.expr) -> int:
     return _SOME
 
 
-def _is_static(machine: Machine, region: Function) -> bool:
-    """Whether a region is compiled with `dynamic=False`."""
+def compiled_with(machine: Machine, region: Function, option: str, *, value: bool) -> bool:
+    """Whether a region is compiled with an option of `torch.compile`, such as `dynamic=False`."""
     compiled = machine.regions.get(region.node)
     nodes = [compiled.node] if compiled is not None else []
     nodes += getattr(region.node, "decorator_list", [])
     keywords = (keyword for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords)
     return any(
-        keyword.arg == "dynamic" and isinstance(keyword.value, ast.Constant) and keyword.value.value is False
+        keyword.arg == option and isinstance(keyword.value, ast.Constant) and keyword.value.value is value
         for keyword in keywords
     )

@@ -59,6 +59,18 @@ def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
             node = module.outline.glimpse(chunk)
             if isinstance(node, ast.FunctionDef) and _is_wrapper(node, names):
                 found.add(chunk.name)
+    return found | _made_by(machine, module, found)
+
+
+def _made_by(machine: Machine, module: Module, wrappers: set[str]) -> set[str]:
+    """Top-level names that hold the decorator which a factory of decorators returned: `mark = traced("name")`."""
+    found: set[str] = set()
+    for name, bindings in module.bindings.items() if wrappers else ():
+        made = (binding.node for binding in bindings if binding.kind == "assign")
+        if any(isinstance(node, ast.Call) and last_name(node) in wrappers for node in made):
+            value = machine.global_value(module, name)
+            if value.kind is Kind.FUNCTION and value.ref.closure is not None and len(value.ref.node.args.args) == 1:
+                found.add(name)
     return found
 
 
@@ -144,9 +156,13 @@ def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: AbstractSet
         for inner in walk(node)
         if isinstance(inner, ast.FunctionDef) and inner is not node and _decorated(inner, words)
     }
+    applied = set[str]()
     for inner in walk(node):
         if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call) and last_name(inner.value) in words:
-            marked |= {last_name(target) for target in inner.targets}
+            names = {last_name(target) for target in inner.targets}
+            marked |= names
+            given = {last_name(argument) for argument in inner.value.args}
+            applied |= names if given & {one.arg for one in node.args.args} else set[str]()
     inner_functions = {inner.name for inner in walk(node) if isinstance(inner, ast.FunctionDef)} - {node.name}
     for inner in walk(node):
         if not isinstance(inner, ast.Return) or inner.value is None:
@@ -156,7 +172,11 @@ def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: AbstractSet
                 return True
             if isinstance(value, ast.Call) and any(last_name(argument) in words for argument in value.args):
                 return True
-            if isinstance(value, ast.Name) and value.id in inner_functions and _returns_marked(node, value.id, words):
+            if (
+                isinstance(value, ast.Name)
+                and value.id in inner_functions
+                and _returns_marked(node, value.id, {*words, *applied})
+            ):
                 return True
             if isinstance(value, ast.Lambda) and last_name(value.body) in words:
                 return True

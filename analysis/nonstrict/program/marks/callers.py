@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
+from nonstrict.facts.endings import suppressed
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import places
@@ -14,6 +15,7 @@ from nonstrict.findings import Related, Span
 from nonstrict.program import parameters
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import roots
+from nonstrict.program.marks.held import calls_through_attributes
 from nonstrict.program.marks.sites import CallSite
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import Kind, Value, join
@@ -277,6 +279,10 @@ def _handlers_around(function: ast.AST, node: ast.AST) -> set[str]:
         if isinstance(outer, ast.Try) and any(inner is node for part in outer.body for inner in walk(part)):
             for handler in outer.handlers:
                 names |= _exception_names(handler.type)
+        elif isinstance(outer, (ast.With, ast.AsyncWith)):
+            ended = {name for item in outer.items for name in suppressed(item.context_expr)}
+            if ended and any(inner is node for part in outer.body for inner in walk(part)):
+                names |= ended
     return names
 
 
@@ -300,7 +306,11 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     calls = calls_of(machine, mark)
     found = [
         Related(span_of(path, offset, node), "this call may reach several marked functions")
-        for path, offset, node in (*machine.dispatches.get(id(mark), []), *_as_argument(machine, mark))
+        for path, offset, node in (
+            *machine.dispatches.get(id(mark), []),
+            *_as_argument(machine, mark),
+            *calls_through_attributes(machine, mark),
+        )
     ]
     function = mark.function
     if function is None or function.closure is None or not _captures(function):

@@ -93,7 +93,8 @@ def _promising(machine: Machine, module: Module, names: AbstractSet[str]) -> Ite
         if not machine.concerns(module, chunk) or not _compiles_or_marks(chunk.text, names - REGION_WORDS):
             continue
         node = module.outline.glimpse(chunk)
-        if node is not None and applies(node, names) and targets.promising(node, names, names - _TRACING_WORDS):
+        handed = names - _TRACING_WORDS
+        if node is not None and applies(node, names) and targets.promising(node, names, handed, module.bindings.keys()):
             chunk.keep(node)
             yield chunk, node
 

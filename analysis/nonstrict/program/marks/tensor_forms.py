@@ -46,6 +46,8 @@ _SAME_SHAPE = frozenset(
     ]
 )
 _REDUCTIONS = frozenset({"sum", "mean", "prod", "std", "var", "norm", "max", "min", "amax", "amin", "any", "all"})
+#: Reductions whose first argument is the dimension that is gone in the result.
+_ALONG = frozenset({"sum", "mean", "prod", "amax", "amin", "any", "all", "argmax", "argmin", "logsumexp"})
 _CASTS = {
     "long": "int64",
     "int": "int32",
@@ -68,12 +70,14 @@ class Form(NamedTuple):
     """A tensor.
 
     `like` is the parameter whose shape it has; `dims` are the sizes as text, None where they are not known.
-    `dtype` is a name, `like N` for that of a parameter, `default`, or "" if not known.
+    `dtype` is a name, `like N` for that of a parameter, `default`, or "" if not known. `fewer` is a parameter that has
+    more dimensions.
     """
 
     like: str = ""
     dims: tuple[str, ...] | None = None
     dtype: str = ""
+    fewer: str = ""
 
 
 _UNKNOWN = Form()
@@ -159,11 +163,10 @@ class Forms:
         if name in _SAME_SHAPE:
             simple = not given or all(isinstance(each, (ast.Constant, ast.UnaryOp)) for each in given)
             return form._replace(dtype="") if simple else _UNKNOWN
-        if name in _REDUCTIONS and plain and not given:
-            return Form("", (), "bool" if name in ("any", "all") else "")
-        if name in _INDEX_RESULTS:
-            return Form("", () if plain and not given and name != "argsort" else None, "int64")
-        return _UNKNOWN
+        if name == "arange" and of_torch and len(node.args) == 1:
+            whole = self._is_size(operand) or isinstance(getattr(operand, "value", None), int)
+            return Form("", (self._size(operand),), self._dtype(node) or ("int64" if whole else ""))
+        return _reduced(node, name, form, given)
 
     def _sizes(self, node: ast.Call, given: Sequence[ast.expr], *, single: bool) -> tuple[str, ...] | None:
         sizes = list(given[:1]) if single else list(given)
@@ -216,6 +219,28 @@ class Forms:
         return ""
 
 
+def _reduced(node: ast.Call, name: str, form: Form, given: Sequence[ast.expr]) -> Form:
+    """The form of what reduces a tensor of another form, over one dimension or all of them."""
+    whole = not node.keywords and not given
+    if name in _ALONG and form.like and _drops_dimension(node, given):
+        return Form(dtype="int64" if name in _INDEX_RESULTS else "", fewer=form.like)
+    if name in _REDUCTIONS and whole:
+        return Form("", (), "bool" if name in ("any", "all") else "")
+    if name in _INDEX_RESULTS:
+        return Form("", () if whole and name != "argsort" else None, "int64")
+    return _UNKNOWN
+
+
+def _drops_dimension(node: ast.Call, given: Sequence[ast.expr]) -> bool:
+    """Whether a reduction is told a dimension, and not to keep it."""
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+    dimension = keywords.get("dim", given[0] if given else None)
+    negative = isinstance(dimension, ast.UnaryOp) and isinstance(dimension.operand, ast.Constant)
+    return (
+        (isinstance(dimension, (ast.Constant, ast.Tuple)) or negative) and len(given) < 2 and "keepdim" not in keywords
+    )
+
+
 def _dtype_name(node: ast.expr) -> str:
     name = last_name(node) if isinstance(node, ast.Attribute) and _root(node) == "torch" else ""
     name = _SPELLINGS.get(name, name)
@@ -233,7 +258,15 @@ def _root(node: ast.AST) -> str:
 
 def difference(real: Form, fake: Form) -> str:
     """How a fake's tensor visibly differs from the real one, as the end of a sentence; "" if nothing tells."""
-    return _shapes(real, fake) or _dtypes(real.dtype, fake.dtype)
+    return _ranks(real, fake) or _shapes(real, fake) or _dtypes(real.dtype, fake.dtype)
+
+
+def _ranks(real: Form, fake: Form) -> str:
+    if real.fewer and fake.like == real.fewer:
+        return "has the shape of an argument where the function's has fewer dimensions"
+    if fake.fewer and real.like == fake.fewer:
+        return "has fewer dimensions than the argument whose shape the function's has"
+    return ""
 
 
 def _shapes(real: Form, fake: Form) -> str:

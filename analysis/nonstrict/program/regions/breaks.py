@@ -263,6 +263,15 @@ def checked(frame: Frame, values: Sequence[Value]) -> None:
     )
 
 
+def guards_item(frame: Frame, tensor: Value) -> bool:
+    """Whether Dynamo may know the number that a region takes out of a tensor: it guards that of an input.
+
+    So it does for integers without a dimension; what they are of which nothing else is known, is not told here.
+    """
+    given = tensor.place.origin is Origin.ARGUMENT or tensor.place.captured
+    return frame.region and given and not tensor.place.is_view and not tensor.flags & (Flag.FLOATING | Flag.BOOLEAN)
+
+
 def from_item(value: Value) -> bool:
     """Whether a number was taken out of a tensor: Dynamo computes with it, but cannot decide on it."""
     return any(effect.event is Event.ESCAPE and effect.what == "`item()`" for effect in value.pending)

@@ -85,7 +85,10 @@ def guarded(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) 
     """Whether each region that calls a marked function reads the same state of a module: then Dynamo guards it."""
     found = list(calls(machine, mark, torch))
     return bool(found) and all(
-        any(seen.effect.place == _in_region(call.effect, mark, place) for seen in region.observed(Event.ATTRIBUTE))
+        any(
+            seen.effect.place == _in_region(call.effect, mark, place)
+            for seen in region.observed(Event.ATTRIBUTE, Event.READ)
+        )
         for region, call in found
     )
 
@@ -131,7 +134,7 @@ def _in_region(call: Effect, mark: Mark, place: Place) -> Place:
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     given: Passed = call.value.const
     positional = given.positional if given.receiver is None else (given.receiver, *given.positional)
-    passed = dict(zip(names, positional, strict=False)).get(place.name)
+    passed = {**dict(zip(names, positional, strict=False)), **given.keywords}.get(place.name)
     if passed is None or passed.kind is not Kind.MODULE:
         return NOWHERE
     return Place(passed.place.origin, passed.place.owner, passed.place.name, (*passed.place.path, *place.path))

@@ -10,16 +10,24 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.steps import member_of, steps_of
+from nonstrict.facts.steps import may_meet, member_of, steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import classes
 from nonstrict.program.effects import span_of
+from nonstrict.program.marks import constructions
 from nonstrict.program.values import Kind
 from nonstrict.program.writers import foreign_writes
-from nonstrict.program.writers.writes import Write, functions_with, related_to, runs, simple_statements
+from nonstrict.program.writers.writes import (
+    Write,
+    functions_with,
+    related_to,
+    runs,
+    simple_statements,
+    writes_within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -203,7 +211,20 @@ def argument_writers(machine: Machine, place: Place, owners: Iterable[Class | No
         attribute, key = place.path[index][1:], "".join(place.path[index + 1 : index + 2])
         writes = attribute_writers(machine, owner, attribute) if owner else _loaded_writers(machine, attribute)
         found += (write for write in writes if _may_be_at(write, key))
+        if owner is not None and machine.constructed.get((owner, attribute)) is not None:
+            found += _of_given(machine, owner, attribute, place.path[index + 1 :])
     return tuple(dict.fromkeys(related_to(write) for write in found))
+
+
+def _of_given(machine: Machine, owner: Class, attribute: str, path: tuple[str, ...]) -> Iterator[Write]:
+    """Changes of what a constructor was given, by the name that it has where the object is made, from there on."""
+    for made in constructions.constructions(machine, owner, attribute):
+        if isinstance(made.expression, ast.Name):
+            around = made.frame.function.node if made.frame.function is not None else made.frame.module.outline.shell
+            for write in writes_within(made.frame.module.path, made.frame.offset, around, made.expression.id):
+                later = getattr(write.node, "lineno", 0) > getattr(made.node, "lineno", 0)
+                if later and write.how != "rebound here" and may_meet(write.steps, path):
+                    yield write
 
 
 def attribute_steps(place: Place) -> list[int]:

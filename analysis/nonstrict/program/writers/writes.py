@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
 
 _MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_parameter", "train", "eval"})
+_ARRAY_WRITERS = frozenset({"fill", "itemset", "partition"})
 #: Methods that change what they are called on.
-MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS
+MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS | _ARRAY_WRITERS
 #: Names of tensor methods that work in place.
 IN_PLACE = re.compile(r"\w*[^_]_")
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -91,15 +92,18 @@ def stored_values(machine: Machine, module: Module, name: str, attribute: str) -
     for write in writes_of(machine, module, name):
         if write.how == "rebound here" or write.value is None or write.attribute != attribute:
             continue
+        if attribute and write.steps[-1] != f".{attribute}":
+            continue  # a part of what the attribute holds: `library.function.restype = c_double`
         frame = Frame(machine, module, write.offset, Summary(module.name), static=True)
         found = join(found, machine.evaluate(frame, write.value))
     return found
 
 
-def writers(machine: Machine, place: Place, *, abroad: bool = True) -> tuple[Related, ...]:
+def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bool = True) -> tuple[Related, ...]:
     """Everything that was seen to change what lives at a captured place.
 
-    Other files are searched for it, with `abroad`, where its own module does not change it.
+    Other files are searched for it, with `abroad`, where its own module does not change it. Without `in_place` only
+    what puts something else there.
     """
     if place.origin is Origin.GLOBAL or (place.origin is Origin.RECEIVER and place.owner):
         module = machine.project.module(place.owner.partition(":")[0])
@@ -115,7 +119,17 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True) -> tuple[Rel
         writes = _cell_writes(machine, place)
     else:
         writes = []
-    return tuple(related_to(write) for write in _changes(writes) if concerns(write, place) and not write.building)
+    return tuple(
+        related_to(write)
+        for write in _changes(writes)
+        if concerns(write, place) and not write.building and (in_place or _replaces(write, place))
+    )
+
+
+def _replaces(write: Write, place: Place) -> bool:
+    """Whether a write puts something else at a place: `A = B` does for an array, `A += 1` and `A[0] = 1` do not."""
+    rebinds = isinstance(write.node, (ast.Assign, ast.AnnAssign, ast.NamedExpr, *_DEFINITION))
+    return rebinds and len(write.steps) <= len([step for step in place.path if step != VIEW])
 
 
 def _of_classes(machine: Machine, module: Module, place: Place) -> Iterator[Write]:
@@ -157,7 +171,17 @@ def expect_writers(machine: Machine, place: Place) -> None:
 
 def concerns(write: Write, place: Place) -> bool:
     """Whether what is written may be what lives at a place, hold it, or be held by it."""
-    return may_meet(write.steps, [step for step in place.path if step != VIEW])
+    path = [step for step in place.path if step != VIEW]
+    return may_meet(write.steps, path) and not _only_behind(write, path)
+
+
+def _only_behind(write: Write, path: list[str]) -> bool:
+    """Whether a write only adds to the end of a list, behind the entry that is read."""
+    node = write.node
+    if not isinstance(node, ast.Call) or last_name(node) not in ("append", "extend"):
+        return False
+    entry = path[len(write.steps) : len(write.steps) + 1]
+    return bool(entry) and entry[0][1:-1].isdecimal()
 
 
 def related_to(write: Write) -> Related:
@@ -275,6 +299,12 @@ def _in_statement(path: str, offset: int, statement: ast.AST, name: str, *, modu
             yield from _write_at(path, offset, node, name, rebinds=module_level)
 
 
+def writes_within(path: str, offset: int, around: ast.AST, name: str) -> Iterator[Write]:
+    """Writes of a variable, or of what it leads to, in the function or module that it belongs to."""
+    for statement in getattr(around, "body", []):
+        yield from _in_statement(path, offset, statement, name, module_level=False)
+
+
 def _find_writing(statement: ast.AST) -> tuple[ast.AST, ...]:
     """What in a statement may write some name, the outermost first; of definitions only where they are."""
     found: list[ast.AST] = []
@@ -293,7 +323,7 @@ def _changes_some(node: ast.AST) -> bool:
         return False
     if isinstance(node.func, ast.Attribute) and (node.func.attr in MUTATORS or IN_PLACE.fullmatch(node.func.attr)):
         return True
-    return replaces_parameters(node) or _sets_attribute(node)
+    return replaces_parameters(node) or _sets_attribute(node) or last_name(node) == "copyto"
 
 
 def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool) -> Iterator[Write]:
@@ -341,6 +371,8 @@ def _mutating_call(path: str, offset: int, node: ast.Call, name: str) -> Iterato
         for steps in map(steps_of, node.args[:2]):
             if steps[:1] == (name,):
                 yield Write(path, offset, node, "its parameters are replaced here", steps[1:])
+    elif last_name(node) == "copyto" and node.args and (steps := steps_of(node.args[0]))[:1] == (name,):
+        yield Write(path, offset, node, "changed in place here", steps[1:])
     elif _sets_attribute(node) and (steps := steps_of(node.args[0]))[:1] == (name,):
         yield Write(path, offset, node, "changed here", (*steps[1:], *named_by(node.args[1])))
 

@@ -1,0 +1,62 @@
+"""Local variables that only stand for something else: `w = WEIGHTS["a"]`, bound once."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.memo import remembered
+from nonstrict.facts.steps import steps_of
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import own_scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.facts.scopes import FunctionNode
+
+
+def aliases_of(function: FunctionNode) -> dict[str, ast.expr]:
+    """The variables of a function that are bound once, to a name, an attribute or an entry, with that expression."""
+    return remembered(function, "_nonstrict_aliases", _find)
+
+
+def _find(function: FunctionNode) -> dict[str, ast.expr]:
+    nodes = list(own_scope(function))
+    stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
+    arguments = function.args
+    given = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    found: dict[str, ast.expr] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], node.value
+        elif isinstance(node, ast.NamedExpr):
+            target, value = node.target, node.value
+        else:
+            continue
+        if isinstance(target, ast.Name) and stored[target.id] == 1 and target.id not in given and steps_of(value):
+            found[target.id] = value
+    return found
+
+
+def names_beside(node: ast.AST) -> Iterator[str]:
+    """The variables that an expression reads directly: itself, what it calls a method of, its arguments.
+
+    None of a call that works in place: what it reads there is a part of the change.
+    """
+    if isinstance(node, ast.NamedExpr):
+        yield node.target.id
+    if isinstance(node, ast.Name):
+        yield node.id
+    parts: list[ast.AST] = []
+    if isinstance(node, ast.Call) and not _works_in_place(node):
+        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+        parts += [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    elif isinstance(node, (ast.Attribute, ast.Subscript)):
+        parts = [node.value]
+    yield from (part.id for part in parts if isinstance(part, ast.Name))
+
+
+def _works_in_place(call: ast.Call) -> bool:
+    return last_name(call).endswith("_") or any(keyword.arg == "out" for keyword in call.keywords)

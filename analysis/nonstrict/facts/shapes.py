@@ -1,0 +1,62 @@
+"""The sizes of tensors that a text makes: `torch.ones(3, 4)`, `torch.empty_like(x)` where `x` was made above."""
+
+from __future__ import annotations
+
+import ast
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+
+#: Functions of torch whose arguments are the sizes of what they make.
+_MAKERS = frozenset({"ones", "zeros", "empty", "rand", "randn"})
+_LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like"})
+_MAX_DEPTH = 6
+
+
+def shape(around: ast.AST, expression: ast.expr, depth: int = 0) -> tuple[ast.expr, ...] | None:
+    """The sizes of a tensor that is made right here, or bound to a variable once; None if they are not known."""
+    if depth > _MAX_DEPTH:
+        return None
+    if isinstance(expression, ast.Name):
+        bound = assigned_once(around, expression.id)
+        return shape(around, bound, depth + 1) if bound is not None else None
+    if not isinstance(expression, ast.Call) or not isinstance(expression.func, ast.Attribute):
+        return None
+    name, given = last_name(expression), expression.args
+    if name in _LIKE and given:
+        return shape(around, given[0], depth + 1)
+    if name == "arange" and len(given) == 1:
+        return (given[0],)
+    if name == "tensor" and given:
+        return _of_literal(given[0])
+    if name == "full" and given:
+        given = given[:1]
+    elif name not in _MAKERS or not given:
+        return None
+    sizes = given[0].elts if len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)) else given
+    return None if any(isinstance(size, ast.Starred) for size in sizes) else tuple(sizes)
+
+
+def assigned_once(around: ast.AST, name: str) -> ast.expr | None:
+    """What a variable is bound to, if that is done once and by a plain assignment."""
+    stored = [
+        node
+        for node in walk(around)
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+    ]
+    if len(stored) != 1:
+        return None
+    for node in walk(around):
+        if isinstance(node, ast.Assign) and stored[0] in node.targets:
+            return node.value
+    return None
+
+
+def _of_literal(node: ast.expr) -> tuple[ast.expr, ...] | None:
+    """The sizes of `[[1, 2], [3, 4]]` as constants."""
+    if isinstance(node, ast.Constant):
+        return ()
+    if not isinstance(node, (ast.List, ast.Tuple)):
+        return None
+    inner = _of_literal(node.elts[0]) if node.elts else ()
+    return None if inner is None else (ast.Constant(len(node.elts)), *inner)

@@ -1,0 +1,64 @@
+"""Sizes of tensor arguments that vary between the calls of a region: torch makes them symbolic integers."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.shapes import shape
+from nonstrict.findings import Related
+from nonstrict.program.boundary import dynamic_sizes, exchange, varying
+from nonstrict.program.effects import span_of
+
+if TYPE_CHECKING:
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.program.definitions import Function
+
+
+class Sizes(NamedTuple):
+    """The dimensions of a tensor that vary, counted from both ends; `everything` where all of them may."""
+
+    dimensions: frozenset[int] = frozenset()
+    everything: bool = False
+    evidence: tuple[Related, ...] = ()
+
+
+def varying_sizes(body: MarkedBody, argument: Taken) -> Sizes:
+    """Which sizes of an argument of a marked function torch makes symbolic, as far as the calls of the region tell."""
+    site = argument.site
+    caller = site.call.caller if site is not None and site.call is not None else None
+    if site is None or caller is None:
+        return Sizes()
+    marked = [(mark, dims) for mark, name, dims in dynamic_sizes.marked(body) if name == argument.name]
+    dimensions = frozenset[int]().union(*(dims for _, dims in marked))
+    evidence = tuple(mark for mark, _ in marked)
+    if varying.compiled_with(body.machine, caller, "dynamic", value=True):
+        return Sizes(dimensions, everything=True, evidence=evidence)
+    source = exchange.handed_on(site, argument.span)
+    if source and not varying.compiled_with(body.machine, caller, "dynamic", value=False):
+        differing, seen = _differing(body, caller, source)
+        dimensions |= differing
+        evidence += seen
+    return Sizes(dimensions, evidence=tuple(dict.fromkeys(evidence))[:1])
+
+
+def _differing(body: MarkedBody, region: Function, name: str) -> tuple[frozenset[int], tuple[Related, ...]]:
+    """The dimensions that differ between calls, or from round to round of a loop around a call."""
+    shapes: list[tuple[ast.expr, ...]] = []
+    found: set[int] = set()
+    evidence: list[Related] = []
+    for frame, node, expression in varying.given_expressions(body.machine, region, name):
+        around = frame.function.node if frame.function is not None else frame.module.outline.shell
+        sizes = shape(around, expression)
+        if not sizes or (shapes and len(sizes) != len(shapes[0])):
+            continue
+        shapes.append(sizes)
+        evidence.append(Related(span_of(frame.module.path, frame.offset, node), "called with several sizes here"))
+        found |= {index for index, size in enumerate(sizes) if varying.varies_in_loop(around, node, size)}
+    for index, given in enumerate(zip(*shapes, strict=True)):
+        numbers = {size.value for size in given if isinstance(size, ast.Constant)}
+        if len(numbers) > 1:
+            found.add(index)
+    rank = len(shapes[0]) if shapes else 0
+    return frozenset(found | {index - rank for index in found}), tuple(evidence) if found else ()

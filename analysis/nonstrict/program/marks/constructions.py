@@ -1,0 +1,155 @@
+"""What attributes hold that a constructor stores as it was given them: told by where objects of the class are made.
+
+`self.fn = fn` in `__init__` says nothing by itself; `Model(double)` and `Model(triple)` do.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.memo import remembered
+from nonstrict.facts.walk import walk
+from nonstrict.program import classes
+from nonstrict.program.marks import roots
+from nonstrict.program.parameters import default_nodes, definition_frame
+from nonstrict.program.values import Kind, Value, join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.definitions import Class, Function
+    from nonstrict.program.frames import Frame
+    from nonstrict.program.machine import Machine
+
+#: More places that make objects of one class are not looked at.
+_MAX_CONSTRUCTIONS = 40
+
+
+class Construction(NamedTuple):
+    """One construction of an object: where, of which class, and what it gives an attribute."""
+
+    frame: Frame
+    node: ast.AST
+    cls: Class
+    value: Value
+    expression: ast.expr | None
+
+
+def given(machine: Machine, cls: Class, attribute: str) -> Value | None:
+    """The join of what the constructions in the module of a class give one of its attributes; None if none is seen."""
+    key = (cls, attribute)
+    if key not in machine.constructed:
+        machine.constructed[key] = None
+        budget = machine.budget
+        found: Value | None = None
+        for one in constructions(machine, cls, attribute):
+            found = join(found, one.value)
+        machine.constructed[key] = found
+        machine.budget = budget
+    return machine.constructed[key]
+
+
+def constructions(machine: Machine, cls: Class, attribute: str) -> list[Construction]:
+    """The constructions of a class, and of those derived from it, whose argument becomes the attribute."""
+    stored = _stored_from(machine, cls, attribute)
+    if stored is None:
+        return []
+    roots.find_calls(machine, cls.module, {cls.name})
+    node, parameter = stored
+    calls = machine.static_calls.get(node, [])
+    return list(_read(machine, node, parameter, calls[:_MAX_CONSTRUCTIONS]))
+
+
+def _stored_from(machine: Machine, cls: Class, attribute: str) -> tuple[ast.AST, str] | None:
+    """The constructor that stores a parameter under an attribute, or the dataclass with that field, and its name."""
+    for base in classes.lineage(cls):
+        if isinstance(base, str):
+            continue
+        found = classes.own_member(machine, base, "__init__")
+        if found is not None and found.kind is Kind.FUNCTION:
+            parameter = stores(found.ref.node).get(attribute)
+            if parameter is not None:
+                return found.ref.node, parameter
+        elif found is None and classes.is_dataclass(base) and attribute in classes.fields(machine, base):
+            return base.node, attribute
+    return None
+
+
+def stores(constructor: FunctionNode) -> dict[str, str]:
+    """The attributes that a constructor gives the value of a parameter, as `self.fn = fn` does."""
+    return remembered(constructor, "_nonstrict_stores", _find_stores)
+
+
+def _find_stores(constructor: FunctionNode) -> dict[str, str]:
+    names = _names(constructor)
+    found: dict[str, str] = {}
+    for node in walk(constructor):
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets if isinstance(node.value, ast.Name) and node.value.id in names[1:] else ():
+            if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == names[0]:
+                found[target.attr] = getattr(node.value, "id", "")
+    return found
+
+
+def _names(function: FunctionNode) -> list[str]:
+    arguments = function.args
+    ordered = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [one.arg for one in ordered] or [""]
+
+
+def _read(
+    machine: Machine,
+    constructor: ast.AST,
+    parameter: str,
+    calls: list[tuple[Frame, ast.AST, tuple[Value, ...], dict[str, Value]]],
+) -> Iterator[Construction]:
+    for frame, node, positional, keywords in calls:
+        made = positional[0] if positional else None
+        if made is None or made.kind not in (Kind.MODULE, Kind.OBJECT) or not hasattr(made.ref, "bases"):
+            continue
+        ordered = (
+            ["self", *classes.fields(machine, made.ref)]
+            if isinstance(constructor, ast.ClassDef)
+            else [*_ordered(constructor)]
+        )
+        index = ordered.index(parameter) if parameter in ordered else len(positional)
+        value = keywords.get(parameter, positional[index] if index < len(positional) else None)
+        if value is None:
+            value = _default(machine, made.ref, constructor, parameter)
+        if value is not None:
+            yield Construction(frame, node, made.ref, value, _expression(node, index - 1, parameter))
+
+
+def _ordered(constructor: ast.AST) -> Iterator[str]:
+    arguments = getattr(constructor, "args", None)
+    if isinstance(arguments, ast.arguments):
+        yield from (one.arg for one in (*arguments.posonlyargs, *arguments.args))
+
+
+def _expression(node: ast.AST, index: int, parameter: str) -> ast.expr | None:
+    """What stands in a construction for a parameter."""
+    if not isinstance(node, ast.Call) or any(isinstance(one, ast.Starred) for one in node.args):
+        return None
+    if 0 <= index < len(node.args):
+        return node.args[index]
+    return next((keyword.value for keyword in node.keywords if keyword.arg == parameter), None)
+
+
+def _default(machine: Machine, cls: Class, constructor: ast.AST, parameter: str) -> Value | None:
+    function = _constructor_of(machine, cls, constructor)
+    node = default_nodes(function.node.args).get(parameter) if function is not None else None
+    if function is None or node is None:
+        return None
+    return machine.evaluate(definition_frame(machine.module_frame(function.module), function), node)
+
+
+def _constructor_of(machine: Machine, cls: Class, constructor: ast.AST) -> Function | None:
+    for base in classes.lineage(cls):
+        found = classes.own_member(machine, base, "__init__") if not isinstance(base, str) else None
+        if found is not None and found.kind is Kind.FUNCTION and found.ref.node is constructor:
+            return found.ref
+    return None

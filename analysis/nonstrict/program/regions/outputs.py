@@ -1,0 +1,107 @@
+"""`out=` in regions: Dynamo refuses a tensor of another shape than the result, and one that is not contiguous."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.shapes import shape
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+from nonstrict.program.regions import breaks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nonstrict.program.frames import Frame
+
+#: Operators whose result has the shape that their operands have together.
+_ELEMENTWISE = frozenset(
+    [
+        *("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder"),
+        *("pow", "maximum", "minimum", "fmax", "fmin", "atan2", "neg", "abs", "sin", "cos", "tan", "tanh", "exp"),
+        *("log", "sqrt", "rsqrt", "square", "sigmoid", "erf", "floor", "ceil", "round", "sign", "clamp", "reciprocal"),
+        *("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not"),
+    ]
+)
+_TRANSPOSED = frozenset({"t", "transpose", "permute", "movedim", "swapaxes"})
+
+
+def check(frame: Frame, node: ast.AST, name: str) -> None:
+    """An operator of a region writes into the tensor given as `out`."""
+    if not isinstance(node, ast.Call):
+        return
+    out = next((keyword.value for keyword in node.keywords if keyword.arg == "out"), None)
+    if out is None:
+        return
+    if _strided(out):
+        breaks.statement(frame, node, "out-noncontiguous")
+        return
+    given = _sizes(frame, out)
+    if given is None:
+        return
+    operands = [_sizes(frame, argument) for argument in node.args]
+    known = [sizes for sizes in operands if sizes is not None]
+    if len(known) == len(operands) and name in _ELEMENTWISE:
+        differs = _together(known) not in (given, None)
+    else:
+        differs = given == (0,) and not any(0 in sizes for sizes in known)
+    if differs:
+        breaks.statement(frame, node, "out-shape-mismatch")
+
+
+def _strided(out: ast.expr) -> bool:
+    """Whether an expression is a column of a tensor, or a transposed one: `table[:, 0]`, `x.T`."""
+    if isinstance(out, ast.Subscript) and isinstance(out.slice, ast.Tuple):
+        parts = out.slice.elts
+        whole = isinstance(parts[0], ast.Slice) and parts[0].lower is None and parts[0].upper is None
+        return whole and any(isinstance(part, ast.Constant) for part in parts[1:])
+    if isinstance(out, ast.Attribute):
+        return out.attr in ("T", "mT", "H", "mH")
+    return isinstance(out, ast.Call) and isinstance(out.func, ast.Attribute) and last_name(out) in _TRANSPOSED
+
+
+def _sizes(frame: Frame, expression: ast.expr) -> tuple[int, ...] | None:
+    """The sizes of a tensor as numbers; of a parameter of the region those that all of its callers pass."""
+    if isinstance(expression, ast.Constant):
+        return ()
+    around = frame.function.node if frame.function is not None else None
+    if around is None:
+        return None
+    if isinstance(expression, ast.Name) and frame.caller is None and not _is_stored(around, expression.id):
+        found = set(_passed(frame, expression.id))
+        return found.pop() if len(found) == 1 else None
+    return _numbers(shape(around, expression))
+
+
+def _is_stored(around: ast.AST, name: str) -> bool:
+    names = (node for node in walk(around) if isinstance(node, ast.Name) and node.id == name)
+    return any(not isinstance(node.ctx, ast.Load) for node in names)
+
+
+def _passed(frame: Frame, name: str) -> Iterator[tuple[int, ...] | None]:
+    from nonstrict.program.boundary.varying import given_expressions
+
+    if frame.function is None:
+        return
+    for caller, _, expression in given_expressions(frame.machine, frame.function, name):
+        around = caller.function.node if caller.function is not None else caller.module.outline.shell
+        yield _numbers(shape(around, expression))
+
+
+def _numbers(sizes: Sequence[ast.expr] | None) -> tuple[int, ...] | None:
+    values = [size.value for size in sizes or () if isinstance(size, ast.Constant) and isinstance(size.value, int)]
+    return tuple(values) if sizes is not None and len(values) == len(sizes) else None
+
+
+def _together(shapes: list[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The shape that tensors have together; None if they do not go together."""
+    rank = max((len(one) for one in shapes), default=0)
+    padded = [(1,) * (rank - len(one)) + one for one in shapes]
+    found: list[int] = []
+    for sizes in zip(*padded, strict=True):
+        larger = {size for size in sizes if size != 1}
+        if len(larger) > 1:
+            return None
+        found.append(larger.pop() if larger else 1)
+    return tuple(found)
