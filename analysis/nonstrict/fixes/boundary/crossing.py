@@ -183,7 +183,8 @@ def name_outside(context: Context) -> Iterator[Fix]:
 def _plain(document: Document, made: ast.Call) -> str:
     """The parts of a named tuple as a plain one."""
     parts = [document.text(part) for part in made.args]
-    return f"({parts[0]},)" if len(parts) == 1 else ", ".join(parts)
+    text = f"{parts[0]}," if len(parts) == 1 else ", ".join(parts)
+    return f"({text})" if len(parts) == 1 or "\n" in text else text
 
 
 def _with_calls(context: Context) -> tuple[Document, ast.FunctionDef, list[ast.Call]] | None:
