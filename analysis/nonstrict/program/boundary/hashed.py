@@ -153,7 +153,8 @@ def _is_symbolic(node: ast.AST, symbolic: Symbolic) -> bool:
     named = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
     if isinstance(node, ast.Call) and named in ("str", "abs", "max", "min", "tuple"):
         return any(_is_symbolic(part, symbolic) for part in node.args)
-    fixed = named == "int" or (named == "len" and isinstance(node, ast.Call) and not isinstance(node.args[0], ast.Name))
+    first = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    fixed = named == "int" or (named == "len" and not isinstance(first, ast.Name))
     size = size_of(node) if symbolic.tensor and isinstance(node, ast.expr) and not fixed else None
     return size is not None and size[0] == symbolic.tensor and _varies(symbolic, size[1])
 
