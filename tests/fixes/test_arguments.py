@@ -287,7 +287,7 @@ def test_the_module_where_the_name_is_rebound(tmp_path: Path):
     ],
 )
 def test_not_passed(tmp_path: Path, text: str):
-    code = HEAD + "W = torch.ones(3)\n\n\n@torch._dynamo.nonstrict_trace\ndef g(x):\n    return x * W\n\n\n" + text
+    code = HEAD + "W = torch.rand(3)\n\n\n@torch._dynamo.nonstrict_trace\ndef g(x):\n    return x * W\n\n\n" + text
     found = mended(tmp_path, {"a.py": code}, {"NST101"})
     assert (found.titles, found.after) == ([], ["NST101"])
 

@@ -287,8 +287,13 @@ def start_thread(frame: Frame, node: ast.AST, thread: Value) -> Value:
     return NONE
 
 
+_CALLED = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MARKED, Kind.MODULE})
+
+
 def _is_work(value: Value) -> bool:
-    return value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) or _holds_tensor(value)
+    if value.kind is Kind.EXTERNAL:
+        return torch_function(value.ref) is not None
+    return value.kind in _CALLED or _holds_tensor(value)
 
 
 def _callee(node: ast.AST) -> str:

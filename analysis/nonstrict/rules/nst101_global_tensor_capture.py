@@ -91,8 +91,11 @@ it lives in another one, so that rebinding is seen. Of a container whose key var
 Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
 calls of the modules pass it.
 
-Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`.
+Unsafe, as code that was not seen may call these functions too. There is no such fix where some use of one of them is
+not a plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`.
+
+A tensor that `torch.tensor`, `zeros`, `arange` and the like make of literals, and that nothing changes, can also be
+built where it is read. Unsafe: the default dtype and device are those of the call then.
 
 ## What is not reported
 
@@ -143,10 +146,12 @@ def examine(body: Body) -> Iterator[Finding]:
 
 
 def fixes(context: Context) -> Iterator[Fix]:
-    """Pass what is captured as an argument."""
+    """Pass what is captured as an argument, or build it where it is read."""
     from nonstrict.fixes.captures.arguments import pass_captured
+    from nonstrict.fixes.captures.built import build_inside
 
     yield from pass_captured(context)
+    yield from build_inside(context)
 
 
 RULE = Rule(

@@ -73,7 +73,13 @@ The compiled code runs its operators in parallel by itself. Loading and prefetch
 
 ## Fix safety
 
-There is no automatic fix.
+All fixes are unsafe: work that ran beside other work now runs before it, and an exception that a thread kept for itself
+is raised.
+
+- `pool.submit(f, x).result()` and `Thread(target=f, args=(x,)).start()` become `f(x)`, `pool.map(f, items)` becomes
+  `map(f, items)`; a pool or thread that the function makes goes with its last task. Threads of a list are run instead
+  of started: `thread.run()`. This is offered where the work, done in the function, gives nothing else to report.
+- A thread that is started with what the callers have is started by them.
 
 ## What is not reported
 
@@ -98,7 +104,8 @@ from nonstrict.rules.effect_texts import clause
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -114,6 +121,17 @@ def examine(body: Body) -> Iterator[Finding]:
         yield report(RULE, body, seen, message, help=advice)
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Do the work where it was handed over, or let the callers hand it over."""
+    from nonstrict.fixes.effects.executors import call_here
+    from nonstrict.fixes.effects.moving import move_call
+    from nonstrict.fixes.effects.threads import run_here
+
+    yield from call_here(context)
+    yield from run_here(context)
+    yield from move_call(context)
+
+
 RULE = Rule(
     code="NST211",
     name="thread-handoff",
@@ -121,5 +139,6 @@ RULE = Rule(
     summary="A traced function hands tensor work to another thread or process, where it is not traced.",
     documentation=__doc__ or "",
     examine=examine,
+    fixes=fixes,
     experiment=Experiment.REFUSAL,
 )

@@ -75,8 +75,12 @@ exception.
 
 - A branch becomes `torch.where`, if both sides only compute, and are elementwise in the same tensors. Both sides are
   then computed, and a gradient that is not finite in the side not chosen spoils the other.
+- A branch becomes `torch.cond`, if both sides only compute, and give new tensors of one shape and dtype. One side is
+  computed, chosen when the compiled code runs. Called without the compiler, `torch.cond` compiles for itself.
 - `t.item()`, `int(t)` and `float(t)` become tensors without dimensions, if they only take part in arithmetic with
   tensors; no gradient flows through them, as before.
+- `return float(t)` becomes `return t.item()`, and in the same way `int`, `bool` and `torch.equal`, if the number is
+  only returned. `return t.numpy()` becomes `return t`, which is shown and not applied by `--fix`: callers get a tensor.
 - `assert` becomes `torch._assert_async`, which raises RuntimeError when the compiled code runs. It gets a message,
   without which the compiler removes it.
 - `torch.nonzero(t).shape[0]` in arithmetic becomes `torch.count_nonzero(t)`, `sum(t.tolist())` becomes `t.sum()`,
@@ -152,12 +156,17 @@ def fixes(context: Context) -> Iterator[Fix]:
     from nonstrict.fixes.effects.checks import assert_in_graph
     from nonstrict.fixes.effects.removing import remove_unused
     from nonstrict.fixes.tensors.branches import choose
+    from nonstrict.fixes.tensors.kept_branches import keep_by_data
+    from nonstrict.fixes.tensors.returned import return_item, return_tensor
     from nonstrict.fixes.tensors.rewrites import clone, larger, sort_in_tensor
     from nonstrict.fixes.tensors.scalars import count_in_tensor, keep_tensor, sum_in_tensor
 
     yield from choose(context)
+    yield from keep_by_data(context)
     yield from assert_in_graph(context)
     yield from keep_tensor(context)
+    yield from return_item(context)
+    yield from return_tensor(context)
     yield from count_in_tensor(context)
     yield from sum_in_tensor(context)
     yield from larger(context)

@@ -143,9 +143,9 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Keep both branches with `torch.cond`, where that does."""
-    from nonstrict.fixes.tensors.shape_branches import keep_both
+    from nonstrict.fixes.tensors.kept_branches import keep_by_size
 
-    yield from keep_both(context)
+    yield from keep_by_size(context)
 
 
 RULE = Rule(

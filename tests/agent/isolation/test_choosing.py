@@ -134,7 +134,7 @@ def test_work_of_a_failing_containment_never_runs(monkeypatch: pytest.MonkeyPatc
 def test_without_isolation_limits_hold() -> None:
     one = Runner(Tier.NONE)
     assert one.result(lambda: 5) == 5
-    assert one(lambda: [None for _ in itertools.repeat(0)], seconds=0.2)["exit"]["reason"] in {"seconds", "memory"}
+    assert one(lambda: all(_ == 0 for _ in itertools.repeat(0)), seconds=0.2)["exit"]["reason"] == "seconds"
     assert one(lambda: len(bytearray(300 << 20)))["raised"]["type"] == "MemoryError"
 
 

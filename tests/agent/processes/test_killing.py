@@ -123,8 +123,10 @@ def test_at_any_moment(stand_in, seed):
         assert agent.submit(job("echo"), 20).result(20).failure == ""
 
 
+# A program that a shell runs in the background ignores SIGINT; an editor's server does not.
 CLIENT = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path[:0] = [{root!r}, {root!r} + "/analysis"]
 from pathlib import Path
 from tests.agent.processes.agents import job, marker_of, started

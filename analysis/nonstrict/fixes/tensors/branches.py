@@ -48,7 +48,7 @@ def choose(context: Context) -> Iterator[Fix]:
     choice = choice_of(document, branch)
     if choice is None or not _same_kind(document, kinds, choice):
         return
-    test = _test(document, kinds, choice.test)
+    test = tensor_test(document, kinds, choice.test)
     if test is None or not _parses(test):
         return
     spelling = spelled(document, "torch.where")
@@ -147,17 +147,17 @@ def _same_kind(document: Document, kinds: Kinds, choice: Choice) -> bool:
 # -- the test ---------------------------------------------------------------------------------------------------------
 
 
-def _test(document: Document, kinds: Kinds, node: ast.expr) -> str | None:
+def tensor_test(document: Document, kinds: Kinds, node: ast.expr) -> str | None:
     """A test as a tensor of truth values without dimensions; None if it cannot be one."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        inner = _test(document, kinds, node.operand)
+        inner = tensor_test(document, kinds, node.operand)
         return None if inner is None else f"{enclosed(inner)}.logical_not()"
     if isinstance(node, ast.Call):
         compared = comparison(document, node)
         if compared is not None:
             return compared
         if isinstance(node.func, ast.Name) and node.func.id == "bool" and len(node.args) == 1:
-            return _test(document, kinds, node.args[0])
+            return tensor_test(document, kinds, node.args[0])
     if isinstance(node, ast.Compare):
         return _compared(document, kinds, node)
     if not kinds.is_tensor(node) or not kinds.is_scalar(node):

@@ -93,6 +93,10 @@ class Kinds:
             return self.is_number(node.left) and self.is_number(node.right)
         return isinstance(node, ast.UnaryOp) and self.is_number(node.operand)
 
+    def is_constant(self, name: ast.Name) -> bool:
+        """Whether a variable is a number of the module."""
+        return name.id not in self._local and self._global(name) in _SCALARS
+
     def is_scalar(self, node: ast.expr) -> bool:
         """Whether an expression is a number, or a tensor without dimensions."""
         if self.is_number(node):
