@@ -9,6 +9,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.usage import used_as
 from nonstrict.facts.walk import own_scope
 from nonstrict.fixes.code.names import dotted
+from nonstrict.fixes.uses.calls import argument
 from nonstrict.knowledge.operators import Operator, tensor_attribute, tensor_method, torch_function
 from nonstrict.program.values import TENSORS, Flag, Kind
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
+    from nonstrict.fixes.uses.calls import Call
     from nonstrict.program.values import Value
 
 #: Operators whose result has the shape of their operands, by the name of the method or function.
@@ -39,12 +41,16 @@ _BOOLEAN = frozenset(
     }
 )
 _SCALARS = frozenset({Kind.NUMBER, Kind.BOOL})
+#: How many calls up is asked what a parameter gets.
+_MAX_DEPTH = 4
 
 
 class Kinds:
     """Answers for the expressions of one function."""
 
-    def __init__(self, context: Context, document: Document, function: FunctionNode) -> None:
+    def __init__(self, context: Context, document: Document, function: FunctionNode, depth: int = _MAX_DEPTH) -> None:
+        self._context = context
+        self._depth = depth
         self._document = document
         self._function = function
         self._uses = context.documents.uses
@@ -199,7 +205,25 @@ class Kinds:
         value = self._arguments.get(name)
         if value is not None and value.kind is not Kind.UNKNOWN:
             return value.kind in TENSORS
-        return self._annotation(name).endswith("Tensor") or used_as(self._function).get(name) == "tensor"
+        told = self._annotation(name).endswith("Tensor") or used_as(self._function).get(name) == "tensor"
+        return told or (not self._annotation(name) and self._is_passed_tensors(name))
+
+    def _is_passed_tensors(self, name: str) -> bool:
+        """Whether all calls of the function are known, and pass a tensor for a parameter."""
+        if not self._depth:
+            return False
+        known = self._uses.of(self._document, self._function)
+        return bool(known.calls) and not known.obstacles and all(self._passes(call, name) for call in known.calls)
+
+    def _passes(self, call: Call, name: str) -> bool:
+        spread = any(isinstance(one, ast.Starred) for one in call.node.args)
+        given = argument(self._function, call, name)
+        if given is None or spread:
+            return False
+        caller = call.document.function(call.node)
+        if caller is None:
+            return self._uses.value(call.document, given).kind in TENSORS
+        return Kinds(self._context, call.document, caller, self._depth - 1).is_tensor(given)
 
     def _is_number_parameter(self, name: str) -> bool:
         value = self._arguments.get(name)
