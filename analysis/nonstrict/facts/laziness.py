@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
 
 
+#: Methods and functions by which keys are made, and entries are asked for.
+_ENTRIES = frozenset({"get", "items", "keys", "values"})
+_KEYS = frozenset({"frozenset", "hash", "id", "repr", "sorted", "str", "tuple", "type"})
 _TARGET = (ast.Attribute, ast.Subscript, ast.Name)
 
 
@@ -42,13 +45,66 @@ def returns_what_it_kept(function: FunctionNode) -> bool:
 
     That is a cache written by hand.
     """
-    for statement in [] if isinstance(function, ast.Lambda) else function.body:
-        if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)) or is_docstring(statement):
-            continue
-        if not isinstance(statement, ast.If) or statement.orelse or not isinstance(statement.body[-1], ast.Return):
-            return False
-        return any(fills(function, name) and not _is_variable(function, name) for name in _present(statement.test))
+    for statement in _working(function):
+        ends = isinstance(statement, ast.If) and not statement.orelse and isinstance(statement.body[-1], ast.Return)
+        names = _present(statement.test) if ends and isinstance(statement, ast.If) else set[str]()
+        return any(fills(function, name) and not _is_variable(function, name) for name in names)
     return False
+
+
+def keeps_by_key(function: FunctionNode) -> bool:
+    """Whether what a function calls is called once for each key, its result kept in a container or variable.
+
+    It begins with `if key in CACHE: return CACHE[key]`, the same with a value of `CACHE.get(key)`, or `try: return
+    CACHE[key]`, and fills it later; or it ends with `if key not in CACHE: CACHE[key] = f(key)` and `return CACHE[key]`.
+    Before that, only keys are named.
+    """
+    looked_up: dict[str, str] = {}
+    body = _working(function)
+    for index, statement in enumerate(body):
+        if isinstance(statement, ast.Assign) and _names_key(statement):
+            looked_up |= _lookups(statement)
+            continue
+        names = {looked_up.get(name, name) for name in _kept(statement, body[index + 1 :])}
+        return any(fills(function, name) and not _is_variable(function, name) for name in names)
+    return False
+
+
+def _working(function: FunctionNode) -> list[ast.stmt]:
+    """The statements of a function that do anything."""
+    idle = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
+    body = [] if isinstance(function, ast.Lambda) else function.body
+    return [statement for statement in body if not isinstance(statement, idle) and not is_docstring(statement)]
+
+
+def _kept(statement: ast.stmt, following: list[ast.stmt]) -> set[str]:
+    """What a statement returns if it is there, or what it fills for the `return` behind it."""
+    if isinstance(statement, ast.Try) and isinstance(statement.body[0], ast.Return):
+        value = statement.body[0].value
+        missing = any(_catches_missing(handler) for handler in statement.handlers)
+        return {_root(value)} if missing and isinstance(value, ast.Subscript) else set()
+    if not isinstance(statement, ast.If) or statement.orelse:
+        return set()
+    if isinstance(statement.body[-1], ast.Return):
+        return _present(statement.test)
+    last = following[0] if len(following) == 1 else None
+    returned = {_root(last.value)} if isinstance(last, ast.Return) and last.value is not None else set[str]()
+    return returned & _absent(statement.test)
+
+
+def _names_key(statement: ast.Assign) -> bool:
+    """Whether a statement only names what a cache is asked for, or what it has."""
+    calls = [node.func for node in walk(statement.value) if isinstance(node, ast.Call)]
+    return all(isinstance(target, ast.Name) for target in statement.targets) and all(
+        call.attr in _ENTRIES if isinstance(call, ast.Attribute) else getattr(call, "id", "") in _KEYS for call in calls
+    )
+
+
+def _lookups(statement: ast.Assign) -> dict[str, str]:
+    if not isinstance(statement.value, ast.Call) or not _is_lookup(statement.value):
+        return {}
+    container = _root(getattr(statement.value.func, "value", statement.value))
+    return {target.id: container for target in statement.targets if isinstance(target, ast.Name)}
 
 
 def _present(test: ast.expr) -> set[str]:
@@ -61,6 +117,18 @@ def _present(test: ast.expr) -> set[str]:
         if isinstance(test.ops[0], ast.IsNot):
             return {_root(test.left)}
         if isinstance(test.ops[0], ast.In):
+            return {_root(test.comparators[0])}
+    return set()
+
+
+def _absent(test: ast.expr) -> set[str]:
+    """What a condition asks to be missing: `RESULT is None`, `not RESULT`, `key not in CACHE`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return {_root(test.operand)}
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        if isinstance(test.ops[0], ast.Is):
+            return {_root(test.left)}
+        if isinstance(test.ops[0], ast.NotIn):
             return {_root(test.comparators[0])}
     return set()
 

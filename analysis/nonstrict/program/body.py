@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.laziness import returns_what_it_kept
+from nonstrict.facts.laziness import keeps_by_key, returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Related, Span
 from nonstrict.program import invoke, parameters
@@ -189,9 +189,10 @@ class MarkedBody:
     def _observed(self) -> dict[Event, list[Observed]]:
         grouped: dict[Event, list[Observed]] = {}
         function = self.mark.function
-        # Without arguments a cache written by hand keeps one result, traced or not.
+        # A cache written by hand keeps one result, traced or not: without arguments, or for each of constant ones.
         cached = function is not None and not self.parameters and returns_what_it_kept(function.node)
-        for seen in observed(self.summary, cached=cached):
+        keyed = function is not None and self.marker == "constant-result" and keeps_by_key(function.node)
+        for seen in observed(self.summary, cached=cached, keyed=keyed):
             grouped.setdefault(seen.effect.event, []).append(seen)
         return grouped
 

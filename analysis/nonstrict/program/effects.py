@@ -170,15 +170,19 @@ class Reached(NamedTuple):
     cached: bool
 
 
-def reachable(root: Summary, *, cached: bool = False) -> Iterator[Reached]:
-    """The summaries reached from a root, nearest first; `cached` says whether a cache keeps what the root returns."""
+def reachable(root: Summary, *, cached: bool = False, keyed: bool = False) -> Iterator[Reached]:
+    """The summaries reached from a root, nearest first.
+
+    `cached` says whether a cache keeps what the root returns, `keyed` whether it is one that keeps what it calls.
+    """
     queue: deque[Reached] = deque([Reached(root, (), False, cached)])
     seen = {(id(root), False, cached)}
     while queue:
         reached = queue.popleft()
         yield reached
         for edge in reached.summary.calls.values():
-            deferred, kept = reached.in_hook or bool(edge.deferred), reached.cached or edge.cached
+            kept = reached.cached or edge.cached or (keyed and reached.summary is root)
+            deferred = reached.in_hook or bool(edge.deferred)
             state = (id(edge.summary), deferred, kept)
             if state not in seen:
                 seen.add(state)
@@ -198,12 +202,12 @@ def _happens_once(effect: Effect) -> bool:
     return reads_state or effect.event in _ONCE
 
 
-def observed(root: Summary, *, cached: bool = False) -> list[Observed]:
+def observed(root: Summary, *, cached: bool = False, keyed: bool = False) -> list[Observed]:
     """Every effect reachable from a summary, nearest first, each with a shortest call chain.
 
-    `cached` says whether a cache keeps what the root returns.
+    `cached` says whether a cache keeps what the root returns, `keyed` whether it is one that keeps what it calls.
     """
-    states = list(reachable(root, cached=cached))
+    states = list(reachable(root, cached=cached, keyed=keyed))
     pending = root.returns.pending if root.returns is not None else frozenset[Effect]()
     returned = {effect.key for effect in pending}
     harmless = set[tuple[object, ...]]().union(*(reached.summary.resolved for reached in states))

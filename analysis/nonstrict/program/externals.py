@@ -293,7 +293,7 @@ _CALLED = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MARKED, Kind.
 def _is_work(value: Value) -> bool:
     if value.kind is Kind.EXTERNAL:
         return torch_function(value.ref) is not None
-    return value.kind in _CALLED or _holds_tensor(value)
+    return value.kind in _CALLED or value.holds_tensor
 
 
 def _callee(node: ast.AST) -> str:
@@ -314,7 +314,7 @@ def native(frame: Frame, node: ast.AST, name: str, values: Sequence[Value]) -> V
         frame.consume(node, value)
     if frame.region:
         breaks.native(frame, node, name)
-    given = next((value for value in values if _holds_tensor(value)), None)
+    given = next((value for value in values if value.holds_tensor), None)
     if given is not None:
         frame.emit(Event.NATIVE, node, given.place, given, name)
     return UNKNOWN
@@ -353,7 +353,7 @@ def _environ_read(frame: Frame, node: ast.AST, name: str, what: str, values: lis
 
 def _escape(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
     copied = values[:1] if name == "copy.deepcopy" else []
-    tensor = next((value for value in values[:2] if _holds_tensor(value)), None)
+    tensor = next((value for value in values[:2] if value.holds_tensor), None)
     tensor = tensor or next((value for value in copied if _has_parameters(value)), None)
     if tensor is None:
         return None
@@ -394,16 +394,6 @@ def _has_parameters(value: Value) -> bool:
     if value.kind is not Kind.MODULE or value.place.origin is not Origin.ARGUMENT or value.heap is None:
         return False
     return any(held.is_tensor or _has_parameters(held.at(value.place)) for held in value.heap.attributes.values())
-
-
-def _holds_tensor(value: Value) -> bool:
-    if value.kind is Kind.UNION:
-        return any(_holds_tensor(alternative) for alternative in value.ref)
-    if value.is_tensor:
-        return True
-    if value.heap is None or value.kind not in (Kind.LIST, Kind.TUPLE, Kind.DICT):
-        return False
-    return value.heap.element is not None and value.heap.element.is_tensor
 
 
 def run_deferred(frame: Frame, node: ast.AST, function: Value, how: str, arguments: Sequence[Value]) -> None:

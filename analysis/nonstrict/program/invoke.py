@@ -224,7 +224,7 @@ def follow(
     if not frame.static:
         # A cache is keyed by what is passed: with tensors every call is a new one.
         keeps = function.cached_at is not None or returns_what_it_kept(function.node)
-        cached = keeps and not any(value.is_tensor for value in bound.values())
+        cached = keeps and not any(value.holds_tensor for value in bound.values())
         frame.followed(node, function.qualname, summary, deferred, cached=cached)
         for decorator in function.modes:
             inside = Frame(machine, function.module, function.offset, summary)

@@ -149,6 +149,15 @@ class Value(NamedTuple):
         """Whether this surely is a tensor or parameter."""
         return self.kind in TENSORS
 
+    @property
+    def holds_tensor(self) -> bool:
+        """Whether this may be a tensor, or is a container with tensors in it."""
+        if self.kind is Kind.UNION:
+            return any(alternative.holds_tensor for alternative in self.alternatives())
+        if self.heap is None or self.kind not in (Kind.LIST, Kind.TUPLE, Kind.DICT):
+            return self.is_tensor
+        return self.heap.element is not None and self.heap.element.is_tensor
+
     def alternatives(self) -> tuple[Value, ...]:
         """The values this may be: itself, or the members of a union."""
         return self.ref if self.kind is Kind.UNION else (self,)
