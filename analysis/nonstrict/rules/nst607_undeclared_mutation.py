@@ -224,18 +224,20 @@ def _conversion(function: ast.AST, node: ast.expr, seen: frozenset[str] = frozen
 
 def _aliases(body: Body, operator: Operator) -> Iterator[Finding]:
     unchecked = operator.api in ("leaf_function", "define")
-    results = [found for found in _results(body.returned) if _is_argument(found[1], untyped=unchecked)]
+    told: set[ast.expr] = set()
+    for index, value in _results(body.returned):
+        at = _returning(body, index, value.place.name) if _is_argument(value, untyped=unchecked) else None
+        if at is not None and at not in told:
+            told.add(at)
+            yield from _alias(body, operator, value.place, at, unchecked=unchecked)
+
+
+def _alias(body: Body, operator: Operator, place: Place, at: ast.expr, *, unchecked: bool) -> Iterator[Finding]:
     node = body.applied.node
-    if not results or node is None:
-        return
-    index, value = results[0]
-    at, place = _returning(body, index, value.place.name), value.place
-    if at is None:
-        return
-    view = "a view of its argument" if place.is_view else "its argument"
-    conversion = _conversion(node, at) if place.is_view else ""
+    conversion = _conversion(node, at) if place.is_view and node is not None else ""
     if conversion == "cast":
         return
+    view = "a view of its argument" if place.is_view else "its argument"
     severity = Severity.WARNING if conversion else Severity.ERROR
     outcome = "torch raises, compiled or not"
     if unchecked:

@@ -57,12 +57,12 @@ class Given(NamedTuple):
 
 
 def taken(body: MarkedBody) -> list[Taken]:
-    """The arguments at all compiled calls, or, where no call is seen at all, what the parameters ask for."""
+    """The arguments at all compiled calls, or, where none is seen, what the parameters ask for."""
     judge = Boundary(body.machine, body.marker, body.torch)
     if body.mark.function is None or has_no_effect(body, body.mark.function):
         return []
     found = [one for site in body.sites if site.compiled for one in _at_site(body, judge, site)]
-    if not body.sites:
+    if not any(site.compiled for site in body.sites):
         found = list(_asked_for(body, judge))
     return [one._replace(registrations=tuple(_registrations(body, one.value))) for one in found]
 

@@ -9,6 +9,7 @@ import builtins
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts import fields
 from nonstrict.knowledge.call_results import NUMPY_RESULTS
 from nonstrict.knowledge.effects import call_result
 from nonstrict.knowledge.operators import nn_module, tensor_method, torch_function, torch_kind
@@ -220,6 +221,8 @@ class Boundary:
         known = registered.registrations(self.machine, cls)
         if known is None:
             return None
+        if self.in_graph and not outgoing and fields.is_frozen(cls.node) and depth < _MAX_DEPTH:
+            return self._fields(value, depth, judge, optional=False)
         if self.in_graph:
             advice = "pass its tensors, or use `nonstrict_trace` and register the class"
             return Refused(f"an object of the class `{cls.name}`", advice, cls)
