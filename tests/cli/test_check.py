@@ -18,7 +18,7 @@ def test_findings_and_status(nonstrict: Command, project: Path):
     assert run.status == 1
     assert "bad.py:8:16" in run.out
     assert "error[NST101]" in run.out
-    assert run.out.endswith("Found 1 error in 1 of 2 files.\n")
+    assert "\nFound 1 error in 1 of 2 files.\n" in run.out
     assert run.err == ""
 
 

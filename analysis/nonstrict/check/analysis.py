@@ -9,7 +9,7 @@ import gc
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.findings import Finding, Severity
+from nonstrict.findings import Applicability, Finding, Severity
 from nonstrict.knowledge.markers import may_mark, may_wrap
 from nonstrict.text.epochs import epochs
 from nonstrict.text.hints import may_suppress
@@ -39,8 +39,8 @@ class AnalysisOptions(NamedTuple):
     is reported. `site_packages` are folders of installed packages. `overlays` are sources by path that stand for
     files (standard input, unsaved buffers). With `probes`, each marked function and region yields a question that an
     experiment can answer (NST900). `jobs` is the number of processes that may be used. What the analysis was
-    made of is added to `kept`: a process that ends anyway need not take its syntax trees apart. `fixes` says whether
-    findings carry the ways to mend them.
+    made of is added to `kept`: a process that ends anyway need not take its syntax trees apart. `fixes` is the least
+    applicability of the fixes that findings carry; None if they carry none.
     """
 
     torch_version: str | None = None
@@ -51,7 +51,7 @@ class AnalysisOptions(NamedTuple):
     overlays: Mapping[str, Source] = {}
     kept: list[object] | None = None
     probes: bool = False
-    fixes: bool = False
+    fixes: Applicability | None = None
 
 
 class Analysis(NamedTuple):

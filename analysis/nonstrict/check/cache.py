@@ -105,8 +105,8 @@ class Cache:
                     file.write(text)
 
 
-def open_cache(discovery: Discovery, settings: Settings, *, fixes: bool = True) -> Cache:
-    """The cache entry of a run over some files; without `fixes`, of one that did not make any."""
+def open_cache(discovery: Discovery, settings: Settings, *, fixes: Applicability | None) -> Cache:
+    """The cache entry of a run over some files; `fixes` is the least applicability of those that it made, if any."""
     from zlib import crc32
 
     environment = environment_of(settings)

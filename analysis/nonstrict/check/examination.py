@@ -132,13 +132,13 @@ def examined(
     for one in told:
         for finding in one.findings:
             keep_nearest(found, finding)
-    if options.fixes and found:
+    if options.fixes is not None and found:
         # Once nothing is looked at any more: what fixes ask of the program must not decide what is found.
         from nonstrict.check.mending import mended
         from nonstrict.check.records import Records
 
         records = Records()
-        found = mended(machine, found, told, documents, records)
+        found = mended(machine, found, told, documents, records, options.fixes)
         consulted = records.consulted
     read = consulted.union(module.path for module in machine.project.loaded())
     return Examined(Share(list(found.values()), failures, frozenset(read)), tuple(told))

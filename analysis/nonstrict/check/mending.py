@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from nonstrict.check.records import Records
+from nonstrict.findings import Applicability
 from nonstrict.fixes.context import Context, Documents
 from nonstrict.rules.registry import RULES
 from nonstrict.text.lexer import comments
@@ -29,15 +30,22 @@ def mended(
     told: Iterable[Told],
     known: dict[str, Document | None] | None = None,
     records: Records | None = None,
+    least: Applicability = Applicability.DISPLAY,
 ) -> dict[Key, Finding]:
     """Some findings, each with the fixes of its rule; `told` are the bodies that they were found in.
+
+    Rules whose fixes all are of an applicability below `least` are not asked.
 
     `known` are files that were read for the fixes of other parts, and is added to; so are the `records` that were
     looked for.
     """
     bodies = {finding: one.body for one in told for finding in one.findings}
     documents = Documents(machine, known, (records or Records()).of)
-    return {key: finding._replace(fixes=_fixes(documents, bodies, finding)) for key, finding in found.items()}
+    wanted = {code for code, rule in RULES.items() if rule.fixes is not None and rule.surest >= least}
+    return {
+        key: finding._replace(fixes=_fixes(documents, bodies, finding) if finding.code in wanted else ())
+        for key, finding in found.items()
+    }
 
 
 def _fixes(documents: Documents, bodies: Mapping[Finding, MarkedBody], finding: Finding) -> tuple[Fix, ...]:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.files import Discovery, discover
+from nonstrict.findings import Applicability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +25,7 @@ class RunOptions(NamedTuple):
     directories below that of the main settings; None where only the main settings count. `jobs` 0 means as many
     as there are processors. `cache` allows reading and writing the cache. `progress` is told how many marked
     functions are done, and how many there are. `overlays` are sources that stand for files of the same path. `kept`,
-    `probes`: see `AnalysisOptions`.
+    `probes`, `fixes`: see `AnalysisOptions`.
     """
 
     jobs: int = 0
@@ -35,6 +36,7 @@ class RunOptions(NamedTuple):
     overlays: Mapping[str, Source] = {}
     kept: list[object] | None = None
     probes: bool = False
+    fixes: Applicability | None = Applicability.DISPLAY
 
 
 class CheckResult(NamedTuple):
@@ -72,7 +74,7 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
         return _analysed(discovery, settings, options, standard_input)[0]
     from nonstrict.check.cache import open_cache
 
-    cache = open_cache(discovery, settings)
+    cache = open_cache(discovery, settings, fixes=options.fixes)
     hit = cache.load()
     if hit is not None:
         count = len(discovery.files) - len(hit.failures)
@@ -150,7 +152,7 @@ def _analysis(discovery: Discovery, settings: Settings, options: RunOptions, sta
             },
             kept=options.kept,
             probes=options.probes,
-            fixes=True,
+            fixes=options.fixes,
         ),
     )
 

@@ -15,6 +15,7 @@ from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import overridden
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import Progress, use_color
+from nonstrict.cli.wanted import least_wanted
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -195,6 +196,7 @@ def _checked(
                 progress=progress,
                 overlays=overlays,
                 kept=options.kept if not overlays else None,
+                fixes=least_wanted(settings, options),
             ),
         )
     finally:

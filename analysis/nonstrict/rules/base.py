@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from nonstrict.findings import Finding, Related, Severity, Span, Subject
+from nonstrict.findings import Applicability, Finding, Related, Severity, Span, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -196,7 +196,8 @@ class Rule(NamedTuple):
 
     `severity` is the default; `documentation` is the Markdown page (the docstring of the rule's file).
     `examine` yields the findings in one body; None for rules of the tool itself (NST9xx). `experiment` is how a compile
-    confirms or refutes a finding. `fixes` yields the ways to mend one, the best one first; None if there are none.
+    confirms or refutes a finding. `fixes` yields the ways to mend one, the best one first, of no applicability above
+    `surest`; None if there are none.
     """
 
     code: str
@@ -208,6 +209,7 @@ class Rule(NamedTuple):
     examine: Callable[[Body], Iterator[Finding]] | None = None
     experiment: Experiment = Experiment.NONE
     fixes: Callable[[Context], Iterator[Fix]] | None = None
+    surest: Applicability = Applicability.UNSAFE
 
     @property
     def url(self) -> str:

@@ -103,7 +103,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.captures import called
@@ -164,5 +164,6 @@ RULE = Rule(
     markers=frozenset({"nonstrict", "in-graph"}),
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
 )

@@ -110,7 +110,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Related, Severity
+from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.captures import called
 
@@ -154,5 +154,6 @@ RULE = Rule(
     markers=frozenset({"nonstrict"}),
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
 )

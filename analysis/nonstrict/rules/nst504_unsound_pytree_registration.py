@@ -121,7 +121,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.rules.base import Experiment, Rule, report_at
 
 if TYPE_CHECKING:
@@ -154,5 +154,6 @@ RULE = Rule(
     markers=frozenset({"nonstrict"}),
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
 )

@@ -85,7 +85,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.effects import Event
@@ -179,5 +179,6 @@ RULE = Rule(
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
 )

@@ -96,7 +96,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.findings import Related, Severity
+from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import Experiment, Rule, report_at
 
@@ -230,5 +230,6 @@ RULE = Rule(
     markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf"}),
     examine=_examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
 )

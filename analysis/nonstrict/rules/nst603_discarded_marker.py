@@ -83,7 +83,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.rules.base import Rule, report_at
 
 if TYPE_CHECKING:
@@ -122,4 +122,5 @@ RULE = Rule(
     markers=frozenset({"nonstrict", "leaf"}),
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
 )

@@ -83,7 +83,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.rules.base import Rule, report_at
 
 if TYPE_CHECKING:
@@ -123,4 +123,5 @@ RULE = Rule(
     markers=frozenset({"in-graph"}),
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
 )

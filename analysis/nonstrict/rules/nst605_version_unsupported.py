@@ -95,7 +95,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.markers import LEAF_COMPILES, MARKERS, since, spellings
 from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.nst602_conflicting_decorators import conflict_of
@@ -157,5 +157,6 @@ RULE = Rule(
     markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf", "custom-op", "make-fx"}),
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
 )

@@ -91,7 +91,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.nst602_conflicting_decorators import conflict_of
@@ -151,5 +151,6 @@ RULE = Rule(
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
 )

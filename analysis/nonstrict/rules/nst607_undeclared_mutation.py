@@ -106,7 +106,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.tensor_forms import mentions, tensors_in
 from nonstrict.program.places import Origin
@@ -293,5 +293,6 @@ RULE = Rule(
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
 )

@@ -100,7 +100,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
-from nonstrict.findings import Related, Severity
+from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.tensor_forms import Forms, difference, is_default, tensors_in
 from nonstrict.program.places import Origin
@@ -314,5 +314,6 @@ RULE = Rule(
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
 )

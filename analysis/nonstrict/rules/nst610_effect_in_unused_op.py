@@ -88,7 +88,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import COMPILED, TRACED, Experiment, Rule, report
@@ -156,5 +156,6 @@ RULE = Rule(
     markers=COMPILED | TRACED,
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.EFFECT,
 )

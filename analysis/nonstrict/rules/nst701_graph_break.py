@@ -244,5 +244,6 @@ RULE = Rule(
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
+    surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
 )

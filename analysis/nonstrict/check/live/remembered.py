@@ -19,7 +19,7 @@ class Remembered:
 
     def __init__(self, discovery: Discovery, settings: Settings) -> None:
         """Look for an entry that holds."""
-        self._cache = open_cache(discovery, settings, fixes=False)
+        self._cache = open_cache(discovery, settings, fixes=None)
         entry = self._cache.load()
         self._found: dict[str, tuple[Diagnostic, ...]] | None = None
         self._holds = True
