@@ -10,7 +10,9 @@ Finds markers on functions that they cannot mark, because of another decorator, 
   `@staticmethod`;
 - a marker above `@property`;
 - a marker on a generator or an `async` function;
-- `nonstrict_trace` on a class that is neither a module nor registered with pytree.
+- `nonstrict_trace` on a class that is neither a module nor registered with pytree;
+- `nonstrict_trace` or `leaf_function` on the `forward` of a module: `model(x)` in a region finds a function of torch
+  there, which Dynamo skips (`Attempted to inline function marked as skipped`, measured on 2.13.0).
 
 ## Why is this bad
 
@@ -73,6 +75,8 @@ if __name__ == "__main__":
 - A marker and `disable`, `@property` or, for `allow_in_graph`, `@classmethod` and `@staticmethod` change places: safe.
 - A class method that only reads numbers and strings of its class becomes a static method: unsafe, as derived classes
   that were not seen may have other ones.
+- A `forward` becomes a method `_forward` that keeps the marker, and a `forward` that calls it: unsafe, as derived
+  classes that were not seen may have such a method.
 - Of `nonstrict_trace` and `leaf_function` the latter is dropped, where no fake is registered: unsafe.
 
 There is no automatic fix for generators, `async` functions and classes.
@@ -82,6 +86,7 @@ There is no automatic fix for generators, `async` functions and classes.
 - `nonstrict_trace` above or below `@staticmethod`, and below `@property`.
 - A marker above `disable`.
 - Either order with `allow_in_graph`, `torch.compile`, `torch.no_grad` and decorators that wrap the function.
+- A `forward` that regions only call by its name: `model.forward(x)`, `super().forward(x)`; `allow_in_graph` on one.
 - `allow_in_graph` below `@classmethod`, and `assume_constant_result` on either side: these compile.
 
 Where all regions that call the function were compiled without `fullgraph=True`, they fall back to Python, and what is
@@ -119,6 +124,7 @@ _NOT_OVER = {
     "constant-result": frozenset(_PROPERTIES),
 }
 _NOT_UNDER_CLASSMETHOD = frozenset({"nonstrict", "leaf"})
+_NOT_ON_FORWARD = _NOT_UNDER_CLASSMETHOD
 
 
 class Conflict(NamedTuple):
@@ -143,14 +149,14 @@ def examine(body: Body) -> Iterator[Finding]:
     falls_back = not conflict.at_once and body.applied.falls_back
     why = f"{conflict.why}; without `fullgraph=True` it silently runs in Python" if falls_back else conflict.why
     severity = Severity.NOTE if falls_back else Severity.ERROR
-    if conflict.uncalled_is_fine and not body.applied.compiled_calls:
+    if conflict.uncalled_is_fine and not (body.applied.compiled_calls or body.applied.is_compiled):
         severity = Severity.WARNING
     yield report_at(RULE, body, body.marked_at, why, help=conflict.advice, severity=severity, evidence=evidence)
 
 
 def conflict_of(body: Body) -> Conflict | None:
     """The reason why torch refuses to mark a function, if there is one."""
-    return _with_leaf(body) or _decorated(body) or _kind_of_function(body)
+    return _with_leaf(body) or _decorated(body) or _kind_of_function(body) or _forward(body)
 
 
 def _with_leaf(body: Body) -> Conflict | None:
@@ -204,6 +210,16 @@ def _kind_of_function(body: Body) -> Conflict | None:
     return None
 
 
+def _forward(body: Body) -> Conflict | None:
+    if body.marker not in _NOT_ON_FORWARD or not body.applied.is_called_by_module:
+        return None
+    why = (
+        f"`{body.function}` is what calling the module runs, where torch.compile does not know `{body.api}`: it refuses"
+    )
+    advice = f"mark a method of another name with `{body.api}`, and call that in `forward`"
+    return Conflict(why, advice, uncalled_is_fine=True)
+
+
 def _is_leaf_twin(body: Body) -> bool:
     """Whether the other marker of a pair that excludes one another tells."""
     return body.marker == "leaf" and _with_leaf(body) is not None
@@ -217,8 +233,10 @@ def _examine(body: Body) -> Iterator[Finding]:
 def fixes(context: Context) -> Iterator[Fix]:
     """Reorder the decorators, or drop one."""
     from nonstrict.fixes.marks.decorators import reconcile
+    from nonstrict.fixes.marks.forwards import mark_other_method
 
     yield from reconcile(context)
+    yield from mark_other_method(context)
 
 
 RULE = Rule(

@@ -15,16 +15,35 @@ if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
 
 TITLE = "Do the work without another thread"
+_WAITING = frozenset({"acquire", "recv", "wait", "wait_for"})
 
 
 def direct(document: Document, function: ast.expr, arguments: Sequence[str]) -> str:
-    """The call of a function, the body of a lambda without parameters; "" if it takes more than a line."""
+    """The call of a function, the body of a lambda without parameters.
+
+    "" if it takes more than a line, or if the function may wait for what comes after it is handed over.
+    """
     text = document.text(function)
-    if "\n" in text or any("\n" in one for one in arguments):
+    if "\n" in text or any("\n" in one for one in arguments) or waits(document, function):
         return ""
     if isinstance(function, ast.Lambda) and not arguments and not ast.unparse(function.args):
         return enclosed(document.text(function.body))
     return f"{enclosed(text)}({', '.join(arguments)})"
+
+
+def waits(document: Document, function: ast.expr) -> bool:
+    """Whether a function of the file, or a lambda, has a `while` loop, or waits for a queue, a lock or an event."""
+    bodies: list[ast.AST] = [function]
+    if isinstance(function, ast.Name):
+        definitions = (one for one in document.nodes if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        bodies += (one for one in definitions if one.name == function.id)
+    return any(_blocks(part) for body in bodies for part in ast.walk(body))
+
+
+def _blocks(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return isinstance(node, ast.While)
+    return node.func.attr in _WAITING or (node.func.attr == "get" and not node.args)
 
 
 def spread(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import removed, replaced
-from nonstrict.fixes.code.names import dotted
-from nonstrict.fixes.effects.direct_calls import TITLE, direct, loads, only_value, spread
+from nonstrict.fixes.code.names import dotted, imported
+from nonstrict.fixes.effects.direct_calls import TITLE, direct, loads, only_value, spread, waits
 from nonstrict.fixes.uses.imagined import adds_nothing
 from nonstrict.text.lexer import lexemes
 
@@ -161,10 +161,12 @@ def _awaited(document: Document, call: ast.Call, text: str) -> list[Edit]:
 
 def _mapped(document: Document, call: ast.Call) -> str:
     """`pool.map(f, items)` as `map(f, items)`, its results in a list where they are not asked for at once."""
-    whole = any(word.arg not in ("timeout", "chunksize", "buffersize") for word in call.keywords)
+    other = any(word.arg not in ("timeout", "chunksize", "buffersize") for word in call.keywords)
     texts = [document.text(one) for one in call.args]
-    if whole or len(texts) < 2 or any("\n" in text for text in texts):
+    if other or len(texts) < 2 or any("\n" in text for text in texts) or waits(document, call.args[0]):
         return ""
+    if len(texts) > 2 and any(name.startswith("multiprocessing") for name in imported(document).values()):
+        return ""  # the third argument may be the size of chunks
     text = f"map({', '.join(texts)})"
     outer = document.parent(call)
     taken = isinstance(outer, (ast.For, ast.comprehension, ast.Starred)) or (

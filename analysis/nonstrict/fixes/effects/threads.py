@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import removed, replaced
 from nonstrict.fixes.code.names import dotted
-from nonstrict.fixes.effects.direct_calls import TITLE, called, loads, only_value, spread
+from nonstrict.fixes.effects.direct_calls import TITLE, called, loads, only_value, spread, waits
 from nonstrict.fixes.uses.imagined import adds_nothing
 from nonstrict.fixes.uses.terms import names_in
 
@@ -112,10 +112,19 @@ def _work(document: Document, made: ast.Call) -> str:
     return spread(document, target, given.get("args"), given.get("kwargs"))
 
 
+def _may_wait(document: Document, function: FunctionNode) -> bool:
+    """Whether a thread that is made in a function is a timer, or runs what may wait for others."""
+    for made in (one for one in ast.walk(function) if isinstance(one, ast.Call)):
+        given = (word.value for word in made.keywords if word.arg == "target")
+        if dotted(document, made.func) == "threading.Timer" or any(waits(document, one) for one in given):
+            return True
+    return False
+
+
 def _of_many(document: Document, function: FunctionNode, call: ast.Call) -> list[Edit]:
     """`thread.start()` of a thread whose work only the thread knows: `thread.run()`, for which nobody waits."""
     thread = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "start" else None
-    if not isinstance(thread, ast.Name) or call.args or call.keywords:
+    if not isinstance(thread, ast.Name) or call.args or call.keywords or _may_wait(document, function):
         return []
     loop = next((one for one in document.around(call) if isinstance(one, ast.For)), None)
     of_loop = loop is not None and isinstance(loop.target, ast.Name) and loop.target.id == thread.id

@@ -123,6 +123,8 @@ def _is_replaceable(context: Context) -> bool:
     mark = Mark("nonstrict", "nonstrict_trace", old.target, old.path, old.offset, old.node, function)
     mark.calls, mark.within = old.calls, old.within
     other = MarkedBody(context.machine, mark, body.torch)
+    if other.applied.is_called_by_module:
+        return False
     above = {applied.name.rpartition(".")[2] for applied in body.applied.stack.above}
     refused = any(one.refused for one in other.taken) or any(one.refused for one in other.given)
     return not refused and not above & {"classmethod", "disable", "leaf_function", "property", "cached_property"}

@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
@@ -113,6 +114,25 @@ class AppliedMarker:
         if target.kind is not Kind.CLASS or not hasattr(target.ref, "bases") or classes.is_module(target.ref):
             return False
         return not applications.is_registered(self._machine, target)
+
+    @cached_property
+    def is_called_by_module(self) -> bool:
+        """Whether the function is the `forward` of a module class, and calls of modules lead to it.
+
+        No call that was seen at all counts as such; calls of `model.forward(x)` and `super().forward(x)` do not.
+        """
+        function = self._mark.function
+        if function is None or function.name != "forward" or self._mark.target.kind is not Kind.FUNCTION:
+            return False
+        if function.owner is None or not classes.is_module(function.owner):
+            return False
+        calls = callers.calls_of(self._machine, self._mark)
+        return not calls or any(last_name(call.node) != "forward" for call in calls)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether `torch.compile` was seen to be applied to the function, or to the module whose `forward` it is."""
+        return self.node in self._machine.regions
 
     @cached_property
     def compiled_calls(self) -> tuple[CompiledCall, ...]:
