@@ -161,7 +161,9 @@ _WRAPPED = re.compile(r"\b(?:" + "|".join(_MAY_WRAP) + r")\b")
 
 
 def may_wrap(code: str) -> bool:
-    """Whether a module's text holds a marker that projects wrap."""
+    """Whether a module's text holds a marker that projects wrap, or implements operators by a library."""
+    if ".impl(" in code and "Library" in code:
+        return True
     return any(word in code for word in _MAY_WRAP) and _WRAPPED.search(code) is not None
 
 

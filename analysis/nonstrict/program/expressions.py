@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import attributes, classes, comparisons, conditions, definition_values, subscripts
+from nonstrict.program import attributes, classes, comparisons, conditions, definition_values, schemas, subscripts
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW
@@ -125,9 +125,7 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
         return _tensor_arithmetic(frame, left, right)
     pending = left.pending | right.pending
     if left.kind is Kind.STRING and isinstance(operator, (ast.Mod, ast.Add, ast.Mult)):
-        if isinstance(operator, ast.Mod):
-            _formatted(frame, node, right)
-        return STRING.with_pending(pending)
+        return _text(frame, node, left, right, operator)
     if left.kind in CONTAINERS or left.kind is Kind.TUPLE:
         elements = [heap.element for heap in (left.heap, right.heap) if heap is not None and heap.element is not None]
         return container(left.kind, *elements).with_pending(pending)
@@ -147,6 +145,14 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
         if any(member.kind in TENSORS for member in members):
             return _tensor_arithmetic(frame, left, right)
     return UNKNOWN.with_pending(pending)
+
+
+def _text(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
+    """A string that an operator makes of another one."""
+    if isinstance(operator, ast.Mod):
+        _formatted(frame, node, right)
+    named = schemas.named_schema(left, right) if isinstance(operator, ast.Add) else None
+    return named if named is not None else STRING.with_pending(left.pending | right.pending)
 
 
 def _shifted(frame: Frame, operator: ast.operator, left: Value, right: Value) -> frozenset[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.knowledge.effects import CHANGING_FUNCTIONS, call_effect, call_result
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function, torch_kind
-from nonstrict.program import builtin_calls, classes, stores, torch_calls, unseen
+from nonstrict.program import builtin_calls, classes, schemas, stores, torch_calls, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import marking, operators
@@ -89,7 +89,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         breaks.called(frame, node, name, positional, keywords)
     if name in _OPERATORS or _is_operator(name):
         return torch_calls.call(frame, node, name, positional, keywords)
-    if name in MARKERS or name in operators.LIBRARIES:
+    if name in MARKERS or name in operators.LIBRARIES or name == schemas.INFER_SCHEMA:
         return _marker(frame, node, name, positional, keywords)
     if name in _NATIVE_LOADERS:
         return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NATIVE)
@@ -131,6 +131,8 @@ def _is_operator(name: str) -> bool:
 def _marker(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if name in operators.LIBRARIES:
         return operators.library(positional)
+    if name == schemas.INFER_SCHEMA:
+        return schemas.infer_schema(positional, keywords)
     apply = operators.apply if MARKERS[name].kind in operators.KINDS else marking.apply
     return apply(frame, node, name, positional, keywords)
 

@@ -41,6 +41,7 @@ _MAX_DEPTH = 300
 _MAX_CLOSURE_DEPTH = 15
 _MAX_ROUNDS = 3
 #: How a function is interpreted: as traced code (0), as code outside any trace (1), in a region, in an operator.
+_STATIC = 1
 _REGION = 2
 _OPAQUE = 3
 
@@ -394,7 +395,7 @@ def _key(machine: Machine, function: Function, bound: dict[str, Value], mode: in
     key = (function, mode, shapes)
     if key not in machine.memo:
         count = machine.contexts.get(function, 0)
-        if count >= _MAX_CONTEXTS:
+        if count >= _MAX_CONTEXTS and not (mode == _STATIC and function.name in machine.words):
             # Too many kinds of arguments: from here on what they are is known, what they hold is not.
             for name, value in bound.items():
                 bound[name] = _general(value)

@@ -227,9 +227,14 @@ def _aliases(body: Body, operator: Operator) -> Iterator[Finding]:
     told: set[ast.expr] = set()
     for index, value in _results(body.returned):
         at = _returning(body, index, value.place.name) if _is_argument(value, untyped=unchecked) else None
-        if at is not None and at not in told:
+        if at is not None and at not in told and not _chooses_copy(at):
             told.add(at)
             yield from _alias(body, operator, value.place, at, unchecked=unchecked)
+
+
+def _chooses_copy(node: ast.expr) -> bool:
+    """Whether an expression takes a copy if need be: `y.clone() if y is x else y`."""
+    return isinstance(node, ast.IfExp) and "clone" in {last_name(side) for side in (node.body, node.orelse)}
 
 
 def _alias(body: Body, operator: Operator, place: Place, at: ast.expr, *, unchecked: bool) -> Iterator[Finding]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Where nodes hold a name, or a string that may be one.
 NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.Constant: "value"}
+#: Methods of a library that implement an operator by their second argument.
+_REGISTERING = frozenset({"impl"})
 #: Longer functions do more than hand a function to a marker.
 _WRAPPER_LENGTH = 2_500
 #: The start of a function behind its decorators, to its name.
@@ -60,6 +62,27 @@ def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
             if isinstance(node, ast.FunctionDef) and _is_wrapper(node, names):
                 found.add(chunk.name)
     return found | _made_by(machine, module, found)
+
+
+def registrars(module: Module) -> set[str]:
+    """Top-level functions that make an operator of a function that they are given: `lib.impl(name, function)`."""
+    found: set[str] = set()
+    for chunk in module.chunks_with(_REGISTERING) if "Library" in module.source.code else ():
+        node = module.outline.glimpse(chunk) if not chunk.is_class and chunk.length < _WRAPPER_LENGTH else None
+        if isinstance(node, ast.FunctionDef) and _registers(node):
+            found.add(chunk.name)
+    return found
+
+
+def _registers(function: ast.FunctionDef) -> bool:
+    arguments = function.args
+    given = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    return any(
+        isinstance(node, ast.Call)
+        and last_name(node) in _REGISTERING
+        and any(isinstance(one, ast.Name) and one.id in given for one in node.args[1:2])
+        for node in walk(function)
+    )
 
 
 def _made_by(machine: Machine, module: Module, wrappers: set[str]) -> set[str]:

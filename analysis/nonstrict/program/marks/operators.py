@@ -15,6 +15,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.effects import Event
 from nonstrict.program.marks import marking
 from nonstrict.program.places import FRESH
+from nonstrict.program.schemas import Inferred
 from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class Operator:
 
     `api` is what declares it, "" where no declaration was seen; `name` is `namespace::name`, "" where it is computed.
     `mutates` names the parameters declared as changed, None where that is not known. `traced` says that the compiler
-    may look through an implementation, `fakes_unknown` that a fake exists whose code was not seen.
+    may look through an implementation, `fakes_unknown` that a fake exists whose code was not seen. `inferred` says that
+    the schema is made of the annotations of the function.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Operator:
     schema: str = ""
     inplace: bool = False
     traced: bool = False
+    inferred: bool = False
     effectful: bool = False
     fakes_unknown: bool = False
     implementations: list[Mark] = field(default_factory=list["Mark"])
@@ -151,9 +154,17 @@ def _define(frame: Frame, node: ast.AST, positional: Sequence[Value]) -> None:
 
 def _declare_schema(frame: Frame, node: ast.AST, name: str, schema: str) -> None:
     operator = _operator(frame.machine, name.partition(".")[0])
-    operator.api, operator.path, operator.offset, operator.node = "define", frame.module.path, frame.offset, node
+    path, offset, at = frame.application or (frame.module.path, frame.offset, node)
+    operator.api, operator.path, operator.offset, operator.node = "define", path, offset, at
     operator.schema = schema
     operator.mutates = _mutated_in(schema)
+
+
+def _declare_inferred(frame: Frame, node: ast.AST, name: str, schema: Inferred) -> None:
+    operator = _operator(frame.machine, name)
+    path, offset, at = frame.application or (frame.module.path, frame.offset, node)
+    operator.api, operator.path, operator.offset, operator.node = "define", path, offset, at
+    operator.mutates, operator.inferred = schema.mutates, True
 
 
 # -- methods ------------------------------------------------------------------------------------------------------
@@ -166,7 +177,10 @@ def method(
     if receiver.kind is Kind.MARKED:
         return _of_operator(frame, node, receiver, name, positional, keywords)
     if name == "define" and positional:
-        text, namespace = _text(positional[0]), receiver.const
+        text, namespace, inferred = _text(positional[0]), receiver.const, positional[0].const
+        if isinstance(inferred, Inferred) and isinstance(namespace, str) and inferred.name:
+            _declare_inferred(frame, node, f"{namespace}::{inferred.name}", inferred)
+            return UNKNOWN
         bare = text.partition("(")[0].strip()
         if isinstance(namespace, str) and bare:
             _declare_schema(frame, node, f"{namespace}::{bare}", text)
@@ -237,7 +251,7 @@ def _implement(frame: Frame, node: ast.AST, name: str, operator: Operator | None
     text = key.const if isinstance(key.const, str) else ""
     if text == "Meta":
         _add_fake(frame.machine, operator, target)
-    elif text.lower() in _DEVICES:
+    elif text.lower() in _DEVICES or (operator is not None and operator.inferred and key.const is NO_CONSTANT):
         _add_implementation(frame, node, name, operator, target)
     elif operator is not None and not text.startswith(("Autograd", "Autocast")):
         operator.traced = True
@@ -257,6 +271,8 @@ def _add_fake(machine: Machine, operator: Operator | None, target: Value) -> Non
     if operator is None:
         return
     for alternative in target.alternatives():
+        if alternative.kind is Kind.NONE:
+            continue
         function = marking.function_of(machine, alternative)
         if function is None:
             operator.fakes_unknown = True
