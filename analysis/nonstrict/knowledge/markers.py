@@ -157,12 +157,14 @@ WRAPPABLE = frozenset(
     if marker.kind in ("nonstrict", "in-graph", "constant-result")
 )
 _MAY_WRAP = (*sorted(WRAPPABLE), "fullgraph")
+#: Operators that are declared in a block: by a helper, perhaps.
+_OPERATOR_INSIDE = re.compile(r"^[ \t]+[^#\n]*\b(?:custom_op|triton_op)\(", re.MULTILINE)
 _WRAPPED = re.compile(r"\b(?:" + "|".join(_MAY_WRAP) + r")\b")
 
 
 def may_wrap(code: str) -> bool:
-    """Whether a module's text holds a marker that projects wrap, or implements operators by a library."""
-    if ".impl(" in code and "Library" in code:
+    """Whether a module's text holds a marker that projects wrap, or makes operators inside of functions."""
+    if (".impl(" in code and "Library" in code) or ("_op(" in code and _OPERATOR_INSIDE.search(code)):
         return True
     return any(word in code for word in _MAY_WRAP) and _WRAPPED.search(code) is not None
 

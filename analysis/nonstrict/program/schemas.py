@@ -31,7 +31,7 @@ class Inferred(NamedTuple):
 def infer_schema(positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """What `torch.library.infer_schema(function, mutates_args=...)` gives."""
     given = keywords.get("mutates_args", positional[1] if len(positional) > 1 else None)
-    mutates = _names_in(given) if given is not None else frozenset[str]()
+    mutates = names_in(given) if given is not None else frozenset[str]()
     return Value(Kind.STRING, FRESH, INFERRED, const=Inferred(mutates))
 
 
@@ -42,10 +42,10 @@ def named_schema(left: Value, right: Value) -> Value | None:
     return right._replace(const=right.const._replace(name=left.const + right.const.name))
 
 
-def _names_in(value: Value) -> frozenset[str] | None:
+def names_in(value: Value) -> frozenset[str] | None:
     """The strings that a value holds, "unknown" not among them; None if they are not known."""
     if value.kind is Kind.UNION:
-        every = [_names_in(alternative) for alternative in value.alternatives()]
+        every = [names_in(alternative) for alternative in value.alternatives()]
         known = [names for names in every if names is not None]
         return frozenset[str]().union(*known) if len(known) == len(every) else None
     if value.kind is Kind.NONE:

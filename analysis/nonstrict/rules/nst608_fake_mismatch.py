@@ -100,6 +100,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.tensor_forms import Forms, difference, is_default, tensors_in
@@ -285,8 +286,15 @@ def _tensors(body: Body, fake: Body) -> Iterator[Finding]:
 
 
 def _is_parameter(function: FunctionNode, name: str) -> bool:
+    """Whether a name is that of a parameter, and stays what was passed."""
     arguments = function.args
+    if any(isinstance(node, ast.Name) and node.id == name and _binds(node) for node in own_scope(function)):
+        return False
     return any(name == each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+
+
+def _binds(name: ast.Name) -> bool:
+    return not isinstance(name.ctx, ast.Load)
 
 
 def _returned_argument(body: Body, fake: Body, node: ast.Name) -> Finding:

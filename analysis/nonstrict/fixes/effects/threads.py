@@ -113,7 +113,12 @@ def _work(document: Document, made: ast.Call) -> str:
 
 
 def _may_wait(document: Document, function: FunctionNode) -> bool:
-    """Whether a thread that is made in a function is a timer, or runs what may wait for others."""
+    """Whether a thread that is made in a function is a timer, or runs what may wait for others.
+
+    A thread by its class runs the method `run`.
+    """
+    if waits(document, ast.Name("run", ast.Load())):
+        return True
     for made in (one for one in ast.walk(function) if isinstance(one, ast.Call)):
         given = (word.value for word in made.keywords if word.arg == "target")
         if dotted(document, made.func) == "threading.Timer" or any(waits(document, one) for one in given):

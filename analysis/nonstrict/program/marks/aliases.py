@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 #: Where nodes hold a name, or a string that may be one.
 NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.Constant: "value"}
-#: Methods of a library that implement an operator by their second argument.
-_REGISTERING = frozenset({"impl"})
+#: What makes or implements an operator by its second argument, and how that looks inside a function.
+_REGISTERING = frozenset({"impl", "custom_op", "triton_op"})
+_REGISTERED = re.compile(r"^[ \t]+[^#\n]*\b(?:impl|custom_op|triton_op)\(", re.MULTILINE)
 #: Longer functions do more than hand a function to a marker.
 _WRAPPER_LENGTH = 2_500
 #: The start of a function behind its decorators, to its name.
@@ -65,24 +66,31 @@ def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
 
 
 def registrars(module: Module) -> set[str]:
-    """Top-level functions that make an operator of a function that they are given: `lib.impl(name, function)`."""
+    """Top-level functions that make an operator of a function that they, or functions inside them, are given."""
+    code = module.source.code
+    words = {word for word in _REGISTERING if word in code and (word != "impl" or "Library" in code)}
     found: set[str] = set()
-    for chunk in module.chunks_with(_REGISTERING) if "Library" in module.source.code else ():
-        node = module.outline.glimpse(chunk) if not chunk.is_class and chunk.length < _WRAPPER_LENGTH else None
+    for chunk in module.chunks_with(words) if words else ():
+        named = not chunk.is_class and chunk.name != "_"
+        short = named and chunk.length < _WRAPPER_LENGTH and _REGISTERED.search(chunk.text)
+        node = module.outline.glimpse(chunk) if short else None
         if isinstance(node, ast.FunctionDef) and _registers(node):
             found.add(chunk.name)
     return found
 
 
 def _registers(function: ast.FunctionDef) -> bool:
-    arguments = function.args
-    given = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    return any(
-        isinstance(node, ast.Call)
-        and last_name(node) in _REGISTERING
-        and any(isinstance(one, ast.Name) and one.id in given for one in node.args[1:2])
-        for node in walk(function)
-    )
+    """Whether it calls `lib.impl(name, f)`, `custom_op(name, f)` or `custom_op(name)(f)` for a parameter `f`."""
+    nodes = list(walk(function))
+    given = {one.arg for one in nodes if isinstance(one, ast.arg)}
+    for node in nodes:
+        if not isinstance(node, ast.Call) or any(node is decorator for decorator in function.decorator_list):
+            continue
+        made = isinstance(node.func, ast.Call) and last_name(node.func) in _REGISTERING - {"impl"}
+        taken = node.args[:1] if made else node.args[1:2] if last_name(node) in _REGISTERING else []
+        if any(isinstance(one, ast.Name) and one.id in given for one in taken):
+            return True
+    return False
 
 
 def _made_by(machine: Machine, module: Module, wrappers: set[str]) -> set[str]:

@@ -15,7 +15,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.effects import Event
 from nonstrict.program.marks import marking
 from nonstrict.program.places import FRESH
-from nonstrict.program.schemas import Inferred
+from nonstrict.program.schemas import Inferred, names_in
 from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -317,10 +317,16 @@ def _with_literals(node: ast.AST, keywords: dict[str, Value]) -> dict[str, Value
     found = dict(keywords)
     for keyword in node.keywords:
         if keyword.arg == "mutates_args":
-            found["mutates_args"] = Value(Kind.SET, const=literal_names(keyword.value))
+            found["mutates_args"] = Value(Kind.SET, const=_mutated(keyword.value, keywords))
         elif keyword.arg == "tags" and _IN_PLACE.search(ast.unparse(keyword.value)):
             found["tags"] = Value(Kind.SETTING, const="inplace")
     return found
+
+
+def _mutated(node: ast.expr, keywords: dict[str, Value]) -> frozenset[str] | None:
+    """The names of `mutates_args`, as they are written, or as a helper was given them."""
+    written, given = literal_names(node), keywords.get("mutates_args")
+    return written if written is not None or given is None else names_in(given)
 
 
 def literal_names(node: ast.expr) -> frozenset[str] | None:
