@@ -50,7 +50,7 @@ class Head(nn.Module):
         self.project = nn.Linear(3, 3)
         self.seen = 0
 
-    def forward(self, x):
+    def scored(self, x):
         return self.project(x)
 
     def count(self, x):
@@ -115,12 +115,20 @@ def model(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("function", ["pure", "Head.forward", "Head.halve"])
+@pytest.mark.parametrize("function", ["pure", "Head.scored", "Head.halve"])
 def test_pure_functions(nonstrict: Command, model: Path, function: str):
     run = nonstrict("audit", f"model.py::{function}")
     assert (run.status, run.err) == (0, "")
     assert f"`{function}` (model.py:" in run.out
     assert "pure: safe to mark with `nonstrict_trace`" in run.out
+
+
+def test_the_forward_of_a_module_is_not_to_be_marked(nonstrict: Command, tmp_path: Path):
+    text = "from torch import nn\n\n\nclass Double(nn.Module):\n    def forward(self, x):\n        return x * 2\n"
+    (tmp_path / "double.py").write_text(text, encoding="utf-8")
+    run = nonstrict("audit", "double.py::Double.forward")
+    assert (run.status, run.err) == (1, "")
+    assert "warning[NST602] conflicting-decorators: `Double.forward` is what calling the module runs" in run.out
 
 
 def test_obstacles_stand_under_headings_with_frames_and_chains(nonstrict: Command, model: Path):
@@ -162,7 +170,7 @@ def test_ways_to_name_a_function(nonstrict: Command, model: Path, target: str, n
     ("target", "message"),
     [
         ("model.py::purr", "no function `purr`. Near names: `pure`."),
-        ("model.py::forward", "Near names: `Head.forward`."),
+        ("model.py::scored", "Near names: `Head.scored`."),
         ("model.py::SCALE", "`SCALE` is bound to a value in model.py, not defined with `def`."),
         ("model.py::nn", "`nn` is imported in model.py"),
         (
