@@ -1,7 +1,7 @@
 """Data that a function only returns leaves it as torch lets it: by `item()`, or as the tensor it is.
 
 Measured on torch 2.13.0: a number that `item()` gives crosses the boundary if nothing in the function asks what it is;
-`float(t)`, `int(t)` and `bool(t)` ask.
+`float(t)`, `int(t)` and `bool(t)` ask. So it is under `allow_in_graph`; `make_fx` refuses `item()` of real tensors.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Fix
+from nonstrict.fixes.captures.passable import MARKERS
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.names import dotted
 from nonstrict.fixes.tensors.branches import tensor_test
@@ -32,7 +33,7 @@ _ARRAYS = frozenset({"numpy.asarray", "numpy.array"})
 def return_item(context: Context) -> Iterator[Fix]:
     """`return float(t)` becomes `return t.item()`, `torch.equal(a, b)` in its place `(a == b).all().item()`."""
     known = _returned(context)
-    if known is None:
+    if known is None or context.body.marker not in MARKERS:
         return
     document, call, function = known
     text = _item(document, Kinds(context, document, function), call)
