@@ -24,7 +24,7 @@ from nonstrict.program.boundary import (
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Effect, Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import callers, marking
+from nonstrict.program.marks import callers, dispatches, marking
 from nonstrict.program.marks.sites import CallSite, Parameter
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import crossing
@@ -426,7 +426,7 @@ class MarkedBody:
 
     @cached_property
     def _dispatches(self) -> tuple[Related, ...]:
-        return callers.dispatches(self.machine, self.mark)
+        return dispatches.dispatches(self.machine, self.mark)
 
 
 #: Captured values that are told of whoever writes them.

@@ -47,7 +47,8 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
     found: Value | None = None
     for binding in bindings:
         bound = _bound(machine, module, binding)
-        found = join(found, bound) if binding.conditional and found is not None else bound
+        kept = found is not None and (binding.conditional or _is_other_mark(found, bound))
+        found = join(found, bound) if kept else bound
         # An expression that rebinds a name reads what was bound before it.
         machine.globals[module.path, name] = relocated(found, place) if owned else found
     if found is None:
@@ -59,6 +60,11 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
         return found
     # What tells functions and classes from outside apart is where they come from, unless the name is rebound.
     return placed(found, place) if module.rebound(name) else relocated(found, place)
+
+
+def _is_other_mark(before: Value, after: Value) -> bool:
+    """Whether a name is bound to another marked function: what was called in between reached the first one."""
+    return before.kind is Kind.MARKED and after.kind is Kind.MARKED and before.ref is not after.ref
 
 
 def _owned(bindings: list[Binding]) -> bool:

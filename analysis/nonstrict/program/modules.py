@@ -106,9 +106,9 @@ class Module:
 
     @property
     def handed_on(self) -> dict[str, set[str]]:
-        """For each top-level name, the names that assignments at the top level bind to an expression that holds it.
+        """For each name, the names that assignments at the top level bind to an expression that holds it.
 
-        A name that is only called hands on its result, not itself.
+        `ops.coarse` holds `coarse`. A name that is only called hands on its result, not itself.
         """
         return remembered(self.outline.shell, "_nonstrict_handed_on", _handed_on)
 
@@ -190,8 +190,9 @@ def _handed_on(shell: ast.Module) -> dict[str, set[str]]:
     for target, value in _assigned(shell):
         called = {id(node.func) for node in walk(value) if isinstance(node, ast.Call)}
         for node in walk(value):
-            if isinstance(node, ast.Name) and id(node) not in called and node.id != target:
-                found.setdefault(node.id, set()).add(target)
+            name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else target
+            if name != target and id(node) not in called:
+                found.setdefault(name, set()).add(target)
     return found
 
 

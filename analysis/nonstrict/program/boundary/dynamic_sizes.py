@@ -39,14 +39,13 @@ def fixed(body: MarkedBody, effect: Effect) -> tuple[Related, ...]:
 
 def size_of(node: ast.expr) -> tuple[str, int | None] | None:
     """The tensor and dimension of `x.shape[0]` and `x.size(0)`; no dimension for `x.shape`."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+    if isinstance(node, ast.Subscript) and (dimension := _whole(node.slice)) is not None:
         whole = size_of(node.value)
-        return (whole[0], node.slice.value) if whole is not None and whole[1] is None else None
+        return (whole[0], dimension) if whole is not None and whole[1] is None else None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size":
-        dimension = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
         named = node.func.value
         if isinstance(named, ast.Name):
-            return named.id, dimension if isinstance(dimension, int) else None
+            return named.id, _whole(node.args[0]) if node.args else None
     if isinstance(node, ast.Call) and last_name(node) in ("len", "int") and len(node.args) == 1:
         inner = node.args[0]
         if last_name(node) == "len" and isinstance(inner, ast.Name):
@@ -55,6 +54,14 @@ def size_of(node: ast.expr) -> tuple[str, int | None] | None:
     if isinstance(node, ast.Attribute) and node.attr == "shape" and isinstance(node.value, ast.Name):
         return node.value.id, None
     return None
+
+
+def _whole(node: ast.expr) -> int | None:
+    """The number that is written there: `1`, `-1`."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _whole(node.operand)
+        return -inner if inner is not None else None
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, int) else None
 
 
 def _unpacked(body: MarkedBody, node: ast.expr) -> tuple[str, int | None] | None:
@@ -97,6 +104,7 @@ def _marks(frame: Frame, tensor: str) -> Iterator[tuple[Related, frozenset[int]]
             continue
         if getattr(node.args[0], "id", "") == tensor:
             given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "index")]
-            dims = {part.value for one in given for part in walk(one) if isinstance(part, ast.Constant)}
+            parts = [part for one in given for part in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])]
             span = span_of(frame.module.path, frame.offset, node)
-            yield Related(span, "marked as dynamic here"), frozenset(one for one in dims if isinstance(one, int))
+            dims = (_whole(part) for part in parts)
+            yield Related(span, "marked as dynamic here"), frozenset(one for one in dims if one is not None)

@@ -36,14 +36,31 @@ def varying_sizes(body: MarkedBody, argument: Taken) -> Sizes:
     if varying.compiled_with(body.machine, caller, "dynamic", value=True):
         return Sizes(dimensions, everything=True, evidence=evidence)
     source = exchange.handed_on(site, argument.span)
-    if source and not varying.compiled_with(body.machine, caller, "dynamic", value=False):
-        differing, seen = _differing(body, caller, source)
-        dimensions |= differing
-        evidence += seen
+    if source:
+        differing = _differing(body, caller, source)
+        if not varying.compiled_with(body.machine, caller, "dynamic", value=False):
+            dimensions |= differing.dimensions
+            evidence += differing.evidence
+        dimensions = _from_both_ends(dimensions, differing.rank)
     return Sizes(dimensions, evidence=tuple(dict.fromkeys(evidence))[:1])
 
 
-def _differing(body: MarkedBody, region: Function, name: str) -> tuple[frozenset[int], tuple[Related, ...]]:
+class _Differing(NamedTuple):
+    """Dimensions that differ between calls, where that is seen, and how many there are: 0 where that is not known."""
+
+    dimensions: frozenset[int]
+    evidence: tuple[Related, ...]
+    rank: int
+
+
+def _from_both_ends(dimensions: frozenset[int], rank: int) -> frozenset[int]:
+    """Dimensions of a tensor with `rank` of them, each under both of its numbers."""
+    if not rank:
+        return dimensions
+    return frozenset(number for one in dimensions for number in (one % rank, one % rank - rank))
+
+
+def _differing(body: MarkedBody, region: Function, name: str) -> _Differing:
     """The dimensions that differ between calls, or from round to round of a loop around a call."""
     shapes: list[tuple[ast.expr, ...]] = []
     found: set[int] = set()
@@ -61,4 +78,4 @@ def _differing(body: MarkedBody, region: Function, name: str) -> tuple[frozenset
         if len(numbers) > 1:
             found.add(index)
     rank = len(shapes[0]) if shapes else 0
-    return frozenset(found | {index - rank for index in found}), tuple(evidence) if found else ()
+    return _Differing(frozenset(found), tuple(evidence) if found else (), rank)

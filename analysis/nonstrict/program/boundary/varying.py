@@ -152,7 +152,8 @@ def _growing(machine: Machine, region: Function, name: str) -> int:
         spelled = ast.unparse(expression) if isinstance(expression, (ast.Name, ast.Attribute)) else ""
         for loop in walk(around) if spelled else ():
             if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and _holds(loop.body, call):
-                changes = {_change_of(node, spelled) for part in loop.body for node in walk(part)}
+                runs = _names(loop.target) if not isinstance(loop, ast.While) else frozenset[str]()
+                changes = {_change_of(node, spelled, runs) for part in loop.body for node in walk(part)}
                 if changes & _ADDING and not changes - _ADDING - {""}:
                     found = max(found, _SOME if isinstance(loop, ast.While) else _length(frame, loop.iter))
     return found
@@ -162,8 +163,8 @@ _ADDING = frozenset({"append", "extend", "insert", "add", "appendleft"})
 _REMOVING = frozenset({"pop", "popleft", "popitem", "remove", "discard", "clear"})
 
 
-def _change_of(node: ast.AST, spelled: str) -> str:
-    """What a node does to a container: the method that it calls; "" for nothing."""
+def _change_of(node: ast.AST, spelled: str, runs: frozenset[str]) -> str:
+    """What a node does to a container: the method that it calls; "" for nothing. `runs` differs from round to round."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         changes = node.func.attr in _ADDING or node.func.attr in _REMOVING
         return node.func.attr if changes and ast.unparse(node.func.value) == spelled else ""
@@ -172,8 +173,26 @@ def _change_of(node: ast.AST, spelled: str) -> str:
     if isinstance(node, ast.Assign) and any(ast.unparse(target) == spelled for target in node.targets):
         added = isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add)
         return "extend" if added and _mentions(node.value, {spelled}) else "changed"
+    stored = (
+        [target for target in node.targets if isinstance(target, ast.Subscript)] if isinstance(node, ast.Assign) else []
+    )
+    if any(ast.unparse(target.value) == spelled and _is_new(target.slice, runs) for target in stored):
+        return "add"
     deleted = isinstance(node, ast.Delete) and any(_mentions(target, {spelled}) for target in node.targets)
     return "changed" if deleted else ""
+
+
+def _is_new(key: ast.expr, runs: frozenset[str]) -> bool:
+    """Whether a key is another one in every round: the loop's variable, or text or a tuple that holds it."""
+    if isinstance(key, ast.JoinedStr):
+        return any(_is_new(part.value, runs) for part in key.values if isinstance(part, ast.FormattedValue))
+    if isinstance(key, ast.Tuple):
+        return any(_is_new(part, runs) for part in key.elts)
+    return isinstance(key, ast.Name) and key.id in runs
+
+
+def _names(target: ast.expr) -> frozenset[str]:
+    return frozenset(part.id for part in walk(target) if isinstance(part, ast.Name))
 
 
 def _stores_any(target: ast.expr, names: set[str]) -> bool:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
 from nonstrict.facts.endings import suppressed
-from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
-from nonstrict.facts.words import places
-from nonstrict.findings import Related, Span
 from nonstrict.program import parameters
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import roots
-from nonstrict.program.marks.held import calls_through_attributes
 from nonstrict.program.marks.sites import CallSite
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import Kind, Value, join
@@ -23,12 +18,12 @@ from nonstrict.program.values import Kind, Value, join
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from nonstrict.findings import Span
     from nonstrict.program.definitions import Function, Mark, SeenCall
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
 _HOPS = 3
-_CALLED_OR_BOUND = re.compile(r"\s*[(=:]")
 
 
 def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
@@ -57,11 +52,11 @@ def expect_calls(machine: Machine, marks: Iterable[Mark]) -> None:
     for mark in marks:
         if mark.function is None or not parameters.needs_callers(machine, mark.function):
             continue
-        for module, names in _exported(machine, mark):
+        for module, names in exported_by(machine, mark):
             machine.elsewhere.expect(module, names)
 
 
-def _exported(machine: Machine, mark: Mark) -> list[tuple[Module, set[str]]]:
+def exported_by(machine: Machine, mark: Mark) -> list[tuple[Module, set[str]]]:
     """The modules from which others import a marked function, or its class, and the names they import.
 
     `make_fx` and its like trace at once: who calls what they return does not matter.
@@ -84,10 +79,11 @@ def _calls_elsewhere(machine: Machine, mark: Mark) -> None:
         return
     machine.sought.add(mark)
     method = {mark.function.name} if mark.function is not None and mark.function.owner is not None else set[str]()
-    for module, names in _exported(machine, mark):
+    for module, names in exported_by(machine, mark):
         for name in sorted(names):
             for use in machine.elsewhere.users(module, name):
-                roots.find_calls(machine, use.module, {use.name} | method)
+                held = roots.handed_on(use.module, {use.name})
+                roots.find_calls(machine, use.module, {use.name} | held | method)
 
 
 def siblings(machine: Machine, mark: Mark) -> list[Mark]:
@@ -291,97 +287,3 @@ def _exception_names(node: ast.expr | None) -> set[str]:
         return {"BaseException"}
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
     return {getattr(part, "attr", getattr(part, "id", "")) for part in nodes}
-
-
-# -- one call, several marked functions ---------------------------------------------------------------------------
-
-
-def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
-    """Calls that Dynamo answers with the graph of another marked function."""
-    if mark.kind != "nonstrict":
-        return ()
-    closure = mark.function.closure if mark.function is not None else None
-    if closure is None and not _handed_on(machine, mark):
-        return ()
-    calls = calls_of(machine, mark)
-    found = [
-        Related(span_of(path, offset, node), "this call may reach several marked functions")
-        for path, offset, node in (
-            *machine.dispatches.get(id(mark), []),
-            *_as_argument(machine, mark),
-            *calls_through_attributes(machine, mark),
-        )
-    ]
-    function = mark.function
-    if function is None or function.closure is None or not _captures(function):
-        return tuple(found)
-    for call in calls:
-        if call.through == "attribute" or (call.through == "cell" and _same_factory(call, function)):
-            how = "every instance" if call.through == "attribute" else "every call of the factory"
-            found.append(Related(span_of(call.path, call.offset, call.node), f"{how} has a marked function of its own"))
-    return tuple(found)
-
-
-def _handed_on(machine: Machine, mark: Mark) -> bool:
-    """Whether a marked function's name is used other than by calling it: only then may a call reach another one."""
-    module = machine.project.module(mark.path)
-    if module is None:
-        return False
-    code = module.source.code
-    line = getattr(mark.node, "lineno", 0) + mark.offset
-    for name in roots.names_of(machine, mark):
-        if name in module.declared_global or len(module.bindings.get(name, ())) > 1:
-            return True
-        for start, end in places(code, {name}):
-            if not _CALLED_OR_BOUND.match(code, end) and code.count("\n", 0, start) + 1 != line:
-                return True
-    return False
-
-
-def _as_argument(machine: Machine, mark: Mark) -> list[tuple[str, int, ast.AST]]:
-    """Calls of a parameter for which other calls of the same function pass another marked function."""
-    found: list[tuple[str, int, ast.AST]] = []
-    for node, calls in machine.static_calls.items():
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            continue
-        passed: dict[str, set[int]] = {}
-        frames = [frame for frame, _, positional, keywords in calls if _passes(mark, positional, keywords)]
-        if not frames:
-            continue
-        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
-        for _, _, positional, keywords in calls:
-            for name, value in (*zip(names, positional, strict=False), *keywords.items()):
-                if value.kind is Kind.MARKED:
-                    passed.setdefault(name, set()).add(id(value.ref))
-        varying = {name for name, marks in passed.items() if len(marks) > 1 and id(mark) in marks}
-        function = next((known for known in machine.functions.values() if known.node is node), None)
-        if varying and function is not None:
-            found.extend(
-                (function.module.path, function.offset, inner)
-                for inner in walk(node)
-                if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in varying
-            )
-    return found
-
-
-def _passes(mark: Mark, positional: tuple[Value, ...], keywords: dict[str, Value]) -> bool:
-    return any(value.kind is Kind.MARKED and value.ref is mark for value in (*positional, *keywords.values()))
-
-
-def _same_factory(call: SeenCall, function: Function) -> bool:
-    if call.caller is None or call.caller.closure is None or function.closure is None:
-        return False
-    return call.caller.closure.function is function.closure.function
-
-
-def _captures(function: Function) -> bool:
-    """Whether a nested function reads a variable of the function around it that differs from call to call."""
-    closure = function.closure
-    if closure is None or closure.function is None:
-        return False
-    outside = scope_of(closure.function.node).local
-    inside = scope_of(function.node).local
-    node = function.node
-    body = node.body if isinstance(node.body, list) else [node.body]
-    names = {inner.id for part in body for inner in walk(part) if isinstance(inner, ast.Name)}
-    return bool((names - inside) & outside)

@@ -326,10 +326,10 @@ def _names_of(machine: Machine, mark: Mark) -> set[str]:
                 if inner.lineno + offset <= line <= end:
                     targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
                     names |= {last_name(target) for target in targets} - {""}
-    return names | _handed_on(module, names)
+    return names | handed_on(module, names)
 
 
-def _handed_on(module: Module, names: set[str]) -> set[str]:
+def handed_on(module: Module, names: set[str]) -> set[str]:
     """Top-level names that hold one of the given ones: `quantise = coarse`, `kernels = {"sum": total}`."""
     found: set[str] = set()
     pending = list(names)

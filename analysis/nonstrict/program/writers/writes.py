@@ -86,6 +86,18 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Value]:
     return found
 
 
+def rebindings_abroad(machine: Machine, module: Module, name: str) -> list[Value]:
+    """The values that other files of the run give a top-level name of a module."""
+    found: list[Value] = []
+    for write in machine.foreign_writes(module, name):
+        user = machine.project.module(write.path) if write.how == "rebound here" and write.value is not None else None
+        if user is not None and write.value is not None:
+            found.append(
+                machine.evaluate(Frame(machine, user, write.offset, Summary(user.name), static=True), write.value)
+            )
+    return found
+
+
 def stored_values(machine: Machine, module: Module, name: str, attribute: str) -> Value | None:
     """The join of the values that a module stores under an attribute of a global, or as its items."""
     found: Value | None = None
