@@ -378,7 +378,7 @@ def functions() -> dict[str, Row]:
 
 
 def is_internal_operator(name: str, function: Any) -> bool:
-    """Whether a member of `torch` whose name begins with an underscore is an operator in C, not one of torch's tests."""
+    """Whether a member of `torch` whose name begins with an underscore is an operator in C, not one for tests."""
     return inspect.isbuiltin(function) and not name.startswith(("__", "_test", "_foobar", "_print"))
 
 
