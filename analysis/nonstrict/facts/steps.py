@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import walk
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -60,3 +62,15 @@ def may_meet(written: Sequence[str], read: Sequence[str]) -> bool:
             continue  # counted from the end: may be any
         return False
     return True
+
+
+def rebuilt(statement: ast.Assign) -> tuple[str, ...]:
+    """The steps of what an assignment computes anew from what it held: `n = n + 1`, `d["k"] = d.get("k", 0) + 1`.
+
+    Empty for other assignments.
+    """
+    steps = steps_of(statement.targets[0]) if len(statement.targets) == 1 else ()
+    if not steps or isinstance(statement.value, (ast.Constant, ast.Name)):
+        return ()
+    roots = (inner.id for inner in walk(statement.value) if isinstance(inner, ast.Name))
+    return steps if steps[0] in roots else ()

@@ -29,7 +29,7 @@ from nonstrict.program.marks.sites import CallSite, Parameter
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import crossing
 from nonstrict.program.values import UNKNOWN, Heap, Kind, Value
-from nonstrict.program.writers import evidence, writes
+from nonstrict.program.writers import evidence, passing, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -233,12 +233,21 @@ class MarkedBody:
         if place.origin is Origin.DEFAULT:
             return (*self._own_writes(place), *self._writes_through(place))
         if place.origin is Origin.CELL and not place.path:
-            return writes.writers(self.machine, place)
+            return self._lasting(writes.writers(self.machine, place))
         if place.origin is Origin.CELL:
             return writes.writers(self.machine, place) or self._writes_through(place)
         if not place.captured or (place.origin is Origin.RECEIVER and not place.owner):
             return evidence.argument_writers(self.machine, place, self._owners_at(place))
-        return writes.writers(self.machine, place, abroad=place not in self._tensor_places)
+        return self._lasting(writes.writers(self.machine, place, abroad=place not in self._tensor_places))
+
+    def _lasting(self, found: tuple[Related, ...]) -> tuple[Related, ...]:
+        """Without the changes that the body makes for itself and takes back."""
+        return tuple(writer for writer in found if writer.span not in self._passing) if found else ()
+
+    @cached_property
+    def _passing(self) -> frozenset[Span]:
+        function = self.mark.function
+        return passing.passing(self.machine, function, self.summary) if function is not None else frozenset()
 
     def replacements(self, place: Place) -> tuple[Related, ...]:
         """Where something else is put at a place; changes in place are left out."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 _SHOWN = frozenset({Event.READ, Event.QUERY})
+#: Reads of Python state.
+_COUNTED = frozenset({Event.READ, Event.ATTRIBUTE})
 _TENSOR_OR_NONE = TENSORS | {Kind.NONE}
 
 
@@ -97,6 +99,15 @@ def forget_reads(frame: Frame, known: set[tuple[object, ...]]) -> None:
     effects = frame.summary.effects
     for key in [key for key, effect in effects.items() if key not in known and effect.event in _SHOWN]:
         if effects[key].event is Event.QUERY or effects[key].value.kind in PRIMITIVES:
+            del effects[key]
+
+
+def forget_counted(frame: Frame, known: set[tuple[object, ...]], steps: tuple[str, ...]) -> None:
+    """What a captured number held decides only what it holds next, which the store tells."""
+    effects = frame.summary.effects
+    for key in [key for key, effect in effects.items() if key not in known and effect.event in _COUNTED]:
+        place, value = effects[key].place, effects[key].value
+        if place.name == steps[0] and place.path == steps[1 : 1 + len(place.path)] and value.kind not in TENSORS:
             del effects[key]
 
 

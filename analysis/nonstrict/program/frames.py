@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import sets_itself, tests_before_use
 from nonstrict.program.effects import CallEdge, Effect, Event, Summary
@@ -98,8 +99,19 @@ class Frame:
         stores = event is Event.WRITE or event is Event.LEAK
         lazy = stores and self.function is not None and tests_before_use(self.function.node, place.key)
         effect = Effect(event, self.module.path, self.offset, node, place, value, what, lazy, self.branches > 0)
-        self.summary.add(effect)
+        if not ((stores or event is Event.IO) and self._takes_back(node)):
+            self.summary.add(effect)
         return effect
+
+    def _takes_back(self, node: ast.AST) -> bool:
+        """Whether what a node changes is put back before the traced code ends: plain Python leaves no trace of it."""
+        function = self.function
+        if function is None or self.static or self.region:
+            return False
+        if node in restoring.restored(function.node):
+            return True
+        owner = function.owner if function.name in ("__enter__", "__exit__") else None
+        return owner is not None and node in restoring.restored_on_exit(owner.node)
 
     def followed(
         self, node: ast.AST, callee: str, summary: Summary, deferred: str = "", *, cached: bool = False

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import endings
+from nonstrict.facts.steps import rebuilt
 from nonstrict.facts.walk import walk
 from nonstrict.program import conditions, definition_values, stores
 from nonstrict.program.effects import Event, handles
@@ -47,10 +48,21 @@ def _expression(frame: Frame, statement: ast.Expr) -> None:
 
 
 def _assign(frame: Frame, statement: ast.Assign) -> None:
+    counted = _counted(frame, statement)
+    known = set(frame.summary.effects) if counted else set[tuple[object, ...]]()
     # Reading captured state into a local is not yet a use of it.
     value = evaluate(frame, statement.value)
+    if counted:
+        conditions.forget_counted(frame, known, counted)
     for target in statement.targets:
         stores.store(frame, target, value, statement.value)
+
+
+def _counted(frame: Frame, statement: ast.Assign) -> tuple[str, ...]:
+    """The steps to what is not local and computed from what it held; empty for other assignments."""
+    first = statement.targets[0]
+    local = isinstance(first, ast.Name) and (frame.scope is None or first.id in frame.scope.local)
+    return rebuilt(statement) if not local and not frame.static and not isinstance(first, ast.Tuple) else ()
 
 
 def _annotated(frame: Frame, statement: ast.AnnAssign) -> None:
