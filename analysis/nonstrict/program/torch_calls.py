@@ -252,8 +252,8 @@ def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
 
 
 def _children(value: Value) -> list[Value]:
-    """The modules that an argument of a container hands it: itself, or the elements of a list or dict."""
-    if value.kind not in (Kind.LIST, Kind.DICT, Kind.TUPLE) or value.heap is None:
+    """The modules that an argument of a container hands it: itself, or the elements of something iterable."""
+    if value.kind not in (Kind.LIST, Kind.DICT, Kind.TUPLE, Kind.ITERATOR) or value.heap is None:
         return [value]
     return [*value.heap.items.values()] or ([value.heap.element] if value.heap.element else [])
 

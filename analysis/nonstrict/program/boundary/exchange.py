@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.endings import filled_in_loops, in_choice_by_value, runs_off
+from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program import classes, parameters
 from nonstrict.program.annotations import canonical, promised_value
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 _CALLABLES = frozenset({"typing.Callable", "collections.abc.Callable", "types.FunctionType", "types.LambdaType"})
 _TYPES = frozenset({"typing.Type", "builtins.type"})
 _MAX_DEPTH = 3
+_BUILTINS = frozenset(dir(builtins))
 
 
 class Taken(NamedTuple):
@@ -134,7 +138,35 @@ def _made_in_region(site: CallSite, node: ast.expr | None, own: Value) -> bool:
     caller = site.call.caller if site.call is not None else None
     if not isinstance(node, ast.Name) or caller is None:
         return isinstance(node, ast.Call)
-    return node.id in _assigned(caller)
+    return any(_makes(caller, given) for given in _given(caller, node.id, parts=True))
+
+
+def _makes(caller: Function, value: ast.expr) -> bool:
+    """Whether an expression may make something: what a parameter holds or hands out was there before."""
+    parameters = scope_of(caller.node).parameters
+    for call in walk(value):
+        if isinstance(call, ast.Call):
+            steps = steps_of(call.func)
+            if steps and steps[0] not in parameters and steps[0] not in _BUILTINS:
+                return True
+    return False
+
+
+def _given(function: Function, name: str, *, parts: bool = False) -> list[ast.expr]:
+    """The expressions that a function assigns to a variable; with `parts` also those that it is a part of."""
+    found: list[ast.expr] = []
+    for node in walk(function.node):
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            wanted = (target for target in targets if parts or isinstance(target, ast.Name))
+            found += (node.value for target in wanted if name in _stored_names(target))
+        elif parts and isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            found += [node.iter] if name in _stored_names(node.target) else []
+    return found
+
+
+def _stored_names(target: ast.expr) -> set[str]:
+    return {node.id for node in walk(target) if isinstance(node, ast.Name)}
 
 
 def _made_by_helper(body: MarkedBody, site: CallSite, node: ast.expr | None) -> Value:
@@ -143,11 +175,7 @@ def _made_by_helper(body: MarkedBody, site: CallSite, node: ast.expr | None) -> 
     if caller is None:
         return UNKNOWN
     if isinstance(node, ast.Name) and node.id in _assigned(caller):
-        given = [
-            one.value
-            for one in walk(caller.node)
-            if isinstance(one, ast.Assign) and any(getattr(target, "id", "") == node.id for target in one.targets)
-        ]
+        given = _given(caller, node.id)
         node = given[0] if len(given) == 1 else None
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return UNKNOWN
