@@ -259,7 +259,7 @@ def _replaced_defaults(frame: Frame, node: ast.AST, function: Function, given: i
 
 
 def _worth_following(frame: Frame, function: Function) -> bool:
-    """Whether static code has to know what a callee does: constructors, what may mark, and values of globals."""
+    """Whether static code has to know what a callee does: constructors and their helpers, what may mark, globals."""
     if frame.depth >= frame.machine.static_depth:
         return False
     if frame.at_module_level or function.name == "__init__":
@@ -267,7 +267,9 @@ def _worth_following(frame: Frame, function: Function) -> bool:
     if frame.machine.may_mark(function.node):
         return True
     around = frame.function
-    return around is not None and frame.machine.may_mark(around.node) and endings.makes_callable(function.node)
+    if around is None or not (around.name == "__init__" or frame.machine.may_mark(around.node)):
+        return False
+    return endings.makes_callable(function.node)
 
 
 def _hand_over(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:

@@ -9,6 +9,7 @@ from nonstrict.knowledge.effects import method_effect
 from nonstrict.knowledge.operators import nn_module, tensor_method
 from nonstrict.program import classes, container_methods, externals, named_tuples, stores, torch_calls, unseen
 from nonstrict.program.effects import Event
+from nonstrict.program.frames import relocated
 from nonstrict.program.marks import marking, operators
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks
@@ -52,6 +53,8 @@ METADATA_IN_PLACE = frozenset(
         "detach_",
     }
 )
+#: What iterates over the modules in a module; `named_modules` has parameters that change what it gives.
+_CHILDREN = frozenset({"children", "modules", "named_children", "values", "items"})
 _POINTERS = frozenset({"data_ptr", "_data_ptr", "const_data_ptr", "mutable_data_ptr", "__dlpack__"})
 _STORAGES = frozenset({"untyped_storage", "storage", "_typed_storage"})
 _STORAGE_POINTERS = frozenset({"data_ptr", "resize_", "copy_", "fill_", "share_memory_", "_share_memory_"})
@@ -268,14 +271,25 @@ def _module(
         return holding(Kind.ITERATOR, Value(Kind.PARAMETER, module.place.step("[]")))
     if name in _PARAMETER_ITERATORS:
         return container(Kind.LIST, Value(Kind.PARAMETER, module.place.step("[]")))
-    if name in ("children", "modules"):
-        return container(Kind.LIST, Value(Kind.MODULE, module.place.step("[]"), "torch.nn.Module"))
+    if name in _CHILDREN and not positional:
+        child = _child(module)
+        named = child if name in ("children", "modules", "values") else container(Kind.TUPLE, STRING, child)
+        return holding(Kind.ITERATOR, named)
     if name in ("append", "extend", "insert") and module.heap is not None:
         for value in positional:
             module.heap.store(NO_CONSTANT, value)
         return module
     unseen.method(frame, node, module, name)
     return module if name in _SELF_RETURNING else UNKNOWN
+
+
+def _child(module: Value) -> Value:
+    """What a module holds: what is known of the elements of a `ModuleList` or `ModuleDict`, else some module."""
+    place = module.place.step("[]")
+    element = module.heap.element if module.heap is not None and isinstance(module.ref, str) else None
+    if element is None:
+        return Value(Kind.MODULE, place, "torch.nn.Module")
+    return element if place.origin is Origin.FRESH else relocated(element, place)
 
 
 def _register(module: Value, how: str, positional: list[Value], keywords: dict[str, Value]) -> None:

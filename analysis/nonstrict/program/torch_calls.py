@@ -237,8 +237,8 @@ def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
     heap = Heap()
     if known is not None and known.container:
         for value in positional:
-            for child in _children(value):
-                heap.store(len(heap.items), child)
+            for key, child in _children(value):
+                heap.store(key if isinstance(key, str) else len(heap.items), child)
     if known is not None and known.mode_argument:
         given = [keywords[argument] for argument in known.mode_argument.split() if argument in keywords]
         if not given and 0 <= known.mode_position < len(positional):
@@ -251,11 +251,11 @@ def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
     return Value(Kind.MODULE, FRESH, name, heap=heap)
 
 
-def _children(value: Value) -> list[Value]:
-    """The modules that an argument of a container hands it: itself, or the elements of something iterable."""
+def _children(value: Value) -> list[tuple[object, Value]]:
+    """The modules that an argument of a container hands it, by their keys: itself, or the elements of what iterates."""
     if value.kind not in (Kind.LIST, Kind.DICT, Kind.TUPLE, Kind.ITERATOR) or value.heap is None:
-        return [value]
-    return [*value.heap.items.values()] or ([value.heap.element] if value.heap.element else [])
+        return [(NO_CONSTANT, value)]
+    return [*value.heap.items.items()] or ([(NO_CONSTANT, value.heap.element)] if value.heap.element else [])
 
 
 def apply(
