@@ -170,9 +170,12 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     return Value(Kind.EXTERNAL_METHOD, place, (base, name)) if inherits else UNKNOWN.at(place)
 
 
+_CONSTRUCTED = frozenset({Origin.ARGUMENT, Origin.CELL})
+
+
 def _as_constructed(frame: Frame, base: Value, name: str, value: Value) -> Value:
-    """An attribute of an argument that only the constructions of its class tell of."""
-    if value.kind is not Kind.UNKNOWN or frame.static or base.place.origin is not Origin.ARGUMENT:
+    """An attribute of an argument, or of what a closure holds, that only the constructions of its class tell of."""
+    if value.kind is not Kind.UNKNOWN or frame.static or base.place.origin not in _CONSTRUCTED:
         return value
     given = frame.machine.given_by_constructions(base.ref, name)
     if given is None or given.kind is Kind.PARAMETER or given.flags & Flag.REGISTERED:

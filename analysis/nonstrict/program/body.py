@@ -235,7 +235,8 @@ class MarkedBody:
         if place.origin is Origin.CELL and not place.path:
             return self._lasting(writes.writers(self.machine, place))
         if place.origin is Origin.CELL:
-            return writes.writers(self.machine, place) or self._writes_through(place)
+            found = writes.writers(self.machine, place) or self._writes_through(place)
+            return self._lasting(found) or self._written_later(place)
         if not place.captured or (place.origin is Origin.RECEIVER and not place.owner):
             return evidence.argument_writers(self.machine, place, self._owners_at(place))
         return self._lasting(writes.writers(self.machine, place, abroad=place not in self._tensor_places))
@@ -257,11 +258,15 @@ class MarkedBody:
 
     def _writes_through(self, place: Place) -> tuple[Related, ...]:
         """Where a global object that a cell, or a parameter bound by `partial`, holds as well is changed."""
-        held = next((value for name, value in self._held_elsewhere() if name == place.name), UNKNOWN)
+        held = self._held_at(place)
         if held.place.origin is not Origin.GLOBAL or held.kind in _NO_STATE:
             return ()
         shared = held.place._replace(path=(*held.place.path, *place.path))
         return tuple(writer for writer in writes.writers(self.machine, shared) if writer.message != "rebound here")
+
+    def _held_at(self, place: Place) -> Value:
+        """What a cell, or a parameter bound by `partial`, holds."""
+        return next((value for name, value in self._held_elsewhere() if name == place.name), UNKNOWN)
 
     def _held_elsewhere(self) -> Iterator[tuple[str, Value]]:
         function, target = self.mark.function, self.mark.target
@@ -273,6 +278,17 @@ class MarkedBody:
         while frame is not None:
             yield from frame.env.items()
             frame = frame.function.closure if frame.function is not None else None
+
+    def _written_later(self, place: Place) -> tuple[Related, ...]:
+        """Where an object that a cell holds is changed, but for what happens before the function is made."""
+        function = self.mark.function
+        around = function.closure.function if function is not None and function.closure is not None else None
+        found = evidence.argument_writers(self.machine, place, self._owners_at(place))
+        if function is None or around is None:
+            return found
+        begin, made = around.node.lineno + around.offset, function.node.lineno + function.offset
+        path = around.module.path
+        return tuple(one for one in found if one.span.path != path or not begin <= one.span.line < made)
 
     def _own_writes(self, place: Place) -> tuple[Related, ...]:
         """Where the body itself changes a default argument, which all its calls share."""
@@ -313,7 +329,7 @@ class MarkedBody:
 
     def _owners_at(self, place: Place) -> list[Class | None]:
         """The classes of the program, as far as known, whose attributes the steps of a place are."""
-        holder = self._arguments.get(place.name)
+        holder = self._held_at(place) if place.origin is Origin.CELL else self._arguments.get(place.name)
         found: list[Class | None] = []
         for step in place.path:
             if step.startswith("."):

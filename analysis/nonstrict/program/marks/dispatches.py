@@ -12,7 +12,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.facts.words import places
 from nonstrict.findings import Related
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import callers, roots
+from nonstrict.program.marks import callers, once, roots
 from nonstrict.program.marks.held import calls_through_attributes
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers import writes
@@ -49,6 +49,8 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     ]
     function = mark.function
     if function is None or function.closure is None or not _captures(function):
+        return tuple(found)
+    if function.closure.function is not None and once.runs_once(machine, function.closure.function):
         return tuple(found)
     for call in calls:
         if call.through == "attribute" or (call.through == "cell" and _same_factory(call, function)):

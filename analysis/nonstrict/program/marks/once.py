@@ -1,0 +1,92 @@
+"""Whether a function runs at most once in a program, as far as its text tells: `main()`, what it builds, one object."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.walk import children
+
+if TYPE_CHECKING:
+    from nonstrict.program.definitions import Function
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+_MAX_DEPTH = 4
+_REPEATS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def runs_once(machine: Machine, function: Function) -> bool:
+    """Whether one call of a function stands in the program, outside of loops, where the program comes by once.
+
+    A function that is mentioned nowhere is for others to call.
+    """
+    if isinstance(function.node, ast.Lambda):
+        return False
+    owner = function.owner.name if function.owner is not None else ""
+    return _once(machine, function.module, function.node, owner, _MAX_DEPTH)
+
+
+def _once(
+    machine: Machine, module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str, depth: int
+) -> bool:
+    name = owner if node.name == "__init__" else node.name
+    if not name or not depth or machine.elsewhere.users(module, owner or name):
+        return False
+    mentions = [around for around in _mentions(module, name) if around is not None]
+    if len(mentions) != 1:
+        return False
+    around = mentions[0]
+    inside = [one for one in around if isinstance(one, (*_FUNCTIONS, ast.ClassDef))]
+    called = isinstance(around[-1], ast.Call) and not any(isinstance(one, _REPEATS) for one in around)
+    if not called or not inside:
+        return called
+    last = inside[-1]
+    holder = inside[-2] if len(inside) > 1 else None
+    if isinstance(last, ast.ClassDef):
+        return False
+    return _once(machine, module, last, holder.name if isinstance(holder, ast.ClassDef) else "", depth - 1)
+
+
+def _mentions(module: Module, name: str) -> list[list[ast.AST] | None]:
+    """For each mention of a name, the nodes around it, the call of it last; None for its definition."""
+    code = module.source.code
+    found: list[list[ast.AST] | None] = []
+    for start, _ in module.outline.places((name,)):
+        line = code.count("\n", 0, start) + 1
+        column = len(code[code.rfind("\n", 0, start) + 1 : start].encode("utf-8", "surrogateescape"))
+        chunks = module.chunks_at([start])
+        root = module.outline.node(chunks[0]) if chunks else module.outline.shell
+        offset = chunks[0].offset if chunks else 0
+        if root is not None:
+            around = _path(root, name, line - offset, column)
+            defines = isinstance(around[-1], (*_FUNCTIONS, ast.ClassDef)) and around[-1].name == name
+            found.append(None if defines else around)
+    return found
+
+
+def _path(root: ast.AST, name: str, line: int, column: int) -> list[ast.AST]:
+    """The nodes around a name at a place, from the outside in, to the call of it, or the smallest that holds it."""
+    path, current = [root], root
+    while True:
+        inner = next((child for child in children(current) if _covers(child, line, column)), None)
+        if inner is None or (isinstance(current, ast.Call) and inner is current.func and _is_named(inner, name)):
+            return path
+        path.append(inner)
+        current = inner
+
+
+def _is_named(node: ast.AST, name: str) -> bool:
+    return getattr(node, "attr", getattr(node, "id", "")) == name
+
+
+def _covers(node: ast.AST, line: int, column: int) -> bool:
+    first: int | None = getattr(node, "lineno", None)
+    if first is None:
+        return any(_covers(child, line, column) for child in children(node))
+    last, end = getattr(node, "end_lineno", first), getattr(node, "end_col_offset", 0)
+    start = getattr(node, "col_offset", 0)
+    if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and node.decorator_list:
+        first = min(first, node.decorator_list[0].lineno)
+    return (first, start) <= (line, column) and (line, column) < (last, end)
