@@ -10,6 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.steps import may_meet, member_of, steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
@@ -25,7 +26,6 @@ from nonstrict.program.writers.writes import (
     functions_with,
     related_to,
     runs,
-    simple_statements,
     writes_within,
 )
 

@@ -7,6 +7,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
@@ -20,7 +21,6 @@ from nonstrict.program.writers.writes import (
     named_by,
     replaces_parameters,
     runs,
-    simple_statements,
 )
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import ANY_ENTRY, entry, steps_of
 from nonstrict.facts.walk import walk
@@ -19,7 +20,7 @@ from nonstrict.program.effects import Event, Summary, reachable
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, Kind
-from nonstrict.program.writers.writes import Write, functions_with, runs, simple_statements, writes_of
+from nonstrict.program.writers.writes import Write, functions_with, runs, writes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

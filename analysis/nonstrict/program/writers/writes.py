@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.closures import precedes_closures
+from nonstrict.facts.execution import Step, is_call, steps_outside
 from nonstrict.facts.laziness import fills
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
@@ -37,7 +38,7 @@ MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS 
 IN_PLACE = re.compile(r"\w*[^_]_")
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Statements that may write a name, and what may hold such statements.
-_WRITING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, *_DEFINITION)
+_WRITING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For, ast.AsyncFor, ast.NamedExpr, *_DEFINITION)
 #: Names of functions that trace what they are given at once.
 _TRACERS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "make-fx")
 
@@ -213,33 +214,31 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
     bound = False
     for node, offset, top_level in functions_with(module, name):
         if top_level:
-            for statement, words in remembered(node, "_nonstrict_simple", _with_words):
-                concerned = name in words or "globals" in words
-                for write in (
-                    _in_statement(module.path, offset, statement, name, module_level=True) if concerned else ()
-                ):
+            for step in steps_outside(node):
+                concerned = name in step.words or "globals" in step.words
+                for write in _in_step(module.path, offset, step, name) if concerned else ():
                     # While a module is executed its names are being set up, until it calls something for effect.
-                    if write.how == "rebound here" and not (running and bound):
+                    if write.how == "rebound here" and not (step.repeats or (running and bound)):
                         bound = True
                         continue
-                    yield write._replace(building=not running)
-                running = running or (bound and runs(machine, module, statement))
+                    again = step.repeats and write.how == "rebound here"
+                    yield write._replace(building=not (running or again))
+                running = running or (bound and runs(machine, module, step.node))
             continue
         yield from _in_function(module.path, offset, node, name)
 
 
-def _with_words(shell: ast.AST) -> tuple[tuple[ast.stmt, frozenset[str]], ...]:
-    """The statements outside functions, each with the names that it holds."""
-    return tuple(
-        (statement, frozenset(inner.id for inner in walk(statement) if isinstance(inner, ast.Name)))
-        for statement in simple_statements(getattr(shell, "body", []))
-    )
+def _in_step(path: str, offset: int, step: Step, name: str) -> Iterator[Write]:
+    if isinstance(getattr(step.node, "ctx", None), ast.Store):
+        yield from _to_target(path, offset, step.node, name, rebinds=True)
+    else:
+        yield from _in_statement(path, offset, step.node, name, module_level=True)
 
 
-def runs(machine: Machine, module: Module, statement: ast.stmt) -> bool:
+def runs(machine: Machine, module: Module, statement: ast.AST) -> bool:
     """Whether a statement outside functions calls something for effect, or a compiled or marked function."""
     if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, ast.Call)
+        return is_call(statement)
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
         return False
     for name in remembered(statement, "_nonstrict_called", _called_names):
@@ -250,23 +249,10 @@ def runs(machine: Machine, module: Module, statement: ast.stmt) -> bool:
     return False
 
 
-def _called_names(statement: ast.stmt) -> tuple[str, ...]:
+def _called_names(statement: ast.AST) -> tuple[str, ...]:
     value = getattr(statement, "value", None)
     calls = (node.func for node in walk(value) if isinstance(node, ast.Call)) if value is not None else ()
     return tuple(callee.id for callee in calls if isinstance(callee, ast.Name))
-
-
-def simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements outside functions in the order of the text, those in branches and loops too."""
-    for statement in body:
-        if isinstance(statement, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
-            yield from simple_statements(statement.body)
-            for handler in getattr(statement, "handlers", []):
-                yield from simple_statements(handler.body)
-            yield from simple_statements(getattr(statement, "orelse", []))
-            yield from simple_statements(getattr(statement, "finalbody", []))
-        else:
-            yield statement
 
 
 def functions_with(module: Module, word: re.Pattern[str] | str) -> Iterator[tuple[ast.AST, int, bool]]:
@@ -339,20 +325,15 @@ def _changes_some(node: ast.AST) -> bool:
 
 
 def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool) -> Iterator[Write]:
-    targets: list[tuple[ast.expr, ast.expr | None]] = []
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            targets.extend(_pairs(target, node.value))
-    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and node.value is not None:
-        targets = [(node.target, node.value)]
-    elif isinstance(node, ast.Delete):
-        targets = [(target, None) for target in node.targets]
-    elif isinstance(node, ast.Call):
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        yield from _to_target(path, offset, node.target, name, rebinds=rebinds)
+        return
+    if isinstance(node, ast.Call):
         if _updates_globals(node, name):
             yield Write(path, offset, node, "rebound here")
         yield from _mutating_call(path, offset, node, name)
         return
-    for target, value in targets:
+    for target, value in _assigned(node):
         if isinstance(target, ast.Name):
             if target.id == name and rebinds:
                 yield Write(path, offset, node, "rebound here", (), value)
@@ -360,6 +341,24 @@ def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool
             yield Write(path, offset, node, "changed here", steps[1:], value)
         elif _is_globals_item(target, name):
             yield Write(path, offset, node, "rebound here", (), value)
+
+
+def _assigned(node: ast.AST) -> list[tuple[ast.expr, ast.expr | None]]:
+    """What an assignment or `del` changes, and what is stored there."""
+    if isinstance(node, ast.Assign):
+        return [pair for target in node.targets for pair in _pairs(target, node.value)]
+    if isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+        return [(node.target, node.value)]
+    return [(target, None) for target in node.targets] if isinstance(node, ast.Delete) else []
+
+
+def _to_target(path: str, offset: int, target: ast.AST, name: str, *, rebinds: bool) -> Iterator[Write]:
+    """The writes of a target that gets one element after the other."""
+    for part in walk(target):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id == name and rebinds:
+            yield Write(path, offset, part, "rebound here")
+        elif getattr(part, "ctx", None).__class__ is ast.Store and (steps := steps_of(part))[:1] == (name,):
+            yield Write(path, offset, part, "changed here", steps[1:])
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
