@@ -65,3 +65,14 @@ def simple_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from simple_statements(getattr(statement, "finalbody", []))
         else:
             yield statement
+
+
+def entries(shell: ast.AST) -> frozenset[str]:
+    """The functions by which a script begins: those that are called outside functions for what they do."""
+    return remembered(shell, "_nonstrict_entries", _find_entries)
+
+
+def _find_entries(shell: ast.AST) -> frozenset[str]:
+    statements = (step.node for step in steps_outside(shell) if isinstance(step.node, ast.Expr))
+    calls = (inner.func for statement in statements for inner in walk(statement) if isinstance(inner, ast.Call))
+    return frozenset(callee.id for callee in calls if isinstance(callee, ast.Name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.execution import entries
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import ANY_ENTRY
 from nonstrict.knowledge.graph_breaks import OLDEST
@@ -311,6 +312,8 @@ class Machine:
                 static=True,
             )
             self._static[key] = frame
+            top = function.owner is None and function.closure is None
+            frame.at_module_level = top and function.name in entries(function.module.outline.shell)
             frame.env.update(parameters.of_marked(frame, function, {}, receiver))
             invoke.run(self, frame)
         return frame

@@ -179,7 +179,7 @@ def called(
             frame.function,
             tuple(positional),
             dict(keywords),
-            _through(callee),
+            _through(callee) or _by_attribute(frame, node, mark),
             _receiver(frame, node, mark),
         )
         if not any(other.node is node for other in mark.calls):
@@ -226,6 +226,15 @@ def _through(callee: Value) -> str:
     if place.path:
         return "attribute"
     return ""
+
+
+def _by_attribute(frame: Frame, node: ast.Call, mark: Mark) -> str:
+    """The same for a function that an object made here holds: what a factory made for it alone."""
+    function = mark.function
+    if function is None or function.owner is not None or function.closure is None:
+        return ""
+    holder = frame.machine.evaluate(frame, node.func.value) if isinstance(node.func, ast.Attribute) else UNKNOWN
+    return "attribute" if holder.kind in (Kind.OBJECT, Kind.MODULE) else ""
 
 
 def ambiguous(frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> None:
