@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program import expressions
+from nonstrict.program import expressions, refinements, settled
 from nonstrict.program.classes import special
 from nonstrict.program.effects import Event
 from nonstrict.program.regions import breaks, folding
-from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.values import CALLABLES, NONE, PRIMITIVES, TENSORS, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,6 +111,11 @@ def forget_counted(frame: Frame, known: set[tuple[object, ...]], steps: tuple[st
             del effects[key]
 
 
+def settled_truth(frame: Frame, test: ast.expr) -> bool | None:
+    """Which branch of a region Dynamo takes, or a script with the objects that it makes; None where that is open."""
+    return folding.truth(frame, test) if frame.region else settled.truth(frame, test)
+
+
 def none_verdict(frame: Frame, test: ast.expr) -> bool | None:
     """Which branch runs for `x is None` where a local variable surely is None, and for `x` where it is a callable."""
     if isinstance(test, ast.Name):
@@ -143,14 +148,27 @@ def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool
             for part in test.values:
                 env = narrowed(frame, part, env, truth=truth)
         return env
-    if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and _with_none(test):
+    if isinstance(test, ast.Compare) and _with_none(test):
         wanted = isinstance(test.ops[0], (ast.Is, ast.Eq)) == truth
-        _keep(env, test.left.id, lambda value: (value.kind is Kind.NONE) == wanted)
-    if isinstance(test, ast.Name) and truth:
-        _keep(env, test.id, lambda value: value.kind is not Kind.NONE)
+        _keep(env, _asked(frame, env, test.left), lambda value: (value.kind is Kind.NONE) == wanted)
+    if isinstance(test, (ast.Name, ast.Attribute, ast.NamedExpr)) and truth:
+        _keep(env, _asked(frame, env, test), lambda value: value.kind is not Kind.NONE)
     if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
         _narrow_instance(frame, test, env, truth=truth)
     return env
+
+
+def _asked(frame: Frame, env: dict[str, Value], node: ast.expr) -> str:
+    """The name among the variables of what a condition asks for; attributes are put among them for that."""
+    if isinstance(node, ast.NamedExpr):
+        return node.target.id
+    key = refinements.key_of(node)
+    if isinstance(node, ast.Attribute) and key and key not in env and (frame.static or frame.region):
+        held = expressions.evaluate(frame, node)
+        if held.kind in (Kind.UNION, Kind.NONE):
+            env[key] = held
+            frame.refined = True
+    return key
 
 
 def _with_none(test: ast.Compare) -> bool:
@@ -159,10 +177,10 @@ def _with_none(test: ast.Compare) -> bool:
 
 
 def _narrow_instance(frame: Frame, test: ast.Call, env: dict[str, Value], *, truth: bool) -> None:
-    if not isinstance(test.args[0], ast.Name) or test.args[0].id not in env:
+    name = _asked(frame, env, test.args[0])
+    value = env.get(name)
+    if value is None:
         return
-    name = test.args[0].id
-    value = env[name]
     classes = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]
     asked = frame.machine.annotated(frame, classes[0], value.place)
     if len(classes) > 1 and not (asked.is_tensor and asked.ref is not None):
@@ -179,8 +197,8 @@ def _narrow_instance(frame: Frame, test: ast.Call, env: dict[str, Value], *, tru
     if value.kind is Kind.UNKNOWN or tensor is not None:
         place = tensor.place if tensor is not None else asked.place
         env[name] = asked.at(place).with_pending(value.pending)
-    elif value.kind is Kind.UNION:
-        _keep(env, name, lambda member: member.kind is asked.kind)
+    elif value.kind in (Kind.UNION, Kind.NONE):
+        _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
 
 
 def _tensor_in(value: Value) -> Value | None:
@@ -194,11 +212,18 @@ def _covers(asked: Value, member: Value) -> bool:
 
 
 def _keep(env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> None:
-    """Rule out the alternatives of a variable that are not wanted."""
+    """Rule out the alternatives of a variable that are not wanted; an attribute was set to something else then."""
     value = env.get(name)
+    if value is not None and value.kind is Kind.NONE and "." in name and not wanted(value):
+        env[name] = UNKNOWN
+    if value is not None and value.kind is Kind.UNKNOWN and not wanted(NONE):
+        env[name] = value._replace(flags=value.flags | Flag.GIVEN)
     if value is None or value.kind is not Kind.UNION:
         return
-    left = tuple(alternative for alternative in value.ref if wanted(alternative))
+    given = 0 if wanted(NONE) else Flag.GIVEN
+    left = tuple(
+        one._replace(flags=one.flags | given) if one.kind is Kind.UNKNOWN else one for one in value.ref if wanted(one)
+    )
     if len(left) == 1:
         env[name] = left[0].with_pending(value.pending)
     elif left:

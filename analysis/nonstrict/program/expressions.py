@@ -75,7 +75,8 @@ def _name(frame: Frame, node: ast.Name) -> Value:
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
-    return attributes.load(frame, node, evaluate(frame, node.value), node.attr)
+    known = frame.refinement(node) if frame.refined else None
+    return known or attributes.load(frame, node, evaluate(frame, node.value), node.attr)
 
 
 def _call(frame: Frame, node: ast.Call) -> Value:
@@ -257,7 +258,7 @@ def _conditional(frame: Frame, node: ast.IfExp) -> Value:
         if guard.flags & Flag.TRACE_GUARD:
             frame.emit(Event.QUERY, asked, what=conditions.trace_question(asked))
             return evaluate(frame, node.orelse if negated else node.body)
-    verdict = folding.truth(frame, test) if frame.region else None
+    verdict = conditions.settled_truth(frame, test)
     if verdict is not None:
         return evaluate(frame, node.body if verdict else node.orelse)
     conditions.decide(frame, test)

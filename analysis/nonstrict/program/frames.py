@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import sets_itself, tests_before_use
+from nonstrict.program import refinements
 from nonstrict.program.effects import CallEdge, Effect, Event, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
 from nonstrict.program.values import CALLABLES, UNKNOWN, Flag, Heap, Kind, Value, join
@@ -46,6 +47,7 @@ class Frame:
         "module",
         "offset",
         "opaque",
+        "refined",
         "region",
         "returns",
         "scope",
@@ -82,6 +84,8 @@ class Frame:
         #: how many conditions stand around the statement
         self.branches = 0
         self.env: dict[str, Value] = {}
+        #: whether the variables hold what conditions tell of attributes
+        self.refined = False
         self.returns: Value | None = None
         self.done = False
         self.yields: Heap | None = None
@@ -268,6 +272,8 @@ class Frame:
     def assign(self, name: str, value: Value, node: ast.AST) -> None:
         """Bind a name; a name declared global or nonlocal is state outside the body."""
         scope = self.scope
+        if self.refined:
+            refinements.forget(self.env, name)
         if scope is not None and name in scope.global_names:
             self._write_outer(Place(Origin.GLOBAL, self.module.path, name), value, node)
             if traced(value):
@@ -284,6 +290,10 @@ class Frame:
                 self.env[name] = value
             return
         self.env[name] = value
+
+    def refinement(self, node: ast.expr) -> Value | None:
+        """What a condition told of an attribute."""
+        return self.env.get(refinements.key_of(node))
 
     def _owner_of(self, name: str) -> Frame | None:
         frame = self.function.closure if self.function else None
@@ -313,7 +323,7 @@ class Frame:
         for env in alive[1:]:
             if env is alive[0]:
                 continue
-            for name, value in env.items():
+            for name, value in (refinements.shared(merged, env) if self.refined else env).items():
                 present = merged.get(name)
                 if present is not value:
                     merged[name] = join(present, value)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from nonstrict.facts import endings
 from nonstrict.facts.steps import rebuilt
 from nonstrict.facts.walk import walk
-from nonstrict.program import conditions, definition_values, stores
+from nonstrict.program import conditions, definition_values, settled, stores
 from nonstrict.program.effects import Event, handles
 from nonstrict.program.expressions import elements_of, evaluate, use
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, folding
+from nonstrict.program.regions import breaks
 from nonstrict.program.values import BOOL, NONE, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -103,6 +103,9 @@ def _raise(frame: Frame, statement: ast.Raise) -> None:
 
 
 def _assert(frame: Frame, statement: ast.Assert) -> None:
+    if settled.truth(frame, statement.test) is False:
+        frame.done = True
+        return
     if frame.region:
         use(frame, statement.test)  # Dynamo turns an assertion on a tensor into one of the graph
     else:
@@ -117,7 +120,7 @@ def _if(frame: Frame, statement: ast.If) -> None:
         execute(frame, statement.body if verdict else statement.orelse)
         conditions.forget_output(frame, known)
         return
-    verdict = folding.truth(frame, statement.test) if frame.region else None
+    verdict = conditions.settled_truth(frame, statement.test)
     if verdict is None:
         conditions.decide(frame, statement.test, checks=not conditions.computes(statement))
         verdict = conditions.none_verdict(frame, statement.test)

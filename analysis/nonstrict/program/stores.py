@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.steps import member_of
 from nonstrict.knowledge.effects import assignment_effect
-from nonstrict.program import classes, expressions, unseen
+from nonstrict.program import classes, expressions, refinements, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
@@ -62,6 +62,9 @@ def outer(place: Place) -> bool:
 
 
 def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:
+    if frame.refined and (key := refinements.key_of(target)):
+        frame.env.pop(key, None)
+        refinements.forget(frame.env, key)
     base = frame.machine.evaluate(frame, target.value)
     for alternative in base.alternatives():
         set_attribute(frame, target, alternative, target.attr, value)
@@ -96,7 +99,13 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
         write(frame, node, place, value, "attribute", registered=registered)
     if base.heap is not None and not registered and not _keeps_to_itself(frame, base):
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
-        base.heap.attributes[name] = join(known, kept)
+        base.heap.attributes[name] = kept if _settles(frame, base) else join(known, kept)
+
+
+def _settles(frame: Frame, base: Value) -> bool:
+    """Whether a store surely happens, to an object that a script makes: nothing else is there afterwards."""
+    followed = frame.static and frame.at_module_level and frame.function is not None
+    return followed and base.place.origin is Origin.FRESH and not frame.branches
 
 
 def _keeps_to_itself(frame: Frame, base: Value) -> bool:

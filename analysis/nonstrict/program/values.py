@@ -69,6 +69,7 @@ class Flag:
     SHAPE = 512  # number or truth value that follows from the shape of a traced tensor
     TRACE_GUARD = 128  # true exactly while the compiler traces
     SMALL = 2048  # NumPy array without dimensions, or with one of at most eight elements: inductor inlines those
+    GIVEN = 4096  # parameter of which a condition says that it is not None
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 

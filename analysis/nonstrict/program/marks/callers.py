@@ -13,7 +13,7 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.marks import roots
 from nonstrict.program.marks.sites import CallSite
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.values import Kind, Value, join
+from nonstrict.program.values import Flag, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,7 +131,9 @@ def _resolved(machine: Machine, value: Value, caller: Function | None, hops: int
         return value
     found: Value | None = None
     for given, outer in _passed(machine, caller, place.name):
-        found = join(found, _resolved(machine, given, outer, hops - 1))
+        for passed in _resolved(machine, given, outer, hops - 1).alternatives():
+            if passed.kind is not Kind.NONE or not value.flags & Flag.GIVEN:
+                found = join(found, passed)
     return found or value
 
 

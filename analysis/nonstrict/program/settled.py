@@ -1,0 +1,77 @@
+"""Conditions on attributes of objects that a script makes: the object tells which branch runs."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program import expressions
+from nonstrict.program.places import Origin
+from nonstrict.program.values import NO_CONSTANT, Kind, Value
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+
+_OPEN = frozenset({Kind.UNKNOWN, Kind.UNION, Kind.EXTERNAL_METHOD})
+
+
+def truth(frame: Frame, test: ast.expr) -> bool | None:
+    """Whether a condition holds for the objects at hand; None where they do not tell, or are not known one by one.
+
+    Options that are variables or parameters are left open: both ways of a script are looked at.
+    """
+    if not frame.static or not frame.at_module_level:
+        return None
+    return _truth(frame, test)
+
+
+def _truth(frame: Frame, test: ast.expr) -> bool | None:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        verdict = _truth(frame, test.operand)
+        return None if verdict is None else not verdict
+    if isinstance(test, ast.BoolOp):
+        return _of_parts(frame, test)
+    if isinstance(test, ast.Compare):
+        return _of_comparison(frame, test)
+    if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
+        held = _held(frame, test.args[0])
+        return False if held is not None and held.kind is Kind.NONE else None
+    held = _held(frame, test)
+    if held is None:
+        return None
+    return False if held.kind is Kind.NONE else bool(held.const) if held.const is not NO_CONSTANT else None
+
+
+def _of_parts(frame: Frame, test: ast.BoolOp) -> bool | None:
+    decisive = isinstance(test.op, ast.Or)
+    verdicts = [_truth(frame, part) for part in test.values]
+    if decisive in verdicts:
+        return decisive
+    return None if None in verdicts else not decisive
+
+
+def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
+    """Comparisons with None."""
+    right = test.comparators[0]
+    if len(test.ops) != 1 or not isinstance(right, ast.Constant) or right.value is not None:
+        return None
+    held = _held(frame, test.left)
+    if held is None or held.kind in _OPEN:
+        return None
+    return (held.kind is Kind.NONE) is isinstance(test.ops[0], (ast.Is, ast.Eq))
+
+
+def _held(frame: Frame, node: ast.expr) -> Value | None:
+    """What an attribute of an object that was made here holds, or what its constructor was given."""
+    if isinstance(node, ast.NamedExpr):
+        return _held(frame, node.value)
+    if isinstance(node, ast.Name) and frame.function is not None and frame.function.name == "__init__":
+        given = frame.env.get(node.id)  # what this object is made with
+        return given if given is not None and given.place.origin is Origin.FRESH else None
+    if not isinstance(node, ast.Attribute):
+        return None
+    holder = expressions.evaluate(frame, node.value)
+    if holder.kind not in (Kind.OBJECT, Kind.MODULE) or holder.place.origin is not Origin.FRESH:
+        return None
+    known = holder.heap is not None and node.attr in holder.heap.attributes
+    return expressions.evaluate(frame, node) if known else None
