@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.effects import method_effect
 from nonstrict.knowledge.operators import nn_module, tensor_method
-from nonstrict.program import classes, container_methods, externals, named_tuples, stores, torch_calls, unseen
+from nonstrict.program import (
+    classes,
+    container_methods,
+    externals,
+    functional_calls,
+    named_tuples,
+    stores,
+    torch_calls,
+    unseen,
+)
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.marks import marking, operators
@@ -201,7 +210,7 @@ def call_module(
         frame.consume(node, value)
         frame.settle(value)
     unseen.module_call(frame, node, module)
-    dependent = mode_dependent(module) or _guards_mode(frame, module)
+    dependent = functional_calls.mode_dependent(module) or _guards_mode(frame, module)
     if dependent and module.place.origin is Origin.ARGUMENT:
         frame.emit(Event.MODE, node, module.place, module, dependent)
     if module.place.origin is Origin.ARGUMENT and str(module.ref).startswith("torch.") and "Dropout" in module.ref:
@@ -216,25 +225,6 @@ def _guards_mode(frame: Frame, module: Value) -> str:
     """In a region a layer reads its mode, and Dynamo guards it, also where its arguments leave it nothing to do."""
     known = nn_module(module.ref) if frame.region and isinstance(module.ref, str) else None
     return known.name if known is not None and known.mode_dependent else ""
-
-
-def mode_dependent(module: Value, depth: int = 0) -> str:
-    """The name of the submodule whose result depends on train or eval mode; "" if none is known to."""
-    if not isinstance(module.ref, str):
-        return ""
-    known = nn_module(module.ref)
-    if known is None:
-        return ""
-    switched = module.heap.open if module.heap is not None else known.mode_default
-    if known.mode_dependent and (not known.mode_argument or switched):
-        return module.ref.rpartition(".")[2]
-    if known.container and module.heap is not None and depth < 4:
-        for child in (*module.heap.items.values(), *([module.heap.element] if module.heap.element else [])):
-            for alternative in child.alternatives():
-                found = mode_dependent(alternative, depth + 1) if alternative.kind is Kind.MODULE else ""
-                if found:
-                    return found
-    return ""
 
 
 def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[Value]) -> None:

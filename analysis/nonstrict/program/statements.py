@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import endings
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import rebuilt
 from nonstrict.facts.walk import walk
 from nonstrict.program import conditions, definition_values, settled, stores
@@ -249,11 +251,16 @@ def _caught_names(node: ast.expr | None) -> list[str]:
 
 def _match(frame: Frame, statement: ast.Match) -> None:
     subject = use(frame, statement.subject)
-    conditions.decide_value(frame, statement.subject, subject)
+    if any(isinstance(part, ast.MatchValue) for case in statement.cases for part in walk(case.pattern)):
+        conditions.decide_value(frame, statement.subject, subject)
     before = dict(frame.env)
     branches: list[tuple[dict[str, Value], bool]] = [(before, False)]
     for case in statement.cases:
         frame.env, frame.done = dict(before), False
+        if isinstance(case.pattern, ast.MatchClass):
+            asked = remembered(case.pattern, "_nonstrict_asked", partial(_as_question, statement.subject))
+            use(frame, asked)
+            frame.env = conditions.narrowed(frame, asked, frame.env, truth=True)
         for part in walk(case.pattern):
             name = getattr(part, "name", None)
             if isinstance(name, str):
@@ -263,6 +270,12 @@ def _match(frame: Frame, statement: ast.Match) -> None:
         frame.branches -= 1
         branches.append((frame.env, frame.done))
     frame.merge(branches)
+
+
+def _as_question(subject: ast.expr, pattern: ast.MatchClass) -> ast.Call:
+    """`case C():` as `isinstance(subject, C)`."""
+    asked = ast.Call(ast.Name("isinstance", ast.Load()), [subject, pattern.cls], [])
+    return ast.fix_missing_locations(ast.copy_location(asked, pattern))
 
 
 def _definition(frame: Frame, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
-from nonstrict.program import attributes, gradients, subscripts
+from nonstrict.program import attributes, functional_calls, gradients, subscripts
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
@@ -201,6 +201,8 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return _module(name, positional, keywords)
     if kind == "tensor-class":
         return Value(Kind.TENSOR)
+    if (called := functional_calls.called(frame, node, name, positional)) is not None:
+        return called
     values = [*positional, *keywords.values()]
     for value in values:
         frame.consume(node, value)

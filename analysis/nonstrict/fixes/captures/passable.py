@@ -11,7 +11,8 @@ from nonstrict.program.boundary.verdicts import Boundary
 from nonstrict.program.classes import external_bases
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Event
-from nonstrict.program.methods import METADATA_IN_PLACE, mode_dependent
+from nonstrict.program.functional_calls import mode_dependent
+from nonstrict.program.methods import METADATA_IN_PLACE
 from nonstrict.program.values import NO_CONSTANT, Kind
 
 if TYPE_CHECKING:

@@ -1,0 +1,48 @@
+"""Modules called with other parameters than their own, and which modules depend on their mode all the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.operators import nn_module
+from nonstrict.program.places import FRESH
+from nonstrict.program.values import UNKNOWN, Kind, Value
+
+if TYPE_CHECKING:
+    import ast
+
+    from nonstrict.program.frames import Frame
+
+_FUNCTIONAL_CALLS = frozenset({"torch.func.functional_call", "torch.nn.utils.stateless.functional_call"})
+_MAX_DEPTH = 4
+
+
+def called(frame: Frame, node: ast.AST, name: str, positional: list[Value]) -> Value | None:
+    """The result of `functional_call(module, parameters, inputs)`; None for other calls, and where the mode matters."""
+    module = positional[0] if name in _FUNCTIONAL_CALLS and len(positional) > 2 else UNKNOWN
+    if module.kind is not Kind.MODULE or mode_dependent(module):
+        return None
+    inputs = positional[2]
+    given = [inputs] if inputs.kind is not Kind.TUPLE or inputs.heap is None else list(inputs.heap.items.values())
+    for value in positional[1:]:
+        frame.consume(node, value)
+    return frame.machine.call(frame, node, module.at(FRESH), given, {})
+
+
+def mode_dependent(module: Value, depth: int = 0) -> str:
+    """The name of the submodule whose result depends on train or eval mode; "" if none is known to."""
+    if not isinstance(module.ref, str):
+        return ""
+    known = nn_module(module.ref)
+    if known is None:
+        return ""
+    switched = module.heap.open if module.heap is not None else known.mode_default
+    if known.mode_dependent and (not known.mode_argument or switched):
+        return module.ref.rpartition(".")[2]
+    if known.container and module.heap is not None and depth < _MAX_DEPTH:
+        for child in (*module.heap.items.values(), *([module.heap.element] if module.heap.element else [])):
+            for alternative in child.alternatives():
+                found = mode_dependent(alternative, depth + 1) if alternative.kind is Kind.MODULE else ""
+                if found:
+                    return found
+    return ""
