@@ -60,7 +60,7 @@ class MarkedBody:
         """What the body does."""
         function = self.mark.function
         summary = Summary(self.function)
-        if function is None or self.mark.disabled:
+        if function is None or self.mark.disabled or self._is_inlined(function):
             return summary
         definition = parameters.definition_frame(self.machine.module_frame(function.module), function)
         frame = Frame(
@@ -83,6 +83,10 @@ class MarkedBody:
         if function.cached_at is not None:
             invoke.leak_from_cache(frame, function, summary)
         return summary
+
+    def _is_inlined(self, function: Function) -> bool:
+        """Whether Dynamo traces the function as it does any other: `allow_in_graph` has no effect on methods."""
+        return self.mark.target.kind is Kind.FUNCTION and exchange.has_no_effect(self, function)
 
     def _receiver_in_body(self) -> Value | None:
         target = self.mark.target
