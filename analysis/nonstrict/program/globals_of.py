@@ -11,7 +11,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import NONE, NUMBER, STRING, UNKNOWN, Kind, Value, container, join
+from nonstrict.program.values import NONE, NUMBER, PRIMITIVES, STRING, UNKNOWN, Kind, Value, container, join
 from nonstrict.program.writers import writes
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
         for written in writes.rebindings(machine, module, name):
             found = join(found, written)
     if not owned:
-        return found
+        # `from settings import SCALE` keeps the number that was there: a later binding is not seen.
+        return relocated(found, place) if found.kind in PRIMITIVES and found.place.origin is Origin.GLOBAL else found
     # What tells functions and classes from outside apart is where they come from, unless the name is rebound.
     return placed(found, place) if module.rebound(name) else relocated(found, place)
 

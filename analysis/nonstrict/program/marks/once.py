@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import children
@@ -26,6 +27,24 @@ def runs_once(machine: Machine, function: Function) -> bool:
         return False
     owner = function.owner.name if function.owner is not None else ""
     return _once(machine, function.module, function.node, owner, _MAX_DEPTH)
+
+
+def only_decorates(machine: Machine, module: Module, name: str) -> bool:
+    """Whether a function at the top level is used for nothing but decorating others there: it runs while importing."""
+    users = [(module, name), *((use.module, use.name) for use in machine.elsewhere.users(module, name))]
+    mentions = [around for user, word in users for around in _mentions(user, word) if around is not None]
+    used = [around for around in mentions if not isinstance(around[-1], (ast.alias, ast.Import, ast.ImportFrom))]
+    return bool(used) and all(_decorates(around) for around in used)
+
+
+def _decorates(around: list[ast.AST]) -> bool:
+    """Whether the innermost of some nodes is part of a decorator of a definition at the top level, or of a method."""
+    for node, inner in itertools.pairwise(around):
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and inner in node.decorator_list:
+            return True
+        if not isinstance(node, ast.ClassDef):
+            return False
+    return False
 
 
 def _once(

@@ -20,6 +20,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.effects import Summary, span_of
 from nonstrict.program.frames import Frame
+from nonstrict.program.marks.once import only_decorates
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.values import Kind, Value, join
 
@@ -225,7 +226,9 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
                     yield write._replace(building=not (running or again))
                 running = running or (bound and runs(machine, module, step.node))
             continue
-        yield from _in_function(module.path, offset, node, name)
+        found = list(_in_function(module.path, offset, node, name))
+        decorates = bool(found) and isinstance(node, ast.FunctionDef) and only_decorates(machine, module, node.name)
+        yield from (write._replace(building=decorates) for write in found)
 
 
 def _in_step(path: str, offset: int, step: Step, name: str) -> Iterator[Write]:
