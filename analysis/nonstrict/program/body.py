@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.laziness import keeps_by_key, returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Related, Span
-from nonstrict.program import invoke, parameters
+from nonstrict.program import classes, invoke, parameters
 from nonstrict.program.annotations import canonical
 from nonstrict.program.boundary import (
     dynamic_sizes,
@@ -24,7 +24,7 @@ from nonstrict.program.boundary import (
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Effect, Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import callers, dispatches, marking
+from nonstrict.program.marks import callers, dispatches, marking, overriding
 from nonstrict.program.marks.sites import CallSite, Parameter
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import crossing
@@ -63,7 +63,21 @@ class MarkedBody:
         if function is None or self.mark.disabled or self._is_inlined(function):
             return summary
         definition = parameters.definition_frame(self.machine.module_frame(function.module), function)
-        frame = Frame(
+        frame = self._frame(function, summary)
+        self.machine.begin()
+        bound = parameters.of_marked(definition, function, self._seen(function), self._receiver_in_body())
+        bound.update(self._bound_by_partial(function))
+        self.machine.begin()  # a fresh budget: what is known of callers has cost some
+        self._arguments = bound
+        frame.env.update(bound)
+        invoke.run(self.machine, frame)
+        self._run_overrides(function, summary)
+        if function.cached_at is not None:
+            invoke.leak_from_cache(frame, function, summary)
+        return summary
+
+    def _frame(self, function: Function, summary: Summary) -> Frame:
+        return Frame(
             self.machine,
             function.module,
             function.offset,
@@ -73,16 +87,17 @@ class MarkedBody:
             region=self.marker == "compiled",
             opaque=self.mark.operator is not None,
         )
-        self.machine.begin()
-        bound = parameters.of_marked(definition, function, self._seen(function), self._receiver_in_body())
-        bound.update(self._bound_by_partial(function))
-        self.machine.begin()  # a fresh budget: what is known of callers has cost some
-        self._arguments = bound
-        frame.env.update(bound)
-        invoke.run(self.machine, frame)
-        if function.cached_at is not None:
-            invoke.leak_from_cache(frame, function, summary)
-        return summary
+
+    def _run_overrides(self, function: Function, summary: Summary) -> None:
+        """What the method does for objects of subclasses that override what it calls."""
+        if self.receiver is not None or self.mark.target.kind is not Kind.FUNCTION or self.marker == "compiled":
+            return
+        for cls in overriding.overriding(self.machine, function, summary):
+            frame = self._frame(function, summary)
+            name = frame.scope.parameters[0] if frame.scope is not None and frame.scope.parameters else ""
+            receiver = classes.instance_at(self.machine, cls, Place(Origin.ARGUMENT, "", name))
+            frame.env.update({**self._arguments, name: receiver})
+            invoke.run(self.machine, frame)
 
     def _is_inlined(self, function: Function) -> bool:
         """Whether Dynamo traces the function as it does any other: `allow_in_graph` has no effect on methods."""

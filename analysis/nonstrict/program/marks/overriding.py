@@ -1,0 +1,86 @@
+"""Subclasses that override what a marked method calls on `self`: an object of theirs runs their code in its place."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.steps import steps_of
+from nonstrict.facts.walk import walk
+from nonstrict.program import classes
+from nonstrict.program.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.definitions import Class, Function
+    from nonstrict.program.effects import Summary
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+#: A hierarchy with more overrides is a framework: what is one class of many says little of the others.
+_MAX_SUBCLASSES = 4
+
+
+def overriding(machine: Machine, method: Function, summary: Summary) -> list[Class]:
+    """The subclasses that inherit a method and override methods that were followed from it; none if these are many."""
+    owner = method.owner
+    if owner is None or method.binding or isinstance(method.node, ast.Lambda):
+        return []
+    called = _called_methods(method, owner, summary)
+    found = [
+        cls
+        for cls in _subclasses(machine, owner)
+        if _inherits(machine, cls, method) and any(_overrides(machine, cls, owner, name) for name in called)
+    ]
+    return found if len(found) <= _MAX_SUBCLASSES else []
+
+
+def _called_methods(method: Function, owner: Class, summary: Summary) -> set[str]:
+    """The names that a method calls on `self`, and those of the methods of its class that calls led to."""
+    family = {base for base in classes.lineage(owner) if not isinstance(base, str)}
+    first = scope_of(method.node).parameters[:1]
+    calls = (node.func for node in walk(method.node) if isinstance(node, ast.Call))
+    names = {steps[1][1:] for callee in calls if len(steps := steps_of(callee)) == 2 and steps[:1] == first}
+    pending, seen = [summary], {id(summary)}
+    while pending:
+        for edge in pending.pop().calls.values():
+            function = edge.summary.definition
+            if function is not None and id(edge.summary) not in seen and function.owner in family:
+                seen.add(id(edge.summary))
+                pending.append(edge.summary)
+                names.add(function.name)
+    return names
+
+
+def _subclasses(machine: Machine, owner: Class) -> Iterator[Class]:
+    """The classes at the top level of files that have a class among their bases."""
+    users = [(owner.module, owner.name)]
+    users += [(use.module, use.name) for use in machine.elsewhere.users(owner.module, owner.name)]
+    seen: set[Class] = {owner}
+    for module, word in users:
+        for cls in _derived(machine, module, word, owner):
+            if cls not in seen:
+                seen.add(cls)
+                yield cls
+
+
+def _derived(machine: Machine, module: Module, word: str, owner: Class) -> Iterator[Class]:
+    for chunk in module.chunks_with((word,)):
+        if chunk.is_class and machine.concerns(module, chunk):
+            held = machine.global_value(module, chunk.name)
+            if held.kind is Kind.CLASS and hasattr(held.ref, "bases") and owner in classes.lineage(held.ref):
+                yield held.ref
+
+
+def _inherits(machine: Machine, cls: Class, method: Function) -> bool:
+    found = classes.member(machine, cls, method.name)
+    return found is not None and found[1] is method.owner
+
+
+def _overrides(machine: Machine, cls: Class, owner: Class, name: str) -> bool:
+    found, inherited = classes.member(machine, cls, name), classes.member(machine, owner, name)
+    if found is None or found[0].kind is not Kind.FUNCTION:
+        return False
+    return inherited is None or found[1] is not inherited[1]
