@@ -158,7 +158,9 @@ def _of_classes(machine: Machine, module: Module, place: Place) -> Iterator[Writ
 
 
 def _any_concerns(writes: list[Write], place: Place) -> bool:
-    return any(concerns(write, place) and not write.building for write in writes)
+    # What makes an object on first use says nothing of who changes its attributes.
+    known = _changes(writes) if place.path else writes
+    return any(concerns(write, place) and not write.building for write in known)
 
 
 def _changes(writes: list[Write]) -> list[Write]:
