@@ -59,7 +59,8 @@ def writes_reaching(machine: Machine, module: Module, name: str) -> list[Write]:
     for summary in concerned:
         for reached in reachable(summary):
             for effect in reached.summary.effects.values():
-                if effect.event in _WRITES and effect.place[:3] == (Origin.GLOBAL, module.path, name):
+                changes = effect.event in _WRITES and not effect.lazy
+                if changes and effect.place[:3] == (Origin.GLOBAL, module.path, name):
                     steps = (*(step for step in effect.place.path if step != VIEW), *_entry_of(effect))
                     write = Write(effect.path, effect.offset, effect.node, "changed here", steps)
                     found.setdefault(id(effect.node), write)
