@@ -124,7 +124,10 @@ def _is_method(frame: Frame) -> bool:
 
 
 def _tensor_attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> None:
-    if base.place.origin is Origin.ARGUMENT and not base.place.is_view:
+    of_argument = base.place.origin is Origin.ARGUMENT and not base.place.is_view
+    # Whatever tensor it is, tracing records nothing of what `.data` is bound to.
+    lost = name == "data" and not base.place.captured and not frame.static and not frame.opaque
+    if of_argument or lost:
         frame.emit(Event.REBIND_DATA, node, base.place, base, f"{ast.unparse(node)} =")
     elif base.place.captured:
         event = Event.TENSOR_WRITE if name in _TENSOR_METADATA else Event.WRITE

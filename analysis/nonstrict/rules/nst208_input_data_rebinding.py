@@ -13,6 +13,8 @@ Changes of elements are made part of the graph; these are not. They happen to a 
 - `x.data = other`, `x.requires_grad_()`, `x.grad = ...` and attributes are lost without an error, on `aot_eager` and
   `inductor`;
 - `x.resize_()`, `x.unsqueeze_()` and other metadata changes fail, while compiling or at run time;
+- `x.data = other` on a tensor that the function itself made, or on a view, is lost as well: the compiled code computes
+  with what the tensor held before;
 - `.backward()` into an argument fails (`Cannot backprop through mirrored meta`).
 
 With `backend="eager"` all of them seem to work.
@@ -81,7 +83,7 @@ There is no automatic fix: the out-of-place form has to reach whoever relied on 
 ## What is not reported
 
 - In-place operators on elements: `x.add_(1)`, `x.data.add_(1)`, `x.detach().add_(1)`, `x[0] = 0`, and `x.set_(other)`.
-- The same on tensors made in the function, such as `y = x.clone(); y.unsqueeze_(0)`.
+- The same on tensors made in the function, and other changes of these, such as `y = x.clone(); y.unsqueeze_(0)`.
 - Autograd that begins and ends in the function (`torch.autograd.grad`, `backward()` of a detached leaf).
 
 ## References
@@ -96,6 +98,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
+from nonstrict.program.places import Origin
 from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import code
 
@@ -107,7 +110,7 @@ if TYPE_CHECKING:
 
 
 def examine(body: Body) -> Iterator[Finding]:
-    """Yield the changes of an argument tensor's metadata, identity or gradient."""
+    """Yield the changes of an argument tensor's metadata, identity or gradient, and data that is lost in any tensor."""
     for seen in body.observed(Event.REBIND_DATA):
         effect = seen.effect
         if effect.place.captured:
@@ -116,6 +119,12 @@ def examine(body: Body) -> Iterator[Finding]:
         if "backward" in effect.what:
             message = f"{code(effect.what)} writes the gradient of an argument {traced}: torch.compile fails"
             advice = "use `torch.autograd.grad` in the function, or call `backward()` in the caller"
+        elif effect.place.origin is not Origin.ARGUMENT or effect.place.is_view:
+            message = (
+                f"{code(effect.what)} is not recorded {traced}: the compiled code computes with the data that the "
+                "tensor was made with, silently"
+            )
+            advice = "change the elements in place (`x.copy_(...)`), or bind the name to the new tensor"
         else:
             message = (
                 f"{code(effect.what)} changes what an argument tensor is, not its elements, {traced}: the "
