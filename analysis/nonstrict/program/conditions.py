@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import own_scope
 from nonstrict.program import expressions, refinements, settled
 from nonstrict.program.classes import special
 from nonstrict.program.effects import Event
@@ -76,10 +77,21 @@ def trace_verdict(frame: Frame, statement: ast.If) -> bool | None:
             truth = not part_negated
             if len(parts) > 1 and (truth == conjunction or negated):
                 return None
-            if computes(statement):
+            if computes(statement) and not _only_leaves(frame, statement):
                 frame.emit(Event.QUERY, asked, what=trace_question(asked))
             return truth != negated
     return None
+
+
+def _only_leaves(frame: Frame, statement: ast.If) -> bool:
+    """Whether a function that returns nothing is left early: what it checks or logs is not meant for tracing."""
+    blocks = [block for block in (statement.body, statement.orelse) if block]
+    leaves = all(isinstance(block[-1], ast.Return) and len(block) == 1 for block in blocks)
+    function = frame.function
+    if not leaves or function is None:
+        return False
+    returns = (node for node in own_scope(function.node) if isinstance(node, ast.Return))
+    return all(node.value is None or getattr(node.value, "value", ...) is None for node in returns)
 
 
 def trace_question(asked: ast.expr) -> str:
