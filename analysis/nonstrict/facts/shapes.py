@@ -52,6 +52,19 @@ def assigned_once(around: ast.AST, name: str) -> ast.expr | None:
     return None
 
 
+def is_copy_or(one: ast.expr, other: ast.expr) -> bool:
+    """Whether one of two expressions is a copy of the other, or another tensor like it: `x`, `torch.empty_like(x)`."""
+    return _is_like(one, other) or _is_like(other, one)
+
+
+def _is_like(made: ast.expr, original: ast.expr) -> bool:
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute):
+        return False
+    name = last_name(made)
+    source = made.args[0] if name in _LIKE and made.args else made.func.value if name == "clone" else None
+    return source is not None and ast.dump(source) == ast.dump(original)
+
+
 def _of_literal(node: ast.expr) -> tuple[ast.expr, ...] | None:
     """The sizes of `[[1, 2], [3, 4]]` as constants."""
     if isinstance(node, ast.Constant):

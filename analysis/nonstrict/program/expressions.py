@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.facts import shapes
 from nonstrict.facts.walk import walk
 from nonstrict.program import attributes, classes, comparisons, conditions, definition_values, schemas, subscripts
 from nonstrict.program.effects import Event
@@ -268,6 +269,8 @@ def _conditional(frame: Frame, node: ast.IfExp) -> Value:
     frame.env = conditions.narrowed(frame, test, dict(saved), truth=False)
     second = evaluate(frame, node.orelse)
     frame.env = saved
+    if frame.opaque and shapes.is_copy_or(node.body, node.orelse):
+        return first if first.place == FRESH else second
     return join(first, second)
 
 
@@ -313,9 +316,11 @@ def _literal(frame: Frame, kind: Kind, elements: list[ast.expr]) -> Value:
     for index, element in enumerate(elements[:_MAX_ELEMENTS]):
         value = frame.consume(element, evaluate(frame, element)) if not frame.static else evaluate(frame, element)
         if isinstance(element, ast.Starred):
+            heap.open, constant = True, False  # how many they are is not known, nor where the others are
+            heap.loose = heap.element = join(heap.element, elements_of(frame, element, value))
             continue
         constant = constant and (value.const is not NO_CONSTANT or bool(value.flags & Flag.LITERAL))
-        heap.store(index if kind is not Kind.SET else NO_CONSTANT, value)
+        heap.store(NO_CONSTANT if kind is Kind.SET or heap.open else index, value)
         pending |= value.pending
     flags = Flag.LITERAL if constant else Flag.NONE
     return Value(kind, FRESH, heap=heap, flags=flags, pending=pending)
