@@ -31,10 +31,17 @@ def runs_once(machine: Machine, function: Function) -> bool:
 
 def only_decorates(machine: Machine, module: Module, name: str) -> bool:
     """Whether a function at the top level is used for nothing but decorating others there: it runs while importing."""
-    users = [(module, name), *((use.module, use.name) for use in machine.elsewhere.users(module, name))]
-    mentions = [around for user, word in users for around in _mentions(user, word) if around is not None]
-    used = [around for around in mentions if not isinstance(around[-1], (ast.alias, ast.Import, ast.ImportFrom))]
-    return bool(used) and all(_decorates(around) for around in used)
+    own = _uses(module, name)
+    if not all(map(_decorates, own)):
+        return False  # without a look at other files
+    others = [around for use in machine.elsewhere.users(module, name) for around in _uses(use.module, use.name)]
+    return bool(own or others) and all(map(_decorates, others))
+
+
+def _uses(module: Module, name: str) -> list[list[ast.AST]]:
+    """The nodes around each mention of a name but its definition and imports."""
+    mentions = (around for around in _mentions(module, name) if around is not None)
+    return [around for around in mentions if not isinstance(around[-1], (ast.alias, ast.Import, ast.ImportFrom))]
 
 
 def _decorates(around: list[ast.AST]) -> bool:
