@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Region
+    from nonstrict.program.definitions import Class, Region
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.applications import Application
     from nonstrict.program.marks.operators import Operator
@@ -122,12 +122,19 @@ class AppliedMarker:
         No call that was seen at all counts as such; calls of `model.forward(x)` and `super().forward(x)` do not.
         """
         function = self._mark.function
-        if function is None or function.name != "forward" or self._mark.target.kind is not Kind.FUNCTION:
+        if function is None or self._mark.target.kind is not Kind.FUNCTION:
             return False
         if function.owner is None or not classes.is_module(function.owner):
             return False
+        if function.name != "forward" and not self._is_bound_as_forward(function.owner):
+            return False
         calls = callers.calls_of(self._machine, self._mark)
         return not calls or any(last_name(call.node) != "forward" for call in calls)
+
+    def _is_bound_as_forward(self, owner: Class) -> bool:
+        """Whether the body of a class says `forward = marker(method)`."""
+        bound = (node for node in owner.node.body if isinstance(node, ast.Assign) and node.value is self._mark.node)
+        return any(last_name(target) == "forward" for node in bound for target in node.targets)
 
     @property
     def is_compiled(self) -> bool:
