@@ -10,10 +10,11 @@ from nonstrict.facts.strings import is_code
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE
+from nonstrict.program.marks import wrappers
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
     from nonstrict.facts.outline import Chunk
@@ -26,6 +27,8 @@ NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.C
 #: What makes or implements an operator by its second argument, and how that looks inside a function.
 _REGISTERING = frozenset({"impl", "custom_op", "triton_op"})
 _REGISTERED = re.compile(r"^[ \t]+[^#\n]*\b(?:impl|custom_op|triton_op)\(", re.MULTILINE)
+#: Words of markers that are no business of what stores or returns a function: they trace or compile it.
+_AT_ONCE = frozenset(name.rpartition(".")[2] for name in MARKERS) - WRAPPABLE
 #: Longer functions do more than hand a function to a marker.
 _WRAPPER_LENGTH = 2_500
 #: The start of a function behind its decorators, to its name.
@@ -37,6 +40,10 @@ _RENAMED = re.compile(r"[\s\\]+as\b")
 _SET_TO = re.compile(r"=[\s\\]*\(?\s*(?:[\w.]*staticmethod\(\s*)?[\w.]*$")
 _LONGEST_SET_TO = 200
 _CALLED = re.compile(r"[ \t]*\(")
+#: What a function does with what it made: without any of these it is no wrapper.
+_KEEPS = re.compile(r"\breturn\b|\]\s*=|\.(?:append|add|insert|setdefault)\(")
+#: An attribute that is looked up by a string: `getattr(namespace, "nonstrict_trace", None)`.
+LOOKED_UP = re.compile(r"\bgetattr\(\s*[\w.]+,\s*[\"'](\w+)[\"']")
 #: What stands behind a name that is neither applied nor handed on: an attribute of it is read, or it is a parameter.
 _OTHERWISE = re.compile(r"\s*(?:\.|:|=(?!=))")
 
@@ -51,18 +58,28 @@ def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
                 found.add(name)
             elif binding.kind == "assign" and binding.node is not None and _may_alias(binding.node, wanted | found):
                 value = machine.global_value(module, name)
-                if any(_is_marker(alternative) for alternative in value.alternatives()):
-                    found.add(name)
+                found |= {name} if _gives_marker(value, wanted | found) else set[str]()
     for chunk in module.chunks_with(wanted | found):
         names = wanted | found
         if chunk.is_class:
-            if _may_hold(module, chunk, names):
-                found |= _held_by_class(module.outline.glimpse(chunk), names)
+            found |= _of_class(module, chunk, names)
         elif chunk.length < _WRAPPER_LENGTH and _may_wrap(module, chunk, names):
             node = module.outline.glimpse(chunk)
-            if isinstance(node, ast.FunctionDef) and _is_wrapper(node, names):
+            if isinstance(node, ast.FunctionDef) and (
+                wrappers.is_wrapper(node, names) or wrappers.is_registrar(node, names - _AT_ONCE)
+            ):
                 found.add(chunk.name)
     return found | _made_by(machine, module, found)
+
+
+def _of_class(module: Module, chunk: Chunk, names: AbstractSet[str]) -> set[str]:
+    """The attributes of a class that are a marker, and the names by which it marks what it is given."""
+    found = _held_by_class(module.outline.glimpse(chunk), names) if _may_hold(module, chunk, names) else set[str]()
+    marking = names - _AT_ONCE
+    if _may_apply(module, chunk, marking):
+        node = module.outline.glimpse(chunk)
+        found |= wrappers.marking_members(node, marking) if isinstance(node, ast.ClassDef) else set[str]()
+    return found
 
 
 def registrars(module: Module) -> set[str]:
@@ -93,16 +110,22 @@ def _registers(function: ast.FunctionDef) -> bool:
     return False
 
 
-def _made_by(machine: Machine, module: Module, wrappers: set[str]) -> set[str]:
-    """Top-level names that hold the decorator which a factory of decorators returned: `mark = traced("name")`."""
+def _made_by(machine: Machine, module: Module, makers: set[str]) -> set[str]:
+    """Top-level names that hold what a function of the module returned: a marker, or a decorator that applies one."""
     found: set[str] = set()
-    for name, bindings in module.bindings.items() if wrappers else ():
+    for name, bindings in module.bindings.items() if makers else ():
         made = (binding.node for binding in bindings if binding.kind == "assign")
-        if any(isinstance(node, ast.Call) and last_name(node) in wrappers for node in made):
-            value = machine.global_value(module, name)
-            if value.kind is Kind.FUNCTION and value.ref.closure is not None and len(value.ref.node.args.args) == 1:
-                found.add(name)
+        called = any(isinstance(node, ast.Call) and last_name(node) in makers for node in made)
+        if called and any(map(_decorates, machine.global_value(module, name).alternatives())):
+            found.add(name)
     return found
+
+
+def _decorates(value: Value) -> bool:
+    """Whether a value is a marker, a function made in another that takes one argument, or an object of the program."""
+    if value.kind is Kind.FUNCTION:
+        return value.ref.closure is not None and len(value.ref.node.args.args) == 1
+    return value.kind is Kind.OBJECT or is_marker(value)
 
 
 def _may_rename(module: Module, words: AbstractSet[str]) -> bool:
@@ -135,9 +158,27 @@ def _mentions(node: ast.AST, names: AbstractSet[str]) -> bool:
     return False
 
 
-def _is_marker(value: Value) -> bool:
+def _gives_marker(value: Value, words: AbstractSet[str]) -> bool:
+    """Whether a value may be a marker, a table of markers, or a lambda that applies one."""
+    return holds_marker(value) or any(_is_wrapping_lambda(one, words) for one in value.alternatives())
+
+
+def _is_wrapping_lambda(value: Value, words: AbstractSet[str]) -> bool:
+    node = value.ref.node if value.kind is Kind.FUNCTION else None
+    return isinstance(node, ast.Lambda) and wrappers.is_wrapper(node, words)
+
+
+def holds_marker(value: Value) -> bool:
+    """Whether a value may be a marker, or a container of which one is an item."""
+    if value.kind in (Kind.DICT, Kind.LIST, Kind.TUPLE):
+        return value.heap is not None and any(map(is_marker, value.heap.items.values()))
+    return any(map(is_marker, value.alternatives()))
+
+
+def is_marker(value: Value) -> bool:
+    """Whether a value is a marker, perhaps with arguments bound."""
     if value.kind is Kind.PARTIAL:
-        return _is_marker(value.ref[0])
+        return is_marker(value.ref[0])
     return value.kind is Kind.EXTERNAL and value.ref in MARKERS
 
 
@@ -164,11 +205,13 @@ def _held_by_class(node: ast.AST | None, words: AbstractSet[str]) -> set[str]:
 
 
 def _may_wrap(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:
-    """Whether a function returns something, and applies a word, or hands one on, behind its decorators and name."""
+    """Whether a function returns or stores something, and applies a word, or hands one on, behind its name."""
     text = chunk.text
     header = _HEADER.search(text)
-    if "return" not in text:
+    if not _KEEPS.search(text):
         return False
+    if any(match[1] in words for match in LOOKED_UP.finditer(text)):
+        return True
     code, strings = module.source.code, module.outline.strings
     first = chunk.start + (header.end() if header else 0)
     return any(
@@ -180,59 +223,12 @@ def _may_wrap(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:
     )
 
 
-def _is_wrapper(node: ast.FunctionDef | ast.AsyncFunctionDef, words: AbstractSet[str]) -> bool:
-    """Whether a function returns what a marker makes of a parameter or of a function defined in it."""
-    marked = {
-        inner.name
-        for inner in walk(node)
-        if isinstance(inner, ast.FunctionDef) and inner is not node and _decorated(inner, words)
-    }
-    applied = set[str]()
-    for inner in walk(node):
-        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call) and last_name(inner.value) in words:
-            names = {last_name(target) for target in inner.targets}
-            marked |= names
-            given = {last_name(argument) for argument in inner.value.args}
-            applied |= names if given & {one.arg for one in node.args.args} else set[str]()
-    inner_functions = {inner.name for inner in walk(node) if isinstance(inner, ast.FunctionDef)} - {node.name}
-    for inner in walk(node):
-        if not isinstance(inner, ast.Return) or inner.value is None:
-            continue
-        for value in _choices(inner.value):
-            if last_name(value) in words or (isinstance(value, ast.Name) and value.id in marked):
-                return True
-            if isinstance(value, ast.Call) and any(last_name(argument) in words for argument in value.args):
-                return True
-            if (
-                isinstance(value, ast.Name)
-                and value.id in inner_functions
-                and _returns_marked(node, value.id, {*words, *applied})
-            ):
-                return True
-            if isinstance(value, ast.Lambda) and last_name(value.body) in words:
-                return True
-    return False
-
-
-def _choices(value: ast.expr) -> Iterator[ast.expr]:
-    """The expressions that `a if test else b` and `a or b` choose from."""
-    if isinstance(value, ast.IfExp):
-        yield from _choices(value.body)
-        yield from _choices(value.orelse)
-    elif isinstance(value, ast.BoolOp):
-        for part in value.values:
-            yield from _choices(part)
-    else:
-        yield value
-
-
-def _decorated(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
-    return any(last_name(decorator) in words for decorator in node.decorator_list)
-
-
-def _returns_marked(outer: ast.AST, name: str, words: AbstractSet[str]) -> bool:
-    """Whether a function nested in a decorator factory returns what a marker makes."""
-    for inner in walk(outer):
-        if isinstance(inner, ast.FunctionDef) and inner.name == name and inner is not outer:
-            return _is_wrapper(inner, words)
-    return False
+def _may_apply(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:
+    """Whether the text of a class calls a word elsewhere than in a decorator."""
+    code, strings = module.source.code, module.outline.strings
+    return any(
+        _CALLED.match(code, end)
+        and not _line_before(code, start).lstrip().startswith("@")
+        and is_code(code, strings, start)
+        for start, end in module.places_in(chunk, words)
+    )

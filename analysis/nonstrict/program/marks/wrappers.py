@@ -1,0 +1,145 @@
+"""Functions and classes that mark what they are given, or give a marker, as far as their text tells."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
+
+    from nonstrict.facts.scopes import FunctionNode
+
+_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: Methods that put an argument into a container.
+_STORING = frozenset({"append", "add", "insert", "setdefault", "__setitem__"})
+
+
+def is_wrapper(node: FunctionNode, words: AbstractSet[str]) -> bool:
+    """Whether a function returns a marker, or what one makes of a parameter or of a function defined in it."""
+    if isinstance(node, ast.Lambda):
+        return _marks_given(node.body, words, _given(node))
+    marked, applied = _bound_to_marked(node, words)
+    functions = {inner.name for inner in walk(node) if isinstance(inner, ast.FunctionDef)} - {node.name}
+    for inner in walk(node):
+        for value in _choices(inner.value) if isinstance(inner, ast.Return) and inner.value is not None else ():
+            if last_name(value) in words or (isinstance(value, ast.Name) and value.id in marked):
+                return True
+            if isinstance(value, ast.Call) and any(last_name(argument) in words for argument in value.args):
+                return True
+            nested = isinstance(value, ast.Name) and value.id in functions
+            if nested and _returns_marked(node, value.id, {*words, *applied}):
+                return True
+            if isinstance(value, ast.Lambda) and last_name(value.body) in words:
+                return True
+    return False
+
+
+def is_registrar(node: FunctionNode, words: AbstractSet[str]) -> bool:
+    """Whether a function, or one inside it, stores what a marker makes of a parameter: `TABLE[name] = mark(fn)`."""
+    given = _given(node)
+    made: set[str] = set()
+    for inner in walk(node):
+        if isinstance(inner, ast.Assign) and _marks_given(inner.value, words, given):
+            made |= {target.id for target in inner.targets if isinstance(target, ast.Name)}
+    for inner in walk(node):
+        for value in _stored(inner):
+            if _marks_given(value, words, given) or (isinstance(value, ast.Name) and value.id in made):
+                return True
+    return False
+
+
+def marking_members(node: ast.ClassDef, words: AbstractSet[str]) -> set[str]:
+    """The names by which a class marks what it is given: methods, and its own if it or its instances are called."""
+    methods = {method.name: method for method in node.body if isinstance(method, ast.FunctionDef)}
+    caller = methods.get("__call__")
+    own = {*words, "self"} if caller is not None and _marks(caller, words) else words
+    found = {name for name, method in methods.items() if _marks(method, own)}
+    called = {node.name} if found & {"__init__", "__call__"} else set[str]()
+    return {name for name in found if not name.startswith("__")} | called
+
+
+def gives_marker(value: ast.expr, words: AbstractSet[str]) -> bool:
+    """Whether an expression is a marker: its name, or `getattr` of it."""
+    if isinstance(value, ast.Call):
+        name = value.args[1] if last_name(value) == "getattr" and len(value.args) > 1 else None
+        return isinstance(name, ast.Constant) and name.value in words
+    return isinstance(value, (ast.Name, ast.Attribute)) and last_name(value) in words
+
+
+def _marks(node: FunctionNode, words: AbstractSet[str]) -> bool:
+    return is_wrapper(node, words) or is_registrar(node, words)
+
+
+def _marks_given(value: ast.expr, words: AbstractSet[str], given: AbstractSet[str]) -> bool:
+    """Whether a value is what a marker makes of one of some names."""
+    if not isinstance(value, ast.Call) or last_name(value) not in words:
+        return False
+    arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
+    return any(isinstance(argument, ast.Name) and argument.id in given for argument in arguments)
+
+
+def _given(node: ast.AST) -> set[str]:
+    """The parameters of a function and of those inside it."""
+    return {inner.arg for inner in walk(node) if isinstance(inner, ast.arg)}
+
+
+def _stored(node: ast.AST) -> list[ast.expr]:
+    """What a node puts into a container or an object."""
+    if isinstance(node, ast.Assign):
+        kept = any(isinstance(target, (ast.Subscript, ast.Attribute)) for target in node.targets)
+        return [node.value] if kept else []
+    storing = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORING
+    return node.args if storing and isinstance(node, ast.Call) else []
+
+
+def _bound_to_marked(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, words: AbstractSet[str]
+) -> tuple[set[str], set[str]]:
+    """The names in a function that hold a marker or what one made, and those that one made of a parameter."""
+    marked = {
+        inner.name
+        for inner in walk(node)
+        if isinstance(inner, ast.FunctionDef) and inner is not node and _decorated(inner, words)
+    }
+    applied = set[str]()
+    parameters = {one.arg for one in node.args.args}
+    for inner in walk(node):
+        if not isinstance(inner, ast.Assign):
+            continue
+        names = {last_name(target) for target in inner.targets}
+        if gives_marker(inner.value, words):
+            marked |= names
+        elif isinstance(inner.value, ast.Call) and last_name(inner.value) in words:
+            marked |= names
+            given = {last_name(argument) for argument in inner.value.args}
+            applied |= names if given & parameters else set[str]()
+    return marked, applied
+
+
+def _choices(value: ast.expr) -> Iterator[ast.expr]:
+    """The expressions that `a if test else b` and `a or b` choose from."""
+    if isinstance(value, ast.IfExp):
+        yield from _choices(value.body)
+        yield from _choices(value.orelse)
+    elif isinstance(value, ast.BoolOp):
+        for part in value.values:
+            yield from _choices(part)
+    else:
+        yield value
+
+
+def _decorated(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
+    return any(last_name(decorator) in words for decorator in node.decorator_list)
+
+
+def _returns_marked(outer: ast.AST, name: str, words: AbstractSet[str]) -> bool:
+    """Whether a function nested in a decorator factory returns what a marker makes."""
+    for inner in walk(outer):
+        if isinstance(inner, ast.FunctionDef) and inner.name == name and inner is not outer:
+            return is_wrapper(inner, words)
+    return False
