@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.targets import last_name
-from nonstrict.knowledge.operators import tensor_attribute, tensor_method
+from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import attributes, classes, conditions, expressions, stores, subscripts
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
@@ -332,6 +332,13 @@ def _getattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
     return found
 
 
+def _import_module(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    name = positional[0].const if len(positional) == 1 else None
+    if isinstance(name, str) and (torch_kind(name) == "module" or frame.machine.project.find(name, frame.module)):
+        return Value(Kind.PYTHON_MODULE, FRESH, name)
+    return UNKNOWN
+
+
 def _hasattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if len(positional) == 2 and isinstance(positional[1].const, str):
         value, name = positional[0], positional[1].const
@@ -454,6 +461,7 @@ SPECIAL: dict[str, Handler] = {
     "builtins.id": _identity,
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
+    "importlib.import_module": _import_module,
     "builtins.setattr": _setattr,
     "builtins.super": _super,
     **pytrees.HANDLERS,

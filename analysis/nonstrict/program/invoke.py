@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from nonstrict.facts import endings
 from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
+from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program import classes, externals, methods, parameters, unseen
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame, traced
 from nonstrict.program.marks import marking, operators
+from nonstrict.program.marks.aliases import holds_marker
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
@@ -139,7 +141,14 @@ def _external_instance(
         return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
     if callee.ref == NAMED_TUPLE and callee.heap is not None and callee.heap.items:
         return _named_tuple(list(callee.heap.items), positional, keywords)
+    if frame.static and len(positional) == 1 and _is_mode(callee) and positional[0].kind in CALLABLES:
+        return positional[0]
     return _unknown(frame, node, callee, positional, keywords)
+
+
+def _is_mode(callee: Value) -> bool:
+    """Whether a value is a mode of torch, which as a decorator leaves what the function is: `no_grad()(fn)`."""
+    return isinstance(callee.ref, str) and torch_kind(callee.ref) == "context-manager"
 
 
 def _named_tuple(fields: list[object], positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -215,7 +224,12 @@ def follow(
     _hand_over(frame, node, (*positional, *keywords.values()))
     if frame.static:
         machine.static_calls.setdefault(function.node, []).append((frame, node, tuple(positional), dict(keywords)))
-    if (frame.static and not _worth_following(frame, function)) or frame.depth >= _MAX_DEPTH or machine.budget <= 0:
+    given = (*positional, *keywords.values())
+    if (
+        (frame.static and not _worth_following(frame, function, given))
+        or frame.depth >= _MAX_DEPTH
+        or machine.budget <= 0
+    ):
         unseen.note(frame, node, unseen.Why.BUDGET, function.qualname)
         return _returned_without_looking(frame, function)
     bound = parameters.bind(frame, function, positional, keywords)
@@ -258,18 +272,25 @@ def _replaced_defaults(frame: Frame, node: ast.AST, function: Function, given: i
         frame.emit(Event.READ, node, place, container(Kind.TUPLE))
 
 
-def _worth_following(frame: Frame, function: Function) -> bool:
+def _worth_following(frame: Frame, function: Function, given: Sequence[Value]) -> bool:
     """Whether static code has to know what a callee does: constructors and their helpers, what may mark, globals."""
     if frame.depth >= frame.machine.static_depth:
         return False
     if frame.at_module_level or function.name == "__init__":
         return True
-    if frame.machine.may_mark(function.node):
+    if frame.machine.may_mark(function.node) or _has_marker(function, given):
         return True
     around = frame.function
     if around is None or not (around.name == "__init__" or frame.machine.may_mark(around.node)):
         return False
     return endings.makes_callable(function.node)
+
+
+def _has_marker(function: Function, given: Sequence[Value]) -> bool:
+    """Whether a function is given a marker, or was made by one that was: `compose(no_grad(), nonstrict_trace)`."""
+    if function.closure is not None and any(map(holds_marker, function.closure.env.values())):
+        return True
+    return any(map(holds_marker, given))
 
 
 def _hand_over(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:

@@ -16,7 +16,7 @@ from nonstrict.program.effects import Event, handles
 from nonstrict.program.expressions import elements_of, evaluate, use
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks
-from nonstrict.program.values import BOOL, NONE, UNKNOWN, Kind, Value, join
+from nonstrict.program.values import BOOL, NONE, REVERSED, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -181,7 +181,8 @@ def _unrolled(frame: Frame, statement: ast.For | ast.AsyncFor, iterable: Value) 
         return False
     if not 0 < len(heap.items) <= _MAX_UNROLLED or not all(isinstance(key, int) for key in heap.items):
         return False
-    for value in list(heap.items.values()):
+    elements = list(heap.items.values())
+    for value in reversed(elements) if iterable.ref == REVERSED else elements:
         stores.store(frame, statement.target, value, statement.iter)
         execute(frame, statement.body)
         frame.done = False
