@@ -19,7 +19,7 @@ _CACHES = frozenset({"functools.lru_cache", "functools.cache", "functools.cached
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property", "torch.jit.unused_property"})
 _CONTEXT_MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 #: Kinds of decorators that are defined in the program, or made from what is.
-_OF_PROGRAM = frozenset({Kind.FUNCTION, Kind.PARTIAL, Kind.BOUND, Kind.CLASS})
+_OF_PROGRAM = frozenset({Kind.FUNCTION, Kind.PARTIAL, Kind.BOUND, Kind.CLASS, Kind.OBJECT})
 _TRITON = frozenset({"triton.jit", "triton.runtime.jit.jit", "triton.autotune", "triton.heuristics"})
 
 
