@@ -156,7 +156,7 @@ WRAPPABLE = frozenset(
     for name, marker in MARKERS.items()
     if marker.kind in ("nonstrict", "in-graph", "constant-result")
 )
-_MAY_WRAP = (*sorted(WRAPPABLE), "fullgraph")
+_MAY_WRAP = (*sorted(WRAPPABLE), "fullgraph", "make_fx", "aot_function")
 #: Operators that are declared in a block: by a helper, perhaps.
 _OPERATOR_INSIDE = re.compile(r"^[ \t]+[^#\n]*\b(?:custom_op|triton_op)\(", re.MULTILINE)
 _WRAPPED = re.compile(r"\b(?:" + "|".join(_MAY_WRAP) + r")\b")

@@ -99,9 +99,21 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
     if marker is not None or _is_program(callee) or _is_marker(callee):
         frame.application = (frame.module.path, frame.offset, decorator)
         result = frame.machine.call(frame, decorator, callee, [value], {})
+        _look_into(frame, decorator, value, result)
         return value if result.kind is Kind.UNKNOWN else result
     _register(frame, decorator, callee, value)
     return value
+
+
+def _look_into(frame: Frame, decorator: ast.expr, value: Value, result: Value) -> None:
+    """Run what a decorator put around a function once, where it applies a marker when it is called."""
+    if result.kind is not Kind.FUNCTION or result.ref is value.ref or not frame.static:
+        return
+    made = result.ref.closure is not None and result.ref.closure.caller is not None
+    if made and frame.machine.may_mark(result.ref.node):
+        arguments = result.ref.node.args
+        named = {argument.arg: UNKNOWN for argument in arguments.kwonlyargs}
+        frame.machine.call(frame, decorator, result, [UNKNOWN] * len((*arguments.posonlyargs, *arguments.args)), named)
 
 
 def _is_program(callee: Value) -> bool:

@@ -29,6 +29,9 @@ _REGISTERING = frozenset({"impl", "custom_op", "triton_op"})
 _REGISTERED = re.compile(r"^[ \t]+[^#\n]*\b(?:impl|custom_op|triton_op)\(", re.MULTILINE)
 #: Words of markers that are no business of what stores or returns a function: they trace or compile it.
 _AT_ONCE = frozenset(name.rpartition(".")[2] for name in MARKERS) - WRAPPABLE
+#: What traces a function at once and returns the graph, and what a function that does so later contains.
+_TRACERS = frozenset({"make_fx", "aot_function"})
+_NESTED = re.compile(r"^[ \t]+(?:async[ \t]+)?def[ \t]", re.MULTILINE)
 #: Longer functions do more than hand a function to a marker.
 _WRAPPER_LENGTH = 2_500
 #: The start of a function behind its decorators, to its name.
@@ -82,7 +85,28 @@ def _of_class(module: Module, chunk: Chunk, names: AbstractSet[str]) -> set[str]
     return found
 
 
-def registrars(module: Module) -> set[str]:
+def makers(module: Module) -> set[str]:
+    """Top-level functions that make something other than a marked function of a function that they are given.
+
+    An operator, or a function that traces the given one when it is called.
+    """
+    return _registrars(module) | _tracers(module)
+
+
+def _tracers(module: Module) -> set[str]:
+    """Top-level functions whose result traces the function that they, or functions inside them, are given."""
+    found: set[str] = set()
+    if not any(word in module.source.code for word in _TRACERS):
+        return found
+    for chunk in module.chunks_with(_TRACERS):
+        short = not chunk.is_class and chunk.length < _WRAPPER_LENGTH and _NESTED.search(chunk.text)
+        node = module.outline.glimpse(chunk) if short else None
+        if isinstance(node, ast.FunctionDef) and wrappers.traces_later(node, _TRACERS):
+            found.add(chunk.name)
+    return found
+
+
+def _registrars(module: Module) -> set[str]:
     """Top-level functions that make an operator of a function that they, or functions inside them, are given."""
     code = module.source.code
     words = {word for word in _REGISTERING if word in code and (word != "impl" or "Library" in code)}
@@ -110,12 +134,12 @@ def _registers(function: ast.FunctionDef) -> bool:
     return False
 
 
-def _made_by(machine: Machine, module: Module, makers: set[str]) -> set[str]:
+def _made_by(machine: Machine, module: Module, factories: set[str]) -> set[str]:
     """Top-level names that hold what a function of the module returned: a marker, or a decorator that applies one."""
     found: set[str] = set()
-    for name, bindings in module.bindings.items() if makers else ():
+    for name, bindings in module.bindings.items() if factories else ():
         made = (binding.node for binding in bindings if binding.kind == "assign")
-        called = any(isinstance(node, ast.Call) and last_name(node) in makers for node in made)
+        called = any(isinstance(node, ast.Call) and last_name(node) in factories for node in made)
         if called and any(map(_decorates, machine.global_value(module, name).alternatives())):
             found.add(name)
     return found

@@ -14,7 +14,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE
 from nonstrict.program import classes, definition_values
-from nonstrict.program.marks.aliases import NAMING, aliases, registrars
+from nonstrict.program.marks.aliases import NAMING, aliases, makers
 from nonstrict.program.places import Origin, Place
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> 
     if not any(True for _ in _applications(module, words)):
         return
     machine.begin()
-    names = set(words) | aliases(machine, module, words) | registrars(module)
+    names = set(words) | aliases(machine, module, words) | makers(module)
     machine.words |= names - _COMMON_WORDS
     run_shell(machine, module, names | _HOOKS)
     exact = module.outline.exact
@@ -122,7 +122,7 @@ def exported(machine: Machine, module: Module, words: AbstractSet[str] = WRAPPAB
     code = module.source.code
     if any(word in code for word in _STRICT_WORDS) and _STRICT.search(code):
         words = words | REGION_WORDS
-    return (aliases(machine, module, words) | registrars(module)) - WORDS - words
+    return (aliases(machine, module, words) | makers(module)) - WORDS - words
 
 
 def _applications(module: Module, names: Iterable[str]) -> Iterator[int]:

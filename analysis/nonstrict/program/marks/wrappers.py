@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.targets import last_name
-from nonstrict.facts.walk import walk
+from nonstrict.facts.walk import own_scope, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +32,8 @@ def is_wrapper(node: FunctionNode, words: AbstractSet[str]) -> bool:
                 return True
             if isinstance(value, ast.Call) and any(last_name(argument) in words for argument in value.args):
                 return True
-            nested = isinstance(value, ast.Name) and value.id in functions
-            if nested and _returns_marked(node, value.id, {*words, *applied}):
+            nested = value.id if isinstance(value, ast.Name) and value.id in functions else ""
+            if nested and _returns_marked(node, nested, {*words, *applied}):
                 return True
             if isinstance(value, ast.Lambda) and last_name(value.body) in words:
                 return True
@@ -50,6 +51,23 @@ def is_registrar(node: FunctionNode, words: AbstractSet[str]) -> bool:
         for value in _stored(inner):
             if _marks_given(value, words, given) or (isinstance(value, ast.Name) and value.id in made):
                 return True
+    return False
+
+
+def traces_later(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
+    """Whether a function, or one inside it, returns a function in which a marker is applied to its own parameter."""
+    for outer in walk(node):
+        if not isinstance(outer, _Function):
+            continue
+        returned = {
+            last_name(inner.value) for inner in own_scope(outer) if isinstance(inner, ast.Return) and inner.value
+        }
+        given = set(parameter_names(outer.args))
+        for inner in own_scope(outer):
+            if isinstance(inner, _Function) and inner.name in returned:
+                captured = given.difference(parameter_names(inner.args))
+                if any(isinstance(call, ast.Call) and _marks_given(call, words, captured) for call in walk(inner)):
+                    return True
     return False
 
 
