@@ -18,6 +18,7 @@ from nonstrict.program.values import (
     CONTAINERS,
     NONE,
     NUMBER,
+    PARTIAL_METHOD,
     PRIMITIVES,
     SETTING,
     SIZE,
@@ -152,6 +153,8 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         if inherited.kind is Kind.FUNCTION:
             frame.identified(node, base)
             return _method(frame, node, base, inherited)
+        if inherited.const == PARTIAL_METHOD:
+            return _partial_method(frame, node, base, inherited)
         if inherited.kind is not Kind.MARKED:
             _plain_attribute(frame, node, base, inherited, name)
         return held(base, inherited)
@@ -209,6 +212,13 @@ def _method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
             breaks.statement(frame, node, "object-cached-property")
         return frame.machine.call(frame, node, bound, [], {})
     return bound
+
+
+def _partial_method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
+    """A method with some of its arguments given: `twice = partialmethod(scale, factor=2)`."""
+    target, positional, keywords = member.ref
+    bound = _method(frame, node, base, target) if target.kind is Kind.FUNCTION else UNKNOWN
+    return Value(Kind.PARTIAL, FRESH, (bound, positional, keywords))
 
 
 def _plain_attribute(frame: Frame, node: ast.AST, base: Value, value: Value, name: str) -> None:

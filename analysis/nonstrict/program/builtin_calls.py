@@ -22,6 +22,7 @@ from nonstrict.program.values import (
     NO_CONSTANT,
     NONE,
     NUMBER,
+    PARTIAL_METHOD,
     RANGE,
     REVERSED,
     STRING,
@@ -388,6 +389,10 @@ def _partial(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
     return Value(Kind.PARTIAL, FRESH, (positional[0], tuple(positional[1:]), tuple(keywords.items())))
 
 
+def _partial_method(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return _partial(frame, node, positional, keywords)._replace(const=PARTIAL_METHOD)
+
+
 def _wraps(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     return Value(Kind.EXTERNAL, FRESH, "nonstrict.identity")
 
@@ -468,6 +473,7 @@ SPECIAL: dict[str, Handler] = {
     "collections.namedtuple": _named_tuple,
     "typing.NamedTuple": _named_tuple,
     "functools.partial": _partial,
+    "functools.partialmethod": _partial_method,
     "functools.wraps": _wraps,
     "functools.update_wrapper": _same,
     "nonstrict.identity": _same,

@@ -20,7 +20,11 @@ _PROPERTIES = frozenset({"builtins.property", "functools.cached_property", "torc
 _CONTEXT_MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 #: Kinds of decorators that are defined in the program, or made from what is.
 _OF_PROGRAM = frozenset({Kind.FUNCTION, Kind.PARTIAL, Kind.BOUND, Kind.CLASS, Kind.OBJECT})
-_TRITON = frozenset({"triton.jit", "triton.runtime.jit.jit", "triton.autotune", "triton.heuristics"})
+#: Decorators that change what calling a function does, and what the function is known to be then.
+_TRAITS = {
+    **dict.fromkeys(("triton.jit", "triton.runtime.jit.jit", "triton.autotune", "triton.heuristics"), "triton"),
+    **dict.fromkeys(("functools.singledispatch", "functools.singledispatchmethod"), "generic"),
+}
 
 
 def define(frame: Frame, node: ast.AST, offset: int, owner: Class | None = None) -> Value:
@@ -86,8 +90,8 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
             function.context_manager = True
         if name.endswith("inference_mode") and name.startswith("torch."):
             function.modes.append(decorator)
-        if name in _TRITON:
-            function.traits.add("triton")
+        if name in _TRAITS:
+            function.traits.add(_TRAITS[name])
     if name in ("builtins.staticmethod", "builtins.classmethod"):
         if value.kind is Kind.MARKED and value.ref.function is not None:
             value.ref.function.binding = "static" if name.endswith("staticmethod") else "class"

@@ -9,7 +9,7 @@ from nonstrict.facts import endings
 from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.operators import torch_kind
-from nonstrict.program import classes, externals, methods, parameters, unseen
+from nonstrict.program import classes, externals, generics, methods, parameters, unseen
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame, traced
@@ -72,14 +72,24 @@ def _function(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
         if frame.region:
             return UNKNOWN  # a Triton kernel, which Dynamo traces
         return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
-    return follow(frame, node, callee.ref, positional, keywords)
+    return _chosen(frame, node, callee.ref, positional, keywords)
 
 
 def _bound(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     receiver, function = callee.ref
     if isinstance(function, Function):
-        return follow(frame, node, function, [receiver, *positional], keywords)
+        return _chosen(frame, node, function, [receiver, *positional], keywords)
     return call(frame, node, function, [receiver, *positional], keywords)
+
+
+def _chosen(
+    frame: Frame, node: ast.AST, function: Function, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """The result of calling a function, of a generic one the implementation for the type of its first argument."""
+    chosen = generics.implementation(frame, function, positional) if "generic" in function.traits else function
+    if chosen is None:
+        return _unknown(frame, node, UNKNOWN, positional, keywords)
+    return follow(frame, node, chosen, positional, keywords)
 
 
 def _partial(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.outline import Chunk
     from nonstrict.findings import Related
     from nonstrict.program.definitions import Class, Function, Mark, Region
+    from nonstrict.program.generics import Registered
     from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
@@ -81,6 +82,8 @@ class Machine:
         self.regions: dict[ast.AST, Region] = {}
         #: functions that Dynamo knows by their identity not to look into
         self.allowed: set[Function] = set()
+        #: what is registered with generic functions (`nonstrict.program.generics`)
+        self.generics: dict[Function, list[Registered]] = {}
         #: custom operators by name
         self.operators: dict[str, Operator] = {}
         #: functions as `torch.compiler.disable` returns them

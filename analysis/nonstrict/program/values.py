@@ -172,6 +172,8 @@ NAMED_TUPLE = "collections.namedtuple"
 TYPE = "builtins.type"
 RANGE = "builtins.range"
 REVERSED = "builtins.reversed"
+#: What a partial holds as `const` that an instance of the class around it becomes the first argument of.
+PARTIAL_METHOD = "functools.partialmethod"
 BYTES = "builtins.bytes"
 BYTEARRAY = "builtins.bytearray"
 ELLIPSIS = "builtins.Ellipsis"

@@ -10,14 +10,14 @@ from nonstrict.facts.closures import loads
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.program import classes
+from nonstrict.program import classes, generics
 from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
@@ -132,7 +132,7 @@ def marked_value(frame: Frame, node: ast.AST, name: str, target: Value, position
     marker = MARKERS[name]
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
     marked: Value | None = None
-    for alternative in target.alternatives():
+    for alternative in _implementations(frame, target):
         if alternative.kind not in _CALLABLE and alternative.kind is not Kind.EXTERNAL:
             continue
         function = function_of(frame.machine, alternative)
@@ -148,6 +148,15 @@ def marked_value(frame: Frame, node: ast.AST, name: str, target: Value, position
             _exported(frame, node, mark, positional[1])
         marked = join(marked, Value(Kind.MARKED, FRESH, mark))
     return marked or UNKNOWN
+
+
+def _implementations(frame: Frame, target: Value) -> Iterator[Value]:
+    """What a callable may be: of a generic function, each of its implementations."""
+    for alternative in target.alternatives():
+        yield alternative
+        if alternative.kind is Kind.FUNCTION and "generic" in alternative.ref.traits:
+            functions = dict.fromkeys(one.function for one in generics.registered_with(frame, alternative.ref))
+            yield from (alternative._replace(ref=function) for function in functions)
 
 
 def known_by_identity(machine: Machine, function: Function) -> Mark | None:
