@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.execution import entries
 from nonstrict.facts.scopes import scope_of
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from nonstrict.program.writers.elsewhere import Asked, Bytes
     from nonstrict.program.writers.writes import Write
 
+#: A call seen in static code: where, and what is passed.
+StaticCall: TypeAlias = "tuple[Frame, ast.AST, tuple[Value, ...], dict[str, Value]]"
 #: How many functions one marked function may reach before what lies further is taken as unknown.
 BUDGET = 400
 #: How deep calls are followed from code outside traced bodies, where only values matter.
@@ -91,7 +93,7 @@ class Machine:
         #: calls that may reach several marked functions, by the identity of the first
         self.dispatches: dict[int, list[tuple[str, int, ast.AST]]] = {}
         #: calls of functions seen in static code: positional and keyword values
-        self.static_calls: dict[ast.AST, list[tuple[Frame, ast.AST, tuple[Value, ...], dict[str, Value]]]] = {}
+        self.static_calls: dict[ast.AST, list[StaticCall]] = {}
         #: the names by which each marked function may be called
         self.mark_names: dict[Mark, set[str]] = {}
         self.marked_names: dict[str, tuple[int, set[str]]] = {}

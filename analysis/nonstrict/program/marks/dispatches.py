@@ -11,6 +11,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import places
 from nonstrict.findings import Related
+from nonstrict.program import parameters
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers, once, roots
 from nonstrict.program.marks.held import calls_through_attributes
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.program.definitions import Function, Mark, SeenCall
-    from nonstrict.program.machine import Machine
+    from nonstrict.program.machine import Machine, StaticCall
     from nonstrict.program.modules import Module
 
 _CALLED_OR_BOUND = re.compile(r"\s*[(=:]")
@@ -104,33 +105,70 @@ def _handed_on(machine: Machine, mark: Mark) -> bool:
 
 
 def _as_argument(machine: Machine, mark: Mark) -> list[tuple[str, int, ast.AST]]:
-    """Calls of a parameter for which other calls of the same function pass another marked function."""
+    """Calls of a parameter for which calls of the same function pass, or leave to its default, several functions.
+
+    A choice that a region makes, by what it passes to a helper, is one that Dynamo guards: the function has to be a
+    region, or to make one.
+    """
     found: list[tuple[str, int, ast.AST]] = []
-    for node, calls in machine.static_calls.items():
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    for node, calls in list(machine.static_calls.items()):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not any(map(_passes_marked, calls)):
             continue
-        passed: dict[str, set[int]] = {}
-        frames = [frame for frame, _, positional, keywords in calls if _passes(mark, positional, keywords)]
-        if not frames:
-            continue
-        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
-        for _, _, positional, keywords in calls:
-            for name, value in (*zip(names, positional, strict=False), *keywords.items()):
-                if value.kind is Kind.MARKED:
-                    passed.setdefault(name, set()).add(id(value.ref))
-        varying = {name for name, marks in passed.items() if len(marks) > 1 and id(mark) in marks}
         function = next((known for known in machine.functions.values() if known.node is node), None)
-        if varying and function is not None:
-            found.extend(
-                (function.module.path, function.offset, inner)
-                for inner in walk(node)
-                if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in varying
-            )
+        if function is None or machine.regions.keys().isdisjoint(walk(node)):
+            continue
+        varying = {name for name, marks in _passed(machine, function).items() if len(marks) > 1 and id(mark) in marks}
+        found.extend(
+            (function.module.path, function.offset, inner)
+            for inner in (walk(node) if varying else ())
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in varying
+        )
     return found
 
 
-def _passes(mark: Mark, positional: tuple[Value, ...], keywords: dict[str, Value]) -> bool:
-    return any(value.kind is Kind.MARKED and value.ref is mark for value in (*positional, *keywords.values()))
+def _passes_marked(call: StaticCall) -> bool:
+    _, _, positional, keywords = call
+    return any(map(_is_marked, (*positional, *keywords.values())))
+
+
+def _passed(machine: Machine, function: Function) -> dict[str, set[int]]:
+    """By parameter, the identities of the marked functions that calls give it, by its default if they leave it out."""
+    arguments = function.node.args
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    defaults = _marked_defaults(machine, function)
+    if defaults:
+        roots.find_calls(machine, function.module, {function.name})
+    passed: dict[str, set[int]] = {}
+    for _, node, positional, keywords in machine.static_calls[function.node]:
+        given = {**dict(zip(names, positional, strict=False)), **keywords}
+        for name, value in given.items():
+            if _is_marked(value):
+                passed.setdefault(name, set()).add(id(value.ref))
+        for name in defaults.keys() - given.keys() if _is_plain(node) else ():
+            passed.setdefault(name, set()).add(id(defaults[name]))
+    return passed
+
+
+def _marked_defaults(machine: Machine, function: Function) -> dict[str, Mark]:
+    """The parameters of which the default is a marked function."""
+    around = parameters.definition_frame(machine.module_frame(function.module), function)
+    named = parameters.default_nodes(function.node.args).items()
+    values = {
+        name: machine.evaluate(around, node) for name, node in named if isinstance(node, (ast.Name, ast.Attribute))
+    }
+    return {name: value.ref for name, value in values.items() if _is_marked(value)}
+
+
+def _is_plain(call: ast.AST) -> bool:
+    """Whether a call names all that it passes: no `*args`, no `**options`."""
+    if not isinstance(call, ast.Call):
+        return False
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    return not starred and all(keyword.arg is not None for keyword in call.keywords)
+
+
+def _is_marked(value: Value) -> bool:
+    return value.kind is Kind.MARKED
 
 
 def _same_factory(call: SeenCall, function: Function) -> bool:
