@@ -103,7 +103,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program.effects import Event
-from nonstrict.program.marks.tensor_forms import Forms, difference, is_default, tensors_in
+from nonstrict.program.marks.form_differences import difference, is_default
+from nonstrict.program.marks.tensor_forms import Forms, tensors_in
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, Kind
 from nonstrict.rules.base import Experiment, Rule, report_at

@@ -14,7 +14,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.fixes.code.names import dotted, spelled
 from nonstrict.knowledge.operators import Operator, tensor_attribute, tensor_method, torch_function, torch_kind
-from nonstrict.program.marks.tensor_forms import Forms
+from nonstrict.program.marks.tensor_forms import RESHAPING, Forms
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -34,21 +34,6 @@ _UFUNCS = frozenset(
 #: Makers of tensors from sizes.
 _MAKERS = frozenset({"empty", "zeros", "ones", "full", "rand", "randn", "arange", "linspace", "eye", "empty_strided"})
 _NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
-#: Methods in place after which a tensor has another shape.
-_RESHAPING = frozenset(
-    {
-        "resize_",
-        "resize_as_",
-        "unsqueeze_",
-        "squeeze_",
-        "t_",
-        "transpose_",
-        "swapaxes_",
-        "swapdims_",
-        "set_",
-        "as_strided_",
-    }
-)
 _SIZES = frozenset({"shape", "dtype", "device", "ndim", "itemsize"})
 _SIZE_METHODS = frozenset({"size", "numel", "dim", "nelement", "stride"})
 _COUNTS = re.compile(r"\.shape\[|\.(?:size|stride)\([^)]|\.(?:numel|dim|nelement)\(|\.ndim$|^len\(")
@@ -104,7 +89,7 @@ class Shapes:
             self._opaque |= _stored(node.optional_vars)
         elif isinstance(node, ast.NamedExpr):
             self._opaque |= _stored(node.target)
-        elif isinstance(node, ast.Call) and last_name(node) in _RESHAPING and isinstance(node.func, ast.Attribute):
+        elif isinstance(node, ast.Call) and last_name(node) in RESHAPING and isinstance(node.func, ast.Attribute):
             self._opaque |= {getattr(node.func.value, "id", "")}
 
     def _unpack(self, target: ast.expr, value: ast.expr) -> None:
@@ -160,7 +145,7 @@ class Shapes:
     def _kept(self, node: ast.expr) -> str:
         """A parameter whose shape an expression has, and its dtype or one that is named."""
         form = self._forms.of(node)
-        if not form.like or isinstance(node, ast.Name) or _LAYOUTS.search(ast.unparse(node)):
+        if not form.like or form.moved or isinstance(node, ast.Name) or _LAYOUTS.search(ast.unparse(node)):
             return ""
         name = self._names[int(form.like[1:])]
         if name not in self._tensors or name in self._opaque or name in self._values:
@@ -236,7 +221,7 @@ class Shapes:
         if name in _ARRAYS and not given:
             return of
         method = tensor_method(name)
-        in_place = method is not None and method.mutates == (0,) and name.endswith("_") and name not in _RESHAPING
+        in_place = method is not None and method.mutates == (0,) and name.endswith("_") and name not in RESHAPING
         if in_place and method is not None and method.returns == "tensor":
             return of
         if method is None or not (_is_usable(method, node, given) or name in _NEW):

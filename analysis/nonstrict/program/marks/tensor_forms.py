@@ -11,43 +11,32 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
+from nonstrict.program.marks.form_tables import (
+    ARRAY_COUNTS,
+    ARRAY_MAKERS,
+    ARRAY_SAME,
+    FLOATS,
+    MOVES,
+    SAME,
+    SAME_SHAPE,
+    UNKNOWN,
+    Form,
+    Rank,
+    concatenated,
+    one_of_pair,
+    one_piece,
+    reduced,
+    stacked,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nonstrict.facts.scopes import FunctionNode
 
 _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like", "randint_like"})
 _NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
 _MAKERS = frozenset({"empty", "zeros", "ones", "full", "rand", "randn"})
-#: Operations whose result has the shape of their operand, and its dtype.
-_SAME = frozenset({"clone", "contiguous", "detach", "neg", "abs", "relu", "add", "sub", "mul", "clamp", "flip", "roll"})
-#: Operations whose result has the shape of their operand; integers become floating-point numbers.
-_SAME_SHAPE = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "exp",
-        "log",
-        "sqrt",
-        "rsqrt",
-        "sigmoid",
-        "tanh",
-        "softmax",
-        "log_softmax",
-        "gelu",
-        "silu",
-        "erf",
-        "square",
-        "pow",
-        "div",
-        "cumsum",
-    ]
-)
-_REDUCTIONS = frozenset({"sum", "mean", "prod", "std", "var", "norm", "max", "min", "amax", "amin", "any", "all"})
-#: Reductions whose first argument is the dimension that is gone in the result.
-_ALONG = frozenset({"sum", "mean", "prod", "amax", "amin", "any", "all", "argmax", "argmin", "logsumexp"})
 _CASTS = {
     "long": "int64",
     "int": "int32",
@@ -60,27 +49,29 @@ _CASTS = {
     "float": "float32",
     "double": "float64",
 }
+#: Types of Python that stand for a dtype.
+_PYTHON = {"float": "float64", "int": "int64", "bool": "bool"}
 _SPELLINGS = {"float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32"}
-_DTYPES = frozenset({*_CASTS.values(), "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16", "uint32"})
-_INDEX_RESULTS = frozenset({"argmax", "argmin", "argsort"})
+DTYPES = frozenset({*_CASTS.values(), "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16", "uint32"})
+_FROM_ARRAYS = frozenset({"from_numpy", "as_tensor", "asarray", "tensor"})
+_JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
+_NUMPY = frozenset({"np", "numpy"})
+_PAIR = {"values": 0, "indices": 1}
+#: Methods in place after which a tensor has another shape.
+RESHAPING = frozenset(
+    {"resize_", "resize_as_", "unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "set_"}
+    | {"as_strided_"}
+)
+_NO_COMPARISON = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _MAX_DEPTH = 12
 
 
-class Form(NamedTuple):
-    """A tensor.
+class _Part(NamedTuple):
+    """The value at a position of something that is taken apart into `number` values, 0 if into any number."""
 
-    `like` is the parameter whose shape it has; `dims` are the sizes as text, None where they are not known.
-    `dtype` is a name, `like N` for that of a parameter, `default`, or "" if not known. `fewer` is a parameter that has
-    more dimensions.
-    """
-
-    like: str = ""
-    dims: tuple[str, ...] | None = None
-    dtype: str = ""
-    fewer: str = ""
-
-
-_UNKNOWN = Form()
+    value: ast.expr
+    at: int
+    number: int
 
 
 class Forms:
@@ -90,22 +81,30 @@ class Forms:
         arguments = function.args
         names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
         self._parameters = {name: f"${index}" for index, name in enumerate(names)}
-        self._values: dict[str, ast.expr | None] = {}
-        if isinstance(function, ast.Lambda):
-            return
-        nodes = list(own_scope(function))
+        self._numbers = {
+            each.arg: each.annotation.id for each in arguments.args if isinstance(each.annotation, ast.Name)
+        }
+        self._values: dict[str, ast.expr | _Part | None] = {}
+        if not isinstance(function, ast.Lambda):
+            self._note(list(own_scope(function)))
+
+    def _note(self, nodes: list[ast.AST]) -> None:
+        """Record what the local names are bound to that are bound once."""
         stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
         self._values = dict.fromkeys(stored)
         for node in nodes:
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                name = node.targets[0].id
-                if stored[name] == 1 and name not in self._parameters:
-                    self._values[name] = node.value
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                for name, value in _bound(node.targets[0], node.value):
+                    if stored[name] == 1 and name not in self._parameters:
+                        self._values[name] = value
+        for node in nodes:
+            if isinstance(node, ast.Call) and last_name(node) in RESHAPING and isinstance(node.func, ast.Attribute):
+                self._values[getattr(node.func.value, "id", "")] = None
 
     def of(self, node: ast.expr, depth: int = 0) -> Form:
         """The form of the tensor that an expression makes."""
         if depth > _MAX_DEPTH:
-            return _UNKNOWN
+            return UNKNOWN
         if isinstance(node, ast.Name):
             return self._of_name(node.id, depth)
         if isinstance(node, ast.Call):
@@ -114,70 +113,175 @@ class Forms:
             return self._of_operator(node, depth)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return self.of(node.operand, depth + 1)
-        if isinstance(node, ast.Compare) and len(node.comparators) == 1:
-            return self.of(node.left, depth + 1)._replace(dtype="bool")
-        return _UNKNOWN
+        if isinstance(node, ast.Compare) and len(node.comparators) == 1 and not isinstance(node.ops[0], _NO_COMPARISON):
+            return self._broadcast(node.left, node.comparators[0], depth).of_dtype("bool")
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and type(node.slice.value) is int:
+            return self._of_part(_Part(node.value, node.slice.value, 0), depth + 1)
+        if isinstance(node, ast.Attribute) and node.attr in _PAIR:
+            return self._of_part(_Part(node.value, _PAIR[node.attr], 0), depth + 1)
+        return UNKNOWN
 
     def _of_name(self, name: str, depth: int) -> Form:
         value = self._values.get(name)
+        if isinstance(value, _Part):
+            return self._of_part(value, depth + 1)
         if value is not None:
             return self.of(value, depth + 1)
         position = self._parameters.get(name)
         if position is None or name in self._values:
-            return _UNKNOWN
-        return Form(position, None, f"like {position}")
+            return UNKNOWN
+        return Form(position, None, f"like {position}", Rank(position))
+
+    def _of_part(self, part: _Part, depth: int) -> Form:
+        """One of the results of a call, or of what a name was bound to."""
+        node = part.value
+        named = self._values.get(node.id) if isinstance(node, ast.Name) else None
+        node = named if isinstance(named, ast.Call) else node
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or depth > _MAX_DEPTH:
+            return UNKNOWN
+        of_torch = _root(node.func) == "torch"
+        operands = node.args if of_torch else [node.func.value]
+        form = self.of(operands[0], depth + 1) if operands else UNKNOWN
+        if form == UNKNOWN and not of_torch and all(keyword.arg != "dim" for keyword in node.keywords):
+            return UNKNOWN
+        given = node.args[1:] if of_torch else node.args
+        cut = one_piece(node, form, given, part.at, part.number)
+        return cut if cut != UNKNOWN else one_of_pair(node, form, given, part.at)
 
     def _of_operator(self, node: ast.BinOp, depth: int) -> Form:
-        left, right = self.of(node.left, depth + 1), self.of(node.right, depth + 1)
-        for form, other, operand in ((left, right, node.right), (right, left, node.left)):
-            if isinstance(operand, ast.Constant):
-                whole = isinstance(operand.value, int) and not isinstance(node.op, ast.Div)
-                return form if whole else form._replace(dtype="")
-            if form == other:
-                return form
-        return _UNKNOWN
+        if isinstance(node.op, ast.MatMult):
+            return UNKNOWN
+        form = self._broadcast(node.left, node.right, depth)
+        whole = isinstance(node.op, ast.Div) and form.dtype not in FLOATS
+        return form.of_dtype("") if whole else form
+
+    def _broadcast(self, left: ast.expr, right: ast.expr, depth: int) -> Form:
+        """What two operands give that have the same form, or one of which is a number or has no dimensions."""
+        forms = self.of(left, depth + 1), self.of(right, depth + 1)
+        for form, other, operand in ((*forms, right), (*forms[::-1], left)):
+            number = self._number(operand)
+            if number:
+                kept = form.dtype in FLOATS or (number == "int" and form.dtype != "bool")
+                return form if kept else form.of_dtype("")
+            if form == other.of_dtype(form.dtype):
+                return form if form.dtype == other.dtype else form.of_dtype("")
+        scalars = [form for form, other in (forms, forms[::-1]) if other.dims == () and form.dims != ()]
+        return scalars[0].of_dtype("") if len(scalars) == 1 else UNKNOWN
+
+    def _number(self, node: ast.expr) -> str:
+        """The type of what surely is a number, "" if it may be something else."""
+        if isinstance(node, ast.UnaryOp):
+            node = node.operand
+        if isinstance(node, ast.Constant):
+            return type(node.value).__name__
+        known = isinstance(node, ast.Name) and node.id not in self._values
+        kind = self._numbers.get(node.id, "") if isinstance(node, ast.Name) and known else ""
+        return kind if kind in ("int", "float") else ""
+
+    # -- calls --------------------------------------------------------------------------------------------------------
 
     def _of_call(self, node: ast.Call, depth: int) -> Form:
         name = last_name(node.func)
-        of_torch = isinstance(node.func, ast.Attribute) and _root(node.func) in ("torch", "F")
-        method = isinstance(node.func, ast.Attribute) and not of_torch
-        operand = node.func.value if isinstance(node.func, ast.Attribute) and method else next(iter(node.args), None)
+        if not isinstance(node.func, ast.Attribute):
+            return UNKNOWN
+        if _root(node.func) in _NUMPY:
+            return self._of_numpy(node, name, depth)
+        method = _root(node.func) not in ("torch", "F")
+        operand = node.func.value if method else next(iter(node.args), None)
         given = node.args if method else node.args[1:]
-        if operand is None or not (of_torch or method):
-            return _UNKNOWN
-        if name in _MAKERS and of_torch:
-            return Form("", self._sizes(node, node.args, single=name == "full"), self._dtype(node) or "default")
+        if operand is None:
+            return UNKNOWN
+        if not method and name in _MAKERS:
+            return self._made(node, node.args, self._dtype(node) or "default", single=name == "full")
+        if not method and name in _JOINING:
+            return self._joined(node, name, operand, depth)
         form = self.of(operand, depth + 1)
-        if name in _LIKE:
-            return form._replace(dtype=self._dtype(node) or form.dtype)
+        if form.array and method:
+            return self._of_array(node, name, form)
+        if not method and name in _FROM_ARRAYS:
+            return form._replace(dtype=self._dtype(node) or form.dtype, array=False) if form.array else UNKNOWN
         if name in _NEW and method:
-            return Form("", self._sizes(node, given, single=name == "new_full"), self._dtype(node) or form.dtype)
-        if name in _CASTS and method and not given:
-            return form._replace(dtype=_CASTS[name])
-        if name in ("to", "type", "type_as"):
-            named = _dtype_name(given[0]) if given else ""
-            return form._replace(dtype=self._dtype(node) or named)
-        plain = not node.keywords
-        if name in _SAME and (plain or name in ("clamp", "clone")):
-            return form if not given or all(isinstance(each, ast.Constant) for each in given) else _UNKNOWN
-        if name in _SAME_SHAPE:
-            simple = not given or all(isinstance(each, (ast.Constant, ast.UnaryOp)) for each in given)
-            return form._replace(dtype="") if simple else _UNKNOWN
-        if name == "arange" and of_torch and len(node.args) == 1:
+            return self._made(node, given, self._dtype(node) or form.dtype, single=name == "new_full")
+        if name == "arange" and not method and len(node.args) == 1:
             whole = self._is_size(operand) or isinstance(getattr(operand, "value", None), int)
             return Form("", (self._size(operand),), self._dtype(node) or ("int64" if whole else ""))
-        return _reduced(node, name, form, given)
+        return self._kept(node, name, form, given, method=method) or reduced(node, name, form, given)
 
-    def _sizes(self, node: ast.Call, given: Sequence[ast.expr], *, single: bool) -> tuple[str, ...] | None:
+    def _kept(self, node: ast.Call, name: str, form: Form, given: Sequence[ast.expr], *, method: bool) -> Form | None:
+        """The form of what has the shape of its operand, or one dimension more; None if it may have another one."""
+        if name in _LIKE:
+            return form.of_dtype(self._dtype(node) or form.dtype)
+        if name in MOVES and method:
+            return form._replace(moved=True, array=name == "numpy")
+        if name in _CASTS and method and not given:
+            return form.of_dtype(_CASTS[name])
+        if name in ("to", "type", "type_as"):
+            return form.of_dtype(self._dtype(node) or (_dtype_name(given[0]) if given else ""))
+        if name == "unsqueeze":
+            return form.with_dimensions(1)
+        if name in SAME and (not node.keywords or name in ("clamp", "clone")):
+            return form if not given or all(isinstance(each, ast.Constant) for each in given) else UNKNOWN
+        if name in SAME_SHAPE:
+            simple = not given or all(isinstance(each, (ast.Constant, ast.UnaryOp)) for each in given)
+            return form.of_dtype("") if simple else UNKNOWN
+        return None
+
+    def _joined(self, node: ast.Call, name: str, operand: ast.expr, depth: int) -> Form:
+        """`torch.cat` and `torch.stack` of a literal tuple or list."""
+        parts = operand.elts if isinstance(operand, (ast.Tuple, ast.List)) else []
+        if not parts or any(isinstance(part, ast.Starred) for part in parts):
+            return UNKNOWN
+        forms = [self.of(part, depth + 1) for part in parts]
+        return stacked(forms) if name == "stack" else concatenated(node, forms)
+
+    def _of_numpy(self, node: ast.Call, name: str, depth: int) -> Form:
+        """The form of the array that a function of NumPy makes."""
+        if name in ARRAY_MAKERS and node.args:
+            told = self._dtype(node) or (_dtype_name(node.args[1]) or "?" if len(node.args) > 1 else "")
+            return self._made(node, node.args, told or "numpy", single=True)._replace(moved=True, array=True)
+        if name in ARRAY_COUNTS:
+            return Form(dtype="int64", moved=True, array=True)
+        form = self.of(node.args[0], depth + 1) if node.args else UNKNOWN
+        if not form.array:
+            return UNKNOWN
+        if name in ("array", "asarray", "zeros_like", "ones_like", "empty_like"):
+            return form.of_dtype(self._dtype(node) or form.dtype)
+        dtype = form.dtype if form.dtype in FLOATS else ""
+        if name in ARRAY_SAME and all(isinstance(one, (ast.Constant, ast.UnaryOp)) for one in node.args[1:]):
+            return form.of_dtype(dtype)
+        return Form(dtype=dtype, moved=True, array=True) if name == "cumsum" else UNKNOWN
+
+    def _of_array(self, node: ast.Call, name: str, form: Form) -> Form:
+        """The form of what a method of an array gives."""
+        if name == "astype" and node.args:
+            return form.of_dtype(_dtype_name(node.args[0]))
+        return form if name == "copy" else UNKNOWN
+
+    # -- sizes --------------------------------------------------------------------------------------------------------
+
+    def _made(self, node: ast.Call, given: Sequence[ast.expr], dtype: str, *, single: bool) -> Form:
+        """What is made with sizes: `n, 3`, `(n, 3)`, `x.shape`, `x.shape[:-1]`."""
         sizes = list(given[:1]) if single else list(given)
         sizes = sizes or [keyword.value for keyword in node.keywords if keyword.arg == "size"]
         if len(sizes) == 1 and isinstance(sizes[0], (ast.Tuple, ast.List)):
             sizes = list(sizes[0].elts)
         elif len(sizes) == 1 and not isinstance(sizes[0], ast.Constant) and not self._is_size(sizes[0]):
-            return None
+            return self._like_shape(sizes[0])._replace(dtype=dtype)
         if not sizes or any(isinstance(size, ast.Starred) for size in sizes):
-            return None
-        return tuple(self._size(size) for size in sizes)
+            return Form(dtype=dtype)
+        return Form("", tuple(self._size(size) for size in sizes), dtype)
+
+    def _like_shape(self, node: ast.expr) -> Form:
+        """What is made with the shape of a tensor, or with all but some sizes of it."""
+        without = 0
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            node, without = node.value, _left_out(node.slice)
+        of_size = isinstance(node, ast.Call) and last_name(node) == "size" and not node.args
+        owner = node.func if of_size and isinstance(node, ast.Call) else node
+        if not isinstance(owner, ast.Attribute) or owner.attr not in ("shape", "size") or without < 0:
+            return UNKNOWN
+        form = self.of(owner.value)
+        return form.with_dimensions(-without) if without else form._replace(moved=True)
 
     def _is_size(self, node: ast.expr) -> bool:
         """Whether an expression surely is one number: `x.shape[0]`, `x.size(0)`, or arithmetic."""
@@ -189,9 +293,12 @@ class Forms:
 
     def _size(self, node: ast.expr) -> str:
         """The text of a size, parameters by their position, `x.size(0)` as `x.shape[0]`."""
-        if isinstance(node, ast.Name) and self._values.get(node.id) is not None:
-            value = self._values[node.id]
-            return self._size(value) if value is not None else ""
+        value = self._values.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(value, _Part):
+            of_shape = isinstance(value.value, ast.Attribute) and value.value.attr == "shape"
+            return self._size(ast.Subscript(value.value, ast.Constant(value.at))) if of_shape else "?"
+        if value is not None:
+            return self._size(value)
         if isinstance(node, ast.Name):
             known = node.id in self._parameters and node.id not in self._values
             return self._parameters[node.id] if known else f"?{node.id}"
@@ -219,107 +326,44 @@ class Forms:
         return ""
 
 
-def _reduced(node: ast.Call, name: str, form: Form, given: Sequence[ast.expr]) -> Form:
-    """The form of what reduces a tensor of another form, over one dimension or all of them."""
-    whole = not node.keywords and not given
-    if name in _ALONG and form.like and _drops_dimension(node, given):
-        return Form(dtype="int64" if name in _INDEX_RESULTS else "", fewer=form.like)
-    if name in _REDUCTIONS and whole:
-        return Form("", (), "bool" if name in ("any", "all") else "")
-    if name in _INDEX_RESULTS:
-        return Form("", () if whole and name != "argsort" else None, "int64")
-    return _UNKNOWN
+def _bound(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr | _Part]]:
+    """The names of a target, each with what it is bound to."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(one, ast.Starred) for one in target.elts):
+        apart = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+        for index, one in enumerate(target.elts):
+            if isinstance(one, ast.Name):
+                whole = len(apart) == len(target.elts)
+                yield one.id, apart[index] if whole else _Part(value, index, len(target.elts))
 
 
-def _drops_dimension(node: ast.Call, given: Sequence[ast.expr]) -> bool:
-    """Whether a reduction is told a dimension, and not to keep it."""
-    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-    dimension = keywords.get("dim", given[0] if given else None)
-    negative = isinstance(dimension, ast.UnaryOp) and isinstance(dimension.operand, ast.Constant)
-    return (
-        (isinstance(dimension, (ast.Constant, ast.Tuple)) or negative) and len(given) < 2 and "keepdim" not in keywords
-    )
+def _left_out(node: ast.Slice) -> int:
+    """How many elements `[:-2]` or `[2:]` leaves out; -1 for anything else."""
+    end = node.upper if node.lower is None else node.lower if node.upper is None else None
+    negative = isinstance(end, ast.UnaryOp) and isinstance(end.op, ast.USub)
+    if node.step is not None or end is None or negative is not (node.lower is None):
+        return -1
+    number = end.operand if isinstance(end, ast.UnaryOp) else end
+    return number.value if isinstance(number, ast.Constant) and type(number.value) is int else -1
 
 
 def _dtype_name(node: ast.expr) -> str:
-    name = last_name(node) if isinstance(node, ast.Attribute) and _root(node) == "torch" else ""
-    name = _SPELLINGS.get(name, name)
-    return name if name in _DTYPES else ""
+    """The dtype that an expression names: `torch.long`, `np.float64`, `"float64"`, `float`."""
+    if isinstance(node, ast.Name):
+        return _PYTHON.get(node.id, "")
+    if isinstance(node, ast.Constant):
+        return node.value if node.value in DTYPES else ""
+    root = _root(node) if isinstance(node, ast.Attribute) else ""
+    name = last_name(node) if root == "torch" or root in _NUMPY else ""
+    name = _SPELLINGS.get(name, name) if root == "torch" else name.rstrip("_")
+    return name if name in DTYPES else ""
 
 
 def _root(node: ast.AST) -> str:
     while isinstance(node, ast.Attribute):
         node = node.value
     return getattr(node, "id", "")
-
-
-# -- comparison ---------------------------------------------------------------------------------------------------
-
-
-def difference(real: Form, fake: Form) -> str:
-    """How a fake's tensor visibly differs from the real one, as the end of a sentence; "" if nothing tells."""
-    return _ranks(real, fake) or _shapes(real, fake) or _dtypes(real.dtype, fake.dtype)
-
-
-def _ranks(real: Form, fake: Form) -> str:
-    if real.fewer and fake.like == real.fewer:
-        return "has the shape of an argument where the function's has fewer dimensions"
-    if fake.fewer and real.like == fake.fewer:
-        return "has fewer dimensions than the argument whose shape the function's has"
-    return ""
-
-
-def _shapes(real: Form, fake: Form) -> str:
-    if real.dims is not None and fake.dims is not None:
-        if len(real.dims) != len(fake.dims):
-            return f"has {_count(len(fake.dims))} where the function's has {_count(len(real.dims))}"
-        for index, (left, right) in enumerate(zip(real.dims, fake.dims, strict=True)):
-            if _differ(left, right):
-                return f"differs in dimension {index}"
-    if real.dims == () and fake.like:
-        return f"has the shape of an argument where the function's has {_count(0)}"
-    if real.like and fake.dims is not None:
-        if fake.dims and all(size.isdigit() for size in fake.dims):
-            return "has a fixed shape where the function's has that of an argument"
-        for index, size in enumerate(fake.dims):
-            if _differ(f"{real.like}.shape[{index}]", size):
-                return f"differs in dimension {index}"
-        if fake.dims == ():
-            return f"has {_count(0)} where the function's has the shape of an argument"
-    return ""
-
-
-def _count(dimensions: int) -> str:
-    return "no dimensions" if not dimensions else f"{dimensions} dimension{'s' if dimensions > 1 else ''}"
-
-
-def _differ(left: str, right: str) -> bool:
-    """Whether two sizes surely differ: other numbers, or one is the other plus, minus or times a number."""
-    if left.isdigit() and right.isdigit():
-        return left != right
-    for plain, other in ((left, right), (right, left)):
-        for operator, neutral in (("Add", "0"), ("Sub", "0"), ("Mult", "1"), ("FloorDiv", "1")):
-            start = f"({plain} {operator} "
-            if "?" not in plain and other.startswith(start):
-                number = other[len(start) : -1]
-                return number.isdigit() and number != neutral
-    return False
-
-
-def _dtypes(real: str, fake: str) -> str:
-    """Only dtypes that are named tell: what follows an argument may be any."""
-    named = real in _DTYPES
-    if named and fake in _DTYPES and real != fake:
-        return f"is {fake} where the function's is {real}"
-    if named and (fake.startswith("like") or fake == "default") and not (fake == "default" and real == "float32"):
-        of = "the default dtype" if fake == "default" else "the dtype of an argument"
-        return f"has {of} where the function's is {real}"
-    return ""
-
-
-def is_default(real: Form, fake: Form) -> bool:
-    """Whether the fake's tensor has the default dtype where the real one has that of an argument."""
-    return real.dtype.startswith("like") and fake.dtype == "default"
 
 
 def tensors_in(node: ast.expr) -> list[ast.expr]:
