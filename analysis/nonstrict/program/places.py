@@ -26,13 +26,16 @@ CAPTURED = frozenset({Origin.GLOBAL, Origin.CELL, Origin.DEFAULT, Origin.RECEIVE
 _MAX_PATH = 5
 #: Step of a path: the value shares storage with the tensor before it.
 VIEW = "~"
+#: Step of a path, behind that of a view: the value is a copy if the tensor before it is on another device than the CPU.
+HOST = "~cpu"
 
 
 class Place(NamedTuple):
     """A root and the attributes and subscripts that lead from it to the value.
 
     `owner` is the module of a global, the qualified name of the function that owns a cell or default, else "".
-    `name` is the variable or parameter. A path step is `.attribute`, `[key]`, `[]` (any element) or `~` (view).
+    `name` is the variable or parameter. A path step is `.attribute`, `[key]`, `[]` (any element), `~` (view)
+    or `~cpu`.
     """
 
     origin: Origin
@@ -66,7 +69,7 @@ class Place(NamedTuple):
     @property
     def text(self) -> str:
         """The expression a user would write for the place: `CONFIG.scale`, `CACHE["w"]`."""
-        steps = "".join("[...]" if step == "[]" else step for step in self.path if step != VIEW)
+        steps = "".join("[...]" if step == "[]" else step for step in self.path if step not in (VIEW, HOST))
         return self.name + steps
 
 

@@ -9,7 +9,7 @@ from nonstrict.program import attributes, functional_calls, gradients, subscript
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
-from nonstrict.program.places import CAPTURED, FRESH, VIEW, Origin
+from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
 from nonstrict.program.regions import breaks, outputs
 from nonstrict.program.values import (
     BOOL,
@@ -75,6 +75,7 @@ _SPECIAL_NAMES = frozenset(
         "to",
         "clone",
         "contiguous",
+        "cpu",
         "detach",
         "bitwise_not",
     }
@@ -484,6 +485,8 @@ def _result(
         pending |= frame.unbacked(node, chosen, f"`{last}`").pending
     flags = _result_flags(last, first, tensors, keywords)
     place = first.place.step(VIEW) if operator.views and first.is_tensor else FRESH
+    if last == "cpu" and frame.opaque and first.is_tensor:
+        place = first.place.step(VIEW).step(HOST)
     if returns == "tensors":
         element = Value(Kind.TENSOR, place, flags=flags, pending=pending)
         return holding(Kind.TUPLE, element).with_pending(pending)

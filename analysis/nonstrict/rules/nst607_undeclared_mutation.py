@@ -91,7 +91,8 @@ otherwise, unsafe for leaf functions and implementations of a schema, whose call
 - Changes by functions of NumPy or by native code, which are not seen; those of an array that shares the memory are.
 - Casts (`to()`, `float()`), which copy where there is anything to convert.
 
-What may be a copy is a warning (`contiguous()`, `reshape()`); a leaf function that returns its argument is a note.
+What may be a copy is a warning (`contiguous()`, `reshape()`, and `cpu()` where what is changed then changes an argument
+on the CPU); a leaf function that returns its argument is a note.
 
 ## References
 
@@ -105,11 +106,11 @@ import re
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
-from nonstrict.facts.walk import own_scope
+from nonstrict.facts.walk import own_scope, walk
 from nonstrict.findings import Applicability, Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.tensor_forms import mentions, tensors_in
-from nonstrict.program.places import Origin
+from nonstrict.program.places import HOST, Origin
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import Experiment, Rule, report, report_at
 
@@ -125,13 +126,17 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 #: What returns its operand, or a view of it, only if there is nothing to convert.
-_CASTS = frozenset(
-    {
-        *("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "short", "bool"),
-        *("cpu", "cuda", "as_tensor", "asarray"),
-    }
-)
-_LAYOUTS = frozenset({"contiguous", "reshape", "flatten", "ravel", "resolve_conj", "resolve_neg"})
+_CONVERTING = {
+    "cast": frozenset(
+        {
+            *("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "short", "bool"),
+            *("cuda", "as_tensor", "asarray"),
+        }
+    ),
+    "layout": frozenset({"contiguous", "reshape", "flatten", "ravel", "resolve_conj", "resolve_neg"}),
+}
+#: Devices other than the CPU, as operators and their kernels are registered for them.
+_DEVICES = frozenset({"cuda", "mps", "xpu", "hpu", "mtia", "xla", "npu"})
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -156,7 +161,8 @@ def _mutations(body: Body, operator: Operator, declared: frozenset[str]) -> Iter
             continue
         name = place.name
         outcome = "torch raises" if leaf else "compiled code does not know, and may go on with the old values"
-        message = f"`{body.function}` changes its argument `{name}` without declaring it: {outcome}"
+        where = f" if `{name}` is on the CPU," if HOST in place.path else ""
+        message = f"`{body.function}` changes its argument `{name}`{where} without declaring it: {outcome}"
         advice = f"add `{name}` to `mutates_args`, or change a clone"
         if operator.api == "define":
             advice = f"declare it in the schema, as in `Tensor(a!) {name}`, or change a clone"
@@ -180,15 +186,46 @@ def _is_declared(place: Place, declared: frozenset[str]) -> bool:
 
 def _how_sure(body: Body, seen: Observed) -> Severity | None:
     """Milder where what is changed may be a copy, as a layout makes it if need be; a cast mostly makes one: None."""
-    node, changed = body.applied.node, _changed(seen.effect.node)
     if not seen.effect.place.is_view:
         return Severity.ERROR
-    if changed is None or node is None or seen.chain:
+    found: set[str] = set()
+    for function, expressions in _ways(body, seen):
+        if function is None or not expressions:
+            return None
+        for expression in expressions:
+            found |= _conversions(function, expression)
+    on_host = HOST in seen.effect.place.path
+    if "cast" in found or (on_host and not _runs_on_cpu(body)):
         return None
-    conversion = _conversion(node, changed)
-    if conversion == "cast":
-        return None
-    return Severity.WARNING if conversion else Severity.ERROR
+    return Severity.WARNING if found or on_host else Severity.ERROR
+
+
+def _ways(body: Body, seen: Observed) -> Iterator[tuple[ast.AST | None, list[ast.expr]]]:
+    """The functions that a changed tensor goes through, each with what it passes on, or changes in the end."""
+    function: ast.AST | None = body.applied.node
+    for edge in seen.chain:
+        call = edge.node
+        yield function, _passed(call) if isinstance(call, ast.Call) else []
+        definition = edge.summary.definition
+        function = definition.node if definition is not None else None
+    changed = _changed(seen.effect.node)
+    yield function, [changed] if changed is not None else []
+
+
+def _passed(call: ast.Call) -> list[ast.expr]:
+    """What a call passes, and what the method is of."""
+    receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    return [*receiver, *call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _runs_on_cpu(body: Body) -> bool:
+    """Whether nothing limits the function to other devices, where `cpu()` copies."""
+    node = body.applied.node
+    if body.applied.spelling.endswith(".impl") or not isinstance(node, ast.FunctionDef):
+        return False
+    parts = (part for decorator in node.decorator_list for part in walk(decorator))
+    texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    return "cpu" in texts or not _DEVICES.intersection(texts)
 
 
 def _changed(node: ast.AST) -> ast.expr | None:
@@ -200,23 +237,26 @@ def _changed(node: ast.AST) -> ast.expr | None:
     return node if isinstance(node, ast.expr) else None
 
 
-def _conversion(function: ast.AST, node: ast.expr, seen: frozenset[str] = frozenset()) -> str:
-    """The first conversion that an expression goes through: `cast`, `layout`, or "" if it surely is a view."""
-    while isinstance(node, (ast.Subscript, ast.Attribute)):
-        node = node.value
-    if isinstance(node, ast.Call):
-        name = last_name(node)
-        if name in _CASTS or name in _LAYOUTS:
-            return "cast" if name in _CASTS else "layout"
-        return _conversion(function, node.func.value, seen) if isinstance(node.func, ast.Attribute) else ""
-    if not isinstance(node, ast.Name) or node.id in seen or not isinstance(function, ast.FunctionDef):
-        return ""
+def _conversions(function: ast.AST, node: ast.expr, seen: frozenset[str] = frozenset()) -> set[str]:
+    """The conversions that an expression goes through, `cast` and `layout`; none if it surely is a view."""
+    found: set[str] = set()
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Call):
+            name = last_name(node)
+            found |= {kind for kind, names in _CONVERTING.items() if name in names}
+            if not isinstance(node.func, ast.Attribute):
+                return found
+            node = node.func.value
+        elif isinstance(node, (ast.Subscript, ast.Attribute)):
+            node = node.value
+        else:
+            return found
+    if node.id in seen or not isinstance(function, ast.FunctionDef):
+        return found
     for part in own_scope(function):
         if isinstance(part, ast.Assign) and any(getattr(target, "id", "") == node.id for target in part.targets):
-            found = _conversion(function, part.value, seen | {node.id})
-            if found:
-                return found
-    return ""
+            found |= _conversions(function, part.value, seen | {node.id})
+    return found
 
 
 # -- results ------------------------------------------------------------------------------------------------------
@@ -239,8 +279,8 @@ def _chooses_copy(node: ast.expr) -> bool:
 
 def _alias(body: Body, operator: Operator, place: Place, at: ast.expr, *, unchecked: bool) -> Iterator[Finding]:
     node = body.applied.node
-    conversion = _conversion(node, at) if place.is_view and node is not None else ""
-    if conversion == "cast":
+    conversion = _conversions(node, at) if place.is_view and node is not None else set[str]()
+    if "cast" in conversion or HOST in place.path:
         return
     view = "a view of its argument" if place.is_view else "its argument"
     severity = Severity.WARNING if conversion else Severity.ERROR
