@@ -399,7 +399,13 @@ def test_a_changed_argument_is_declared_in_a_schema(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("returned", "then"), [("y", "y.clone()"), ("y[0]", "y[0].clone()"), ("y.view(-1)", "y.view(-1).clone()")]
+    ("returned", "then"),
+    [
+        ("y", "y.clone()"),
+        ("y[0]", "y[0].clone()"),
+        ("y.view(-1)", "y.view(-1).clone()"),
+        ("list(y.chunk(2))", "[part.clone() for part in list(y.chunk(2))]"),
+    ],
 )
 def test_a_returned_argument_is_cloned(tmp_path: Path, returned: str, then: str):
     check(tmp_path, "NST607", BUMP.format('("x",)', returned), BUMP.format('("x",)', then), Applicability.SAFE)

@@ -117,6 +117,7 @@ from nonstrict.rules.base import Experiment, Rule, report, report_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
     from nonstrict.program.effects import Observed
@@ -135,6 +136,10 @@ _CONVERTING = {
     ),
     "layout": frozenset({"contiguous", "reshape", "flatten", "ravel", "resolve_conj", "resolve_neg"}),
 }
+#: What makes sequences, and nothing of their elements.
+_SEQUENCE_CALLS = frozenset({"list", "tuple", "range", "len", "zip", "enumerate", "reversed", "sorted"})
+#: In place of a position: any part of a sequence of unknown length.
+_ANY = -2
 #: Devices other than the CPU, as operators and their kernels are registered for them.
 _DEVICES = frozenset({"cuda", "mps", "xpu", "hpu", "mtia", "xla", "npu"})
 
@@ -267,9 +272,21 @@ def _aliases(body: Body, operator: Operator) -> Iterator[Finding]:
     told: set[ast.expr] = set()
     for index, value in _results(body.returned):
         at = _returning(body, index, value.place.name) if _is_argument(value, untyped=unchecked) else None
-        if at is not None and at not in told and not _chooses_copy(at):
+        if at is None or (index == _ANY and _may_convert(body.applied.node)):
+            continue
+        if at not in told and not _chooses_copy(at):
             told.add(at)
             yield from _alias(body, operator, value.place, at, unchecked=unchecked)
+
+
+def _may_convert(function: FunctionNode | None) -> bool:
+    """Whether a function calls something that may make copies of the parts of what it returns."""
+    for part in own_scope(function) if function is not None else ():
+        if isinstance(part, ast.Call):
+            plain = isinstance(part.func, ast.Name) and part.func.id not in _SEQUENCE_CALLS
+            if plain or any(last_name(part) in names for names in _CONVERTING.values()):
+                return True
+    return False
 
 
 def _chooses_copy(node: ast.expr) -> bool:
@@ -295,12 +312,15 @@ def _alias(body: Body, operator: Operator, place: Place, at: ast.expr, *, unchec
 
 
 def _results(returned: Value) -> Iterator[tuple[int, Value]]:
-    """The values that are returned, each with its position in a tuple; -1 where there is none."""
+    """The values that are returned, each with its position in a tuple; -1 where there is none, or that of any part."""
     for value in returned.alternatives():
         if value.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT) and value.heap is not None:
             for key, item in value.heap.items.items():
                 for alternative in item.alternatives():
                     yield key if isinstance(key, int) else -1, alternative
+            if value.heap.element is not None and not value.heap.items:
+                for alternative in value.heap.element.alternatives():
+                    yield _ANY, alternative
         else:
             yield -1, value
 

@@ -217,9 +217,18 @@ def _cloned(context: Context, operator: Operator) -> Iterator[Fix]:
         return
     text = document.text(node)
     copied = f"{text}.clone()" if isinstance(node, _PLAIN) else f"({text}).clone()"
+    if _returns_parts(context):
+        copied = f"[part.clone() for part in {text}]"
     refused = operator.api == "custom_op"
     sure = Applicability.SAFE if refused else Applicability.UNSAFE
     yield Fix(f"Return a copy: `{copied}`", sure, (replaced(document, node, copied),))
+
+
+def _returns_parts(context: Context) -> bool:
+    """Whether the expression of a finding is all that is returned, and holds several tensors."""
+    applied = context.body.applied
+    whole = any(applied.span_of(node) == context.finding.span for node in applied.returned())
+    return whole and any(value.kind in (Kind.TUPLE, Kind.LIST) for value in context.body.returned.alternatives())
 
 
 # -- the function -----------------------------------------------------------------------------------------------------
