@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
@@ -109,11 +110,13 @@ def _read(module: Module, statement: ast.AST, words: AbstractSet[str], found: Me
     calls = list(_registrations(statement, words))
     if not calls:
         return registrars
-    parameters, loop_variables = _parameters(statement), _loop_variables(statement)
+    parameters, loop_variables, literal = _parameters(statement), _loop_variables(statement), _literal_loops(statement)
     for call in calls:
         for part in _parts(call):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
                 found.words.add(part.value)
+            elif isinstance(part, ast.JoinedStr) and (spelled := _spelled(part, literal)):
+                found.words.update(spelled)
             elif isinstance(part, ast.JoinedStr):
                 first = part.values[0] if part.values else None
                 prefix = first.value if isinstance(first, ast.Constant) else ""
@@ -122,10 +125,10 @@ def _read(module: Module, statement: ast.AST, words: AbstractSet[str], found: Me
                 else:
                     found.open_files.add(module.path)
             elif isinstance(part, ast.Name):
-                found.words.add(part.id)
+                found.words.update((part.id, *literal.get(part.id, ())))
                 if part.id in parameters:
                     registrars.add(getattr(statement, "name", ""))
-                elif part.id in loop_variables:
+                elif part.id in loop_variables and part.id not in literal:
                     found.open_files.add(module.path)
             elif isinstance(part, ast.Attribute):
                 found.words.add(part.attr)
@@ -178,3 +181,32 @@ def _parameters(statement: ast.AST) -> set[str]:
 def _loop_variables(statement: ast.AST) -> set[str]:
     loops = (inner for inner in walk(statement) if isinstance(inner, (ast.For, ast.comprehension)))
     return {name.id for loop in loops for name in walk(loop.target) if isinstance(name, ast.Name)}
+
+
+def _literal_loops(statement: ast.AST) -> dict[str, list[str]]:
+    """The variables of loops over nothing but literal strings, each with these; none that is bound otherwise too."""
+    found: dict[str, list[str]] = {}
+    bound = Counter(
+        node.id for node in walk(statement) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    )
+    loops = (node for node in walk(statement) if isinstance(node, (ast.For, ast.comprehension)))
+    for target, over in ((loop.target, loop.iter) for loop in loops):
+        if isinstance(over, (ast.Tuple, ast.List, ast.Set)) and isinstance(target, ast.Name):
+            texts = [one.value for one in over.elts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            if len(texts) == len(over.elts) and bound[target.id] == 1:
+                found[target.id] = texts
+    return found
+
+
+def _spelled(node: ast.JoinedStr, literal: dict[str, list[str]]) -> list[str]:
+    """The strings that an f-string gives, if it holds nothing but variables of loops over literals."""
+    found = [""]
+    for part in node.values:
+        texts: list[str] = []
+        if isinstance(part, ast.FormattedValue):
+            plain = isinstance(part.value, ast.Name) and part.format_spec is None and part.conversion == -1
+            texts = literal.get(part.value.id, []) if isinstance(part.value, ast.Name) and plain else []
+        else:
+            texts = [part.value] if isinstance(part, ast.Constant) and isinstance(part.value, str) else []
+        found = [start + text for start in found for text in texts]
+    return found
