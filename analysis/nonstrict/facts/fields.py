@@ -56,6 +56,12 @@ _CHANGING_METHODS = frozenset(
         "unsqueeze_",
     }
 )
+#: Functions of torch, and methods, that give something else for their own result.
+_CHANGING_FUNCTIONS = frozenset(
+    {"deg2rad", "rad2deg", "tan", "sinh", "cosh", "exp2", "expm1", "log1p", "log2", "log10", "gelu", "silu"}
+    | {"softplus", "rsqrt", "reciprocal", "logit", "erf", "cumprod", "rot90", "diff"}
+)
+_TORCH = frozenset({"torch", "F", "nn"})
 
 
 class Read(NamedTuple):
@@ -159,24 +165,81 @@ def _harmless(part: ast.AST, name: ast.Name) -> bool:
     return False
 
 
-def changes_again(function: FunctionNode) -> ast.AST | None:
-    """Where a method gives an attribute of `self` a value that it computes from the same attribute's own value."""
-    for node in walk(function):
-        if isinstance(node, ast.AugAssign) and _of_self(node.target):
-            return node
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and _of_self(node.targets[0]):
-            target = node.targets[0]
-            if isinstance(target, ast.Attribute) and _computes(node.value, target.attr):
-                return node
-        if isinstance(node, ast.Call) and last_name(node) == "__setattr__" and len(node.args) >= 2:
-            named = node.args[-2]
-            if isinstance(named, ast.Constant) and _computes(node.args[-1], str(named.value)):
-                return node
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _of_self(node.func.value):
-            in_place = node.func.attr in _CHANGING_METHODS and node.func.attr.endswith("_")
-            if in_place or node.func.attr in ("append", "extend", "insert"):
-                return node
-    return None
+def changes_again(function: FunctionNode, kept: frozenset[str] = frozenset()) -> ast.AST | None:
+    """Where a method gives an attribute of `self` a value that it computes from the same attribute's own value.
+
+    What a test of one of the attributes `kept` lets happen only once does not count.
+    """
+    once = {id(node) for part in _done_once(function, kept) for node in walk(part)}
+    return next((node for node in walk(function) if id(node) not in once and _changes(node)), None)
+
+
+def computed_from_others(function: FunctionNode, names: frozenset[str]) -> frozenset[str]:
+    """Those of some attributes of `self` that a method sets, of none of them and of none of its parameters."""
+    given = {each.arg for each in (*function.args.args[1:], *function.args.kwonlyargs)}
+    found: set[str] = set()
+    for node in (each for each in walk(function) if isinstance(each, ast.Assign)):
+        for target in node.targets:
+            if not isinstance(target, ast.Attribute) or target.attr not in names or not _of_self(target):
+                continue
+            read = {getattr(part, "id", getattr(part, "attr", "")) for part in walk(node.value)}
+            if not read & (given | names):
+                found.add(target.attr)
+    return frozenset(found)
+
+
+def _changes(node: ast.AST) -> bool:
+    """Whether a statement or call changes what an attribute of `self` holds, and would do so again."""
+    if isinstance(node, ast.AugAssign):
+        return _of_self(node.target)
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute):
+        return _of_self(node.targets[0]) and _computes(node.value, node.targets[0].attr)
+    if not isinstance(node, ast.Call):
+        return False
+    if last_name(node) == "__setattr__" and len(node.args) >= 2:
+        named = node.args[-2]
+        return isinstance(named, ast.Constant) and _computes(node.args[-1], str(named.value))
+    if isinstance(node.func, ast.Attribute) and _of_self(node.func.value):
+        name = node.func.attr
+        return (name in _CHANGING_METHODS and name.endswith("_")) or name in ("append", "extend", "insert")
+    return False
+
+
+def _done_once(function: FunctionNode, kept: frozenset[str]) -> Iterator[ast.AST]:
+    """Statements behind a test of an attribute that they themselves make fail the next time."""
+    body = function.body if kept and isinstance(function.body, list) else []
+    for index, statement in enumerate(body):
+        if not isinstance(statement, ast.If):
+            continue
+        leaves = len(statement.body) == 1 and isinstance(statement.body[0], ast.Return)
+        behind = body[index + 1 :] if leaves else statement.body
+        for test in _conjuncts(statement.test) if not leaves else [statement.test]:
+            name, value = _asked(test)
+            if name in kept and any(_settles(part, name, not value if leaves else value) for part in behind):
+                yield from behind
+
+
+def _conjuncts(test: ast.expr) -> list[ast.expr]:
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def _asked(test: ast.expr) -> tuple[str, bool]:
+    """The attribute of `self` that a test asks for, and whether it has to be true."""
+    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    asked = test.operand if isinstance(test, ast.UnaryOp) and negated else test
+    return (asked.attr, not negated) if isinstance(asked, ast.Attribute) and _of_self(asked) else ("", False)
+
+
+def _settles(statement: ast.AST, name: str, asked: bool) -> bool:
+    """Whether a statement sets an attribute to the opposite of what a test asked for."""
+    if isinstance(statement, ast.Assign):
+        sets, value = any(_is_attribute(target, name) for target in statement.targets), statement.value
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and len(statement.value.args) >= 2:
+        *_, named, value = statement.value.args
+        sets = last_name(statement.value) == "__setattr__" and isinstance(named, ast.Constant) and named.value == name
+    else:
+        return False
+    return sets and isinstance(value, ast.Constant) and bool(value.value) is not asked
 
 
 def _computes(value: ast.expr, attribute: str) -> bool:
@@ -189,9 +252,33 @@ def _computes(value: ast.expr, attribute: str) -> bool:
             parts = [node.operand]
         elif isinstance(node, ast.Call) and last_name(node) in _CHANGING_METHODS:
             parts = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+        elif isinstance(node, ast.Call):
+            parts = _operand(node)
         if any(_is_attribute(part, attribute) for part in parts):
             return True
     return False
+
+
+def _operand(call: ast.Call) -> list[ast.expr]:
+    """What a function or method that is known to belong to torch computes something else of."""
+    if not isinstance(call.func, ast.Attribute):
+        return []
+    root = call.func.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    of_torch = isinstance(root, ast.Name) and root.id in _TORCH
+    if call.func.attr == "pad" and of_torch and len(call.args) > 1 and _is_growth(call.args[1]):
+        return call.args[:1]
+    if call.func.attr not in _CHANGING_FUNCTIONS:
+        return []
+    return call.args[:1] if of_torch else [call.func.value]
+
+
+def _is_growth(widths: ast.expr) -> bool:
+    """Whether the widths of a padding are numbers, which do not depend on how large the tensor is already."""
+    numbers = widths.elts if isinstance(widths, (ast.Tuple, ast.List)) else []
+    values = [number.value for number in numbers if isinstance(number, ast.Constant)]
+    return len(values) == len(numbers) and any(values)
 
 
 def _is_attribute(node: ast.AST, name: str) -> bool:

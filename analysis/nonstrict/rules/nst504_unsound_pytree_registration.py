@@ -109,7 +109,8 @@ There is no automatic fix for a `__post_init__` that runs again, nor for what to
 
 - Registrations of classes of which no object is passed to a marked function in a compiled region.
 - Fields that the marked function does not read, and fields that the constructor computes from those that are kept.
-- A `__post_init__` that only checks, converts (`self.x = tuple(self.x)`) or fills other fields.
+- A `__post_init__` that only checks, converts (`self.x = tuple(self.x)`) or fills other fields, and one that a
+  registered field tells what it has done (`if not self.scaled:`).
 - Mutable classes registered as constants that nothing in the project changes: on 2.13 this is the form that works.
 
 ## References

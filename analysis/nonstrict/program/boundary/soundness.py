@@ -168,19 +168,21 @@ def _is_object(body: MarkedBody, module: Module, part: ast.AST, holder: ast.expr
 def _dataclass(body: MarkedBody, registration: Registration) -> Iterator[Fault]:
     cls = registration.cls
     read = _read_names(body)
-    dropped = sorted(registration.dropped & read)
+    post = next((found for base in _own(cls) if (found := fields.method(base.node, "__post_init__"))), None)
+    renewed = fields.computed_from_others(post, registration.dropped) if post is not None else frozenset[str]()
+    dropped = sorted((registration.dropped - renewed) & read)
     if dropped:
         yield _lost(cls, dropped[0], "is dropped by the registration", f"register `{dropped[0]}` as a field")
         return
     declared = {name: value for base in _own(cls) for name, value in fields.annotated(base.node).items()}
-    post = next((found for base in _own(cls) if (found := fields.method(base.node, "__post_init__"))), None)
     recomputed = frozenset(_set_in(post)) if post is not None else frozenset[str]()
     uninitialised = {name for name, value in declared.items() if fields.option(value, "init") is False}
     outside = sorted((uninitialised - recomputed) & read)
     if outside:
         yield _lost(cls, outside[0], "is no parameter of the constructor", f"let `__init__` take `{outside[0]}`")
         return
-    again = fields.changes_again(post) if post is not None else None
+    given = (frozenset(declared) if registration.fields is None else registration.fields) - registration.dropped
+    again = fields.changes_again(post, given - uninitialised) if post is not None else None
     if again is not None:
         where = Related(span_of(cls.module.path, cls.offset, again), "computed anew here")
         yield Fault(
