@@ -6,7 +6,7 @@ import enum
 from typing import TYPE_CHECKING
 
 from nonstrict.program.effects import Event
-from nonstrict.program.places import Origin
+from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def captured_reads(body: Body, sort: Sort) -> Iterator[Observed]:
 
     Where one expression may read values of several sorts, tensors and modules count, other state does not.
     """
-    reads = [read for read in body.observed(Event.READ) if read.effect.place.captured]
+    reads = _innermost([read for read in body.observed(Event.READ) if read.effect.place.captured])
     written = [seen.effect for seen in body.observed(Event.TENSOR_WRITE) if seen.effect.place.captured]
     specific = {_spot(read.effect) for read in reads if sort_of(read.effect.value) in _SPECIFIC}
     for read in reads:
@@ -66,11 +66,36 @@ def _spot(effect: Effect) -> tuple[Span, Place]:
     return effect.span, effect.place
 
 
+def _innermost(reads: list[Observed]) -> list[Observed]:
+    """Reads without those of what an inner expression, or a helper that it calls, read to hand it on."""
+    alike: dict[tuple[Place, str], list[Observed]] = {}
+    for read in reads:
+        place = read.effect.place
+        whole = place._replace(path=tuple(step for step in place.path if step != VIEW))
+        alike.setdefault((whole, read.effect.what), []).append(read)
+    outer = {
+        id(read)
+        for group in alike.values()
+        if len(group) > 1
+        for read in group
+        if any(_hands_on(other, read.effect.span) for other in group if other is not read)
+    }
+    return [read for read in reads if id(read) not in outer]
+
+
+def _hands_on(read: Observed, outer: Span) -> bool:
+    """Whether a read stands inside a larger expression, or in a function that is called there."""
+    span = read.effect.span
+    return (span != outer and is_inside(span, outer)) or any(is_inside(edge.span, outer) for edge in read.chain)
+
+
 def _reads_for(read: Effect, write: Effect) -> bool:
     """Whether a read stands inside the expression that changes the same captured tensor."""
-    if read.place[:3] != write.place[:3]:
-        return False
-    inner, outer = read.span, write.span
+    return read.place[:3] == write.place[:3] and is_inside(read.span, write.span)
+
+
+def is_inside(inner: Span, outer: Span) -> bool:
+    """Whether a span lies within another, or is the same."""
     return (
         inner.path == outer.path
         and (outer.line, outer.column) <= (inner.line, inner.column)
