@@ -50,6 +50,8 @@ _ATTRIBUTE_KINDS = {
 _REGISTERED = frozenset({Kind.MODULE, Kind.PARAMETER})
 #: What a plain attribute may hold that decides a result without being read: it is called.
 _CHOSEN = frozenset({Kind.EXTERNAL, Kind.FUNCTION, Kind.PARTIAL})
+#: Fields of the tuples that operators like `topk` return.
+_RESULT_FIELDS = frozenset({"values", "indices"})
 _HOLDERS = CONTAINERS | {Kind.TUPLE, Kind.OBJECT, Kind.INSTANCE}
 #: Bases that give an object no members of their own.
 _EMPTY_BASES = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})
@@ -349,6 +351,8 @@ def _of_unknown(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Va
 def _of_tuple(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """A field of a named tuple, or a method."""
     found = base.heap.attributes.get(name) if base.heap is not None else None
+    if found is None and name in _RESULT_FIELDS and base.heap is not None and base.heap.element is not None:
+        found = base.heap.element if base.heap.element.is_tensor else None
     if found is None:
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
     outside = base.place.origin not in (Origin.FRESH, Origin.UNKNOWN)

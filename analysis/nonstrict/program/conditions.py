@@ -47,7 +47,7 @@ def decide_value(frame: Frame, node: ast.AST, value: Value) -> None:
     """The truth of a value is asked for: a tensor's data is not there while tracing."""
     frame.settle(value)
     special(frame, node, value, "__bool__", [])
-    if frame.region and (breaks.from_item(value) or breaks.depends_on_data(frame, value)):
+    if frame.region and breaks.depends_on_data(frame, value):
         breaks.statement(frame, node, "if-tensor-item")
     for alternative in value.alternatives():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:

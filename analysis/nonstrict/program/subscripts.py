@@ -10,6 +10,7 @@ from nonstrict.program import attributes, classes
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
+from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     GLOBALS,
     NO_CONSTANT,
@@ -82,10 +83,12 @@ def later_dimension(frame: Frame, index: Value) -> bool:
     return isinstance(index.const, int) and (index.const > 0 or (frame.region and index.const < 0))
 
 
-def _element_at(frame: Frame, node: ast.AST, base: Value, index: Value) -> Value:
+def _element_at(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     heap = base.heap
     if heap is None:
         return UNKNOWN
+    if frame.region:
+        breaks.selected(frame, node, base, index)
     if index.kind is Kind.SETTING and base.kind in (Kind.LIST, Kind.TUPLE):
         return copied(base)
     if index.is_tensor and base.kind in (Kind.LIST, Kind.TUPLE) and not index.flags & Flag.LITERAL and not frame.region:

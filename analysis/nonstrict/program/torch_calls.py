@@ -379,7 +379,9 @@ def _made(frame: Frame, node: ast.AST, last: str, values: list[Value]) -> Value:
     element = data.heap.element if data.heap is not None else None
     if element is not None and last in ("tensor", "scalar_tensor") and _tensor_inside(element):
         frame.emit(Event.ESCAPE, node, element.place, element, "building a tensor from the values of tensors")
-    literal = bool(data.flags & Flag.LITERAL) or data.const is not NO_CONSTANT
+    # Dynamo knows numbers that do not follow from data.
+    plain = frame.region and data.kind is Kind.NUMBER and not breaks.depends_on_data(frame, data)
+    literal = bool(data.flags & Flag.LITERAL) or data.const is not NO_CONSTANT or plain
     if data.is_tensor:
         return data if last != "tensor" else Value(Kind.TENSOR)
     return Value(Kind.TENSOR, flags=(Flag.LITERAL if literal else Flag.NONE) | _of_floats(data))

@@ -15,6 +15,7 @@ _STATE = re.compile(r"torch\.(?:set_|manual_seed|seed|random|backends|cuda|use_d
 _BUILT = re.compile(r"torch\.nn\.|torch\.optim|:requires_grad=True")
 _INTROSPECTION = re.compile(r"(?:inspect|sys|gc|traceback|types)\.|builtins\.(?:globals|eval|exec|compile|breakpoint)")
 
+_CHOICE = "choose by `index_select` among stacked tensors, compute all and weigh them, or choose outside the region"
 #: Advice for constructs that are no plain call, by key.
 _STATEMENTS = {
     "disabled-call": "call it before or after the compiled function, or replace `disable` by `nonstrict_trace` if the "
@@ -26,6 +27,9 @@ _STATEMENTS = {
     "stmt:data-ptr-arithmetic": "wrap what needs the address in a `torch.library.custom_op` with a `register_fake`",
     "stmt:percent-format-tensor": "format outside the region; return the tensor",
     "stmt:tensor-data-assign": "use `copy_` under `torch.no_grad()`, or assign outside the region",
+    "stmt:list-subscript-item": _CHOICE,
+    "stmt:list-subscript-tensor": _CHOICE,
+    "stmt:dict-subscript-item": _CHOICE,
     "call:torch._dynamo.graph_break": "remove the call, or compile without `fullgraph=True`",
     "method:Tensor.backward": "compile the forward pass and call `backward()` on what it returns",
     "call:torch.autograd.grad": "differentiate outside the region, or use `torch.func.grad`",

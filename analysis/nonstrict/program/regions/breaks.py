@@ -61,6 +61,10 @@ _INSTANCES = {
     "event": ("Event", "threading.Event"),
     "queue": ("Queue",),
 }
+#: The position and name of the argument that tells the size of a result; without it the data does.
+_SIZED_BY = {"torch.nn.functional.one_hot": (1, "num_classes")}
+_SELECTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE, Kind.MODULE})
+_CONVERSIONS = frozenset({"long", "int", "to", "cpu", "cuda", "contiguous"})
 _CONTEXT_VARIABLE = {"get": "context-variable-read", "set": "context-variable-write"}
 _KNOWN_NATIVE = ("torch.", "numpy.", "triton.")
 #: Options as torch's texts name them; other names of three words are none, and nothing sets them.
@@ -82,7 +86,7 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
     if name == "builtins.eval" and positional and _names_something(positional[0]):
         emit(frame, node, f"arg:{name}:global-name")
         return
-    for condition in _conditions(positional, keywords):
+    for condition in (*_left_out(node, name, positional, keywords), *_conditions(positional, keywords)):
         key = f"arg:{name}:{condition}"
         if is_measured(key, torch):
             if graph_break(key, torch) is not None:
@@ -169,6 +173,29 @@ def statement(frame: Frame, node: ast.AST, name: str) -> None:
         emit(frame, node, f"stmt:{name}")
 
 
+def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> None:
+    """An entry of a container is asked for: Dynamo has to know which one."""
+    if base.kind not in _SELECTED:
+        return
+    mapping = base.kind is Kind.DICT
+    if depends_on_data(frame, index):
+        statement(frame, node, "dict-subscript-item" if mapping else "list-subscript-item")
+    elif index.is_tensor and not mapping and not index.flags & Flag.LITERAL:
+        # What is converted may be an integer before, and then it is the same tensor.
+        source = frame.machine.evaluate(frame, _unconverted(node.slice))
+        if not guards_item(frame, source):
+            statement(frame, node, "list-subscript-tensor")
+
+
+def _unconverted(expression: ast.expr) -> ast.expr:
+    """What an expression like `index.long()` converts."""
+    while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
+        if expression.func.attr not in _CONVERSIONS:
+            break
+        expression = expression.func.value
+    return expression
+
+
 def tensor_attribute(frame: Frame, node: ast.AST, name: str, made_here: str) -> None:
     """An attribute of a tensor is set; the table may tell tensors of the region apart."""
     apart = is_measured(f"stmt:{name}{made_here}", frame.machine.torch)
@@ -235,6 +262,22 @@ def _conditions(positional: Sequence[Value], keywords: dict[str, Value]) -> Iter
             yield condition
 
 
+def _left_out(node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Iterator[str]:
+    """The argument without which the size of a result follows from data; -1 is how it is left out in words."""
+    position, parameter = _SIZED_BY.get(name, (0, ""))
+    if not parameter or not isinstance(node, ast.Call) or _spreads(node):
+        return
+    given = keywords.get(parameter, positional[position] if position < len(positional) else None)
+    if given is None or given.const == -1:
+        yield f"{parameter}-missing"
+
+
+def _spreads(call: ast.Call) -> bool:
+    """Whether arguments are passed by `*` or `**`."""
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    return starred or any(keyword.arg is None for keyword in call.keywords)
+
+
 def _condition(value: Value) -> str:
     """What the table calls an argument; "" if it does not tell it apart."""
     if value.kind is Kind.ITERATOR:
@@ -253,7 +296,10 @@ def depends_on_data(frame: Frame, value: Value) -> bool:
     """
     checked = frame.summary.settled
     numeric = value.kind in (Kind.NUMBER, Kind.BOOL)
-    return numeric and any(effect.event is Event.ESCAPE and effect.key not in checked for effect in value.pending)
+    return any(
+        effect.event is Event.ESCAPE and effect.key not in checked and (numeric or effect.what == "`item()`")
+        for effect in value.pending
+    )
 
 
 def checked(frame: Frame, values: Sequence[Value]) -> None:
