@@ -144,6 +144,7 @@ _NEEDLES: dict[bytes, tuple[bytes, ...]] = {
     b"leaf_function": (b"",),
     # Regions that must not break.
     b"optimize_assert": (b"",),
+    b"error_on_graph_break": (b"",),
 }
 #: `fullgraph` as an argument or a key; `_can_compile_fullgraph` is the name of something else. What stands before it
 #: is looked at last: a pattern that begins with a literal is found many times faster.

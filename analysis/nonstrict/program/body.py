@@ -231,6 +231,10 @@ class MarkedBody:
             if evidence.replaced_abroad(self.machine, seen.effect.place)
         ]
 
+    def refusal(self, observed: Observed) -> str:
+        """A marked function is no region: nothing in it breaks a graph."""
+        return ""
+
     def supposed(self, observed: Observed) -> MarkedBody | None:
         """The helper of a region in which something happens, as if it were marked; a marked function has none."""
         return None

@@ -12,7 +12,7 @@ from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks
+from nonstrict.program.regions import breaks, strictness
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -429,6 +429,7 @@ def _globals(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
 
 #: Functions that need more than an entry in the tables of knowledge.
 SPECIAL: dict[str, Handler] = {
+    **dict.fromkeys(strictness.SWITCHES, strictness.switch),
     "builtins.globals": _globals,
     "builtins.staticmethod": _same,
     "builtins.int": _number,

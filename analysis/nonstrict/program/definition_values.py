@@ -9,6 +9,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.pytrees import REGISTRARS
 from nonstrict.program.definitions import Class, Function
 from nonstrict.program.places import FRESH
+from nonstrict.program.regions import strictness
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
         _look_into(frame, decorator, value, result)
         return value if result.kind is Kind.UNKNOWN else result
     _register(frame, decorator, callee, value)
-    return value
+    return strictness.applied(callee, value)
 
 
 def _look_into(frame: Frame, decorator: ast.expr, value: Value, result: Value) -> None:

@@ -70,6 +70,8 @@ class Effect(NamedTuple):
     lazy: bool = False
     #: only some calls of the function get here; told of effects in regions only
     conditional: bool = False
+    #: what the nearest `error_on_graph_break` around it in the function says
+    strict: bool | None = None
 
     @property
     def span(self) -> Span:
@@ -105,6 +107,8 @@ class CallEdge(NamedTuple):
     #: the callee is behind `functools.cache`: plain Python keeps its first result too
     cached: bool = False
     conditional: bool = False
+    #: as for effects
+    strict: bool | None = None
 
     @property
     def span(self) -> Span:

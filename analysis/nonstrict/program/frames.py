@@ -52,6 +52,7 @@ class Frame:
         "returns",
         "scope",
         "static",
+        "strict",
         "summary",
         "yields",
     )
@@ -93,6 +94,8 @@ class Frame:
         #: static code that runs to give a global its value
         self.at_module_level: bool = caller.at_module_level if caller else function is None
         self.caught: tuple[str, ...] = ()
+        #: what the nearest `error_on_graph_break` around the statement says; in static code callers' count too
+        self.strict: bool | None = caller.strict if caller is not None and static else None
         #: where a marker is being applied from the user's point of view: (path, offset, node)
         self.application: tuple[str, int, ast.AST] | None = caller.application if caller else None
 
@@ -102,7 +105,8 @@ class Frame:
         """Record an effect of this function."""
         stores = event is Event.WRITE or event is Event.LEAK
         lazy = stores and self.function is not None and tests_before_use(self.function.node, place.key)
-        effect = Effect(event, self.module.path, self.offset, node, place, value, what, lazy, self.branches > 0)
+        at = (self.module.path, self.offset, node)
+        effect = Effect(event, *at, place, value, what, lazy, self.branches > 0, self.strict)
         if not ((stores or event is Event.IO) and self._takes_back(node)):
             self.summary.add(effect)
         return effect
@@ -121,10 +125,8 @@ class Frame:
         self, node: ast.AST, callee: str, summary: Summary, deferred: str = "", *, cached: bool = False
     ) -> None:
         """Record a call whose body was interpreted."""
-        conditional = self.branches > 0
-        edge = CallEdge(
-            self.module.path, self.offset, node, callee, summary, deferred, self.caught, cached, conditional
-        )
+        at = (self.module.path, self.offset, node)
+        edge = CallEdge(*at, callee, summary, deferred, self.caught, cached, self.branches > 0, self.strict)
         self.summary.add_call(edge)
 
     def consume(self, node: ast.AST, value: Value, *, metadata: bool = False) -> Value:

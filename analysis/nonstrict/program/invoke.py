@@ -16,7 +16,7 @@ from nonstrict.program.frames import Frame, traced
 from nonstrict.program.marks import marking, operators
 from nonstrict.program.marks.aliases import holds_marker
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
-from nonstrict.program.regions import breaks
+from nonstrict.program.regions import breaks, strictness
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,
@@ -149,6 +149,8 @@ def _external_instance(
 ) -> Value:
     if callee.flags & Flag.NATIVE:
         return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
+    if strictness.setting(callee) is not None and positional:
+        return strictness.applied(callee, positional[0])
     if callee.ref == NAMED_TUPLE and callee.heap is not None and callee.heap.items:
         return _named_tuple(list(callee.heap.items), positional, keywords)
     if frame.static and len(positional) == 1 and _is_mode(callee) and positional[0].kind in CALLABLES:
@@ -233,6 +235,8 @@ def follow(
         return _returned_without_looking(frame, function)
     _hand_over(frame, node, (*positional, *keywords.values()))
     if frame.static:
+        if frame.strict or (frame.function is not None and "strict" in frame.function.traits):
+            machine.called_strictly.add(function.node)
         machine.static_calls.setdefault(function.node, []).append((frame, node, tuple(positional), dict(keywords)))
     given = (*positional, *keywords.values())
     if (

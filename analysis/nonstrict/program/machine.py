@@ -82,6 +82,8 @@ class Machine:
         self.supposed: dict[ast.AST, str] = {}
         #: by their nodes, the functions that `torch.compile` is applied to
         self.regions: dict[ast.AST, Region] = {}
+        #: functions that were called where the graph must not break
+        self.called_strictly: set[ast.AST] = set()
         #: functions that Dynamo knows by their identity not to look into
         self.allowed: set[Function] = set()
         #: what is registered with generic functions (`nonstrict.program.generics`)

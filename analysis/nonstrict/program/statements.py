@@ -15,7 +15,7 @@ from nonstrict.program import conditions, definition_values, settled, stores
 from nonstrict.program.effects import Event, handles
 from nonstrict.program.expressions import elements_of, evaluate, use
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks
+from nonstrict.program.regions import breaks, strictness
 from nonstrict.program.values import BOOL, NONE, REVERSED, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -200,9 +200,11 @@ def _while(frame: Frame, statement: ast.While) -> None:
 
 
 def _with(frame: Frame, statement: ast.With | ast.AsyncWith) -> None:
-    previous = frame.caught
+    previous, strict = frame.caught, frame.strict
     for item in statement.items:
         manager = evaluate(frame, item.context_expr)
+        told = strictness.setting(manager)
+        frame.strict = frame.strict if told is None else told
         entered = frame.machine.enter(frame, item.context_expr, manager)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, entered, item.context_expr)
@@ -210,7 +212,7 @@ def _with(frame: Frame, statement: ast.With | ast.AsyncWith) -> None:
     suppresses = frame.caught != previous
     before = dict(frame.env) if suppresses else frame.env
     execute(frame, statement.body)
-    frame.caught = previous
+    frame.caught, frame.strict = previous, strict
     if suppresses:
         # What follows runs too after an exception, from wherever it came.
         frame.merge([(before, False), (frame.env, frame.done)])

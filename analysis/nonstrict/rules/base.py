@@ -64,6 +64,10 @@ class Body(Protocol):
     fullgraph: bool
     """Whether this is a region that must not break (marker `compiled`)."""
 
+    def refusal(self, observed: Observed) -> str:
+        """The option by which a break of the graph in a region is an error; "" where the graph may break."""
+        ...
+
     def observed(self, *events: Event) -> Iterator[Observed]:
         """The effects of the given kinds, nearest first."""
         ...

@@ -11,8 +11,9 @@ believed to break and does not is silent.
 
 ## Why is this bad
 
-With `fullgraph=True` the first call fails with `torch._dynamo.exc.Unsupported`. Without it torch splits the graph
-silently: correct, but slower; such breaks are notes.
+With `fullgraph=True` the first call fails with `torch._dynamo.exc.Unsupported`, and so it does under
+`error_on_graph_break(True)`, if that is the nearest such switch around the construct and the calls that lead to it.
+Otherwise torch splits the graph silently: correct, but slower; such breaks are notes.
 
 ## Example
 
@@ -131,15 +132,15 @@ def examine(body: Body) -> Iterator[Finding]:
         if known is None:
             continue
         message = f"{_construct(seen)} breaks the graph of `{body.function}`{_named(known)}"
-        if body.fullgraph:
-            message += ": with `fullgraph=True` compilation fails"
+        if refusal := body.refusal(seen):
+            message += f": with `{refusal}` compilation fails"
         severity = _severity(body, seen)
         advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
         yield report(RULE, body, seen, message, help=advice, severity=severity)
 
 
 def _severity(body: Body, seen: Observed) -> Severity:
-    if not body.fullgraph:
+    if not body.refusal(seen):
         return Severity.NOTE
     if not seen.effect.conditional and not any(edge.conditional for edge in seen.chain):
         return Severity.ERROR

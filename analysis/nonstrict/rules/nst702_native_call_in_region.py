@@ -110,9 +110,10 @@ def examine(body: Body) -> Iterator[Finding]:
             continue
         callee = key.removeprefix(NATIVE)
         message = f"`{callee}` is compiled code, which Dynamo cannot trace: the graph of `{body.function}` breaks"
-        if body.fullgraph:
-            message += ", and with `fullgraph=True` compilation fails"
-        severity = None if body.fullgraph else Severity.NOTE
+        refusal = body.refusal(seen)
+        if refusal:
+            message += f", and with `{refusal}` compilation fails"
+        severity = None if refusal else Severity.NOTE
         advice = "wrap the call in a `torch.library.custom_op` with a `register_fake`"
         yield report(RULE, body, seen, message, help=advice, severity=severity)
 

@@ -38,7 +38,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 #: Words that mean something for a whole file, or for all files, wherever they stand.
 _FAR_REACHING = re.compile(
     r"\b(?:global|nonlocal|import|export|draft_export|library|environ|putenv|unsetenv|set_stance|config|globals|exec"
-    r"|eval|train|(?:un)?register\w*|\w*pytree\w*|dataclass|impl\w*|fullgraph|nopython|optimize_assert|\w*compile\w*"
+    r"|eval|train|(?:un)?register\w*|\w*pytree\w*|dataclass|impl\w*|fullgraph|error_on_graph_break|nopython|optimize_assert|\w*compile\w*"
     r"|__all__|" + "|".join(sorted(map(re.escape, roots.ALL_WORDS | roots.OPERATOR_WORDS))) + r")\b"
 )
 

@@ -52,7 +52,7 @@ _DECLARING = ("custom_op", "triton_op", "leaf_function")
 _LIBRARY = re.compile(r"from torch import [^\n]*\blibrary\b")
 #: What compiles a region; only such ones are looked for as say that they must not break.
 REGION_WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
-_STRICT_WORDS = ("fullgraph", "nopython", "optimize_assert")
+_STRICT_WORDS = ("fullgraph", "nopython", "optimize_assert", "error_on_graph_break")
 _STRICT = re.compile(r"\b(?:" + "|".join(_STRICT_WORDS) + r")\b")
 _COMPILES = re.compile(r"\b(?:fullgraph|nopython|optimize_assert|torch\.compile|_dynamo\.optimize)\b|@compile\b")
 #: Words that mean a marker only in modules which import them from torch.

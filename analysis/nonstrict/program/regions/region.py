@@ -8,6 +8,7 @@ from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.marks import callers, purity
 from nonstrict.program.places import Origin, Place
+from nonstrict.program.regions import strictness
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ class CompiledRegion(MarkedBody):
         """The helper in which something happens, as if it were marked; None for the region's own function."""
         helper = observed.chain[-1].summary.definition if observed.chain else None
         return purity.supposed(self.machine, helper, self.torch) if helper is not None else None
+
+    def refusal(self, observed: Observed) -> str:
+        """The option by which a break of the graph is an error; "" where the graph may break."""
+        if self.fullgraph:
+            return "fullgraph=True"
+        refused = strictness.refuses(self.machine, self.mark.function, observed)
+        return "error_on_graph_break(True)" if refused else ""
 
     def _introduction(self) -> str:
         how = " with `fullgraph=True`" if self.fullgraph else ""
