@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 NAMES = {Kind.LIST: "list", Kind.DICT: "dict", Kind.SET: "set", Kind.DEQUE: "deque"}
 _STORING = frozenset({"append", "appendleft", "add", "insert", "extend", "extendleft", "update", "setdefault", "push"})
 
+_SPREADING = frozenset({"extend", "extendleft", "update"})
+
 
 def call(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
@@ -47,6 +49,7 @@ def call(
         copied = Heap()
         if receiver.heap is not None:
             copied.element, copied.items = receiver.heap.element, dict(receiver.heap.items)
+            copied.loose, copied.unsure = receiver.heap.loose, receiver.heap.unsure
         return Value(receiver.kind, FRESH, heap=copied)
     if name in ("get", "setdefault"):
         return _get(receiver, positional)
@@ -111,7 +114,9 @@ def _mutate(
     if receiver.heap is not None and name in _STORING:
         kept = stored if receiver.place.origin is Origin.FRESH else stored.with_pending(frozenset())
         if receiver.place.origin is Origin.FRESH or frame.static:
+            unsure = receiver.heap.unsure or frame.branches > 0 or _is_unsure(name, positional)
             receiver.heap.store(NO_CONSTANT, kept)
+            receiver.heap.unsure = unsure
             if name == "update" and positional and positional[0].heap is not None:
                 receiver.heap.items.update(positional[0].heap.items)
     if name == "setdefault":
@@ -123,6 +128,14 @@ def _mutate(
         found = receiver.heap.load(key) if receiver.heap is not None else element
         return _placed(receiver, found)
     return NONE
+
+
+def _is_unsure(name: str, positional: list[Value]) -> bool:
+    """Whether one of several values is stored, or some of what a container may hold."""
+    given = positional[-1] if positional else UNKNOWN
+    if name in _SPREADING:
+        return given.heap is None or given.heap.unsure
+    return given.kind is Kind.UNION
 
 
 def _lacks(receiver: Value, key: object) -> bool:
@@ -138,7 +151,6 @@ def _stored(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
     if name not in _STORING or not values:
         return UNKNOWN
     value = values[-1]
-    spreads = name in ("extend", "extendleft", "update")
-    if spreads and value.heap is not None:
+    if name in _SPREADING and value.heap is not None:
         return value.heap.element or UNKNOWN
     return value

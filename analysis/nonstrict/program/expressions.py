@@ -106,7 +106,12 @@ def _spread(frame: Frame, value: Value) -> list[Value]:
     if value.kind is Kind.TUPLE and value.heap.items:
         keys = sorted(key for key in value.heap.items if isinstance(key, int))
         return [subscripts.entry(frame, value, key, value.heap.items[key]) for key in keys]
-    return [subscripts.entry(frame, value, NO_CONSTANT, value.heap.element)] if value.heap.element is not None else []
+    element = value.heap.element
+    if element is None:
+        return []
+    if all(member.kind is Kind.MODULE for member in element.alternatives()):
+        return value.heap.members()
+    return [subscripts.entry(frame, value, NO_CONSTANT, element)]
 
 
 def _binary(frame: Frame, node: ast.BinOp) -> Value:
@@ -130,7 +135,11 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
         return _text(frame, node, left, right, operator)
     if left.kind in CONTAINERS or left.kind is Kind.TUPLE:
         elements = [heap.element for heap in (left.heap, right.heap) if heap is not None and heap.element is not None]
-        return container(left.kind, *elements).with_pending(pending)
+        made = container(left.kind, *elements).with_pending(pending)
+        if made.heap is not None:
+            heaps = [heap for heap in (left.heap, right.heap) if heap is not None]
+            made.heap.unsure = frame.branches > 0 or any(heap.unsure for heap in heaps)
+        return made
     if left.kind is Kind.NUMPY or right.kind is Kind.NUMPY:
         # A tensor and an array make a tensor.
         others = {member.kind for member in (*left.alternatives(), *right.alternatives())}

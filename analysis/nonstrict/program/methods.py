@@ -232,7 +232,8 @@ def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[V
     if module.heap is None or not isinstance(module.ref, str):
         return
     seen: set[int] = set()
-    for child in module.heap.items.values():
+    children = [*module.heap.items.values(), *([module.heap.loose] if module.heap.loose is not None else [])]
+    for child in children:
         if child.kind is Kind.MODULE and hasattr(child.ref, "bases") and id(child.ref) not in seen:
             seen.add(id(child.ref))
             placed = child.at(module.place.step("[]")) if module.place.origin is Origin.ARGUMENT else child

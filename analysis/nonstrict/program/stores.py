@@ -15,9 +15,11 @@ from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     CONTAINERS,
     GLOBALS,
+    NO_CONSTANT,
     TENSORS,
     UNKNOWN,
     Flag,
+    Heap,
     Kind,
     Value,
     container,
@@ -216,6 +218,9 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     if (merged or before.kind in (Kind.LIST, Kind.SET, Kind.DEQUE)) and outer(before.place):
         write(frame, statement, before.place, value, "in-place operator")
         return
+    if frame.static and before.kind is Kind.LIST and before.heap is not None and before.place.origin is Origin.FRESH:
+        _extend(before.heap, value, sure=not frame.branches)
+        return
     if isinstance(target, ast.Name):
         in_env = frame.scope is None or target.id in frame.scope.local
         result = expressions.operate(frame, statement, before.at(FRESH) if in_env else before, value, statement.op)
@@ -225,6 +230,14 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         return
     result = expressions.operate(frame, statement, before, value, statement.op)
     store(frame, target, result, statement)
+
+
+def _extend(heap: Heap, value: Value, *, sure: bool) -> None:
+    """The elements of a value are added to a list."""
+    unsure = heap.unsure or not sure or value.heap is None or value.heap.unsure
+    for member in value.heap.members() if value.heap is not None else [UNKNOWN]:
+        heap.store(NO_CONSTANT, member)
+    heap.unsure = unsure
 
 
 def _holder(frame: Frame, target: ast.expr, before: Value) -> Value:

@@ -117,7 +117,7 @@ def copied(base: Value) -> Value:
     made = Heap()
     if base.heap is not None:
         made.items, made.loose = dict(base.heap.items), base.heap.loose
-        made.element = base.heap.element
+        made.element, made.unsure = base.heap.element, base.heap.unsure
         if made.element is not None and base.place.origin is not Origin.FRESH:
             made.element = relocated(made.element, base.place.step("[]"))
             made.items = {key: relocated(item, base.place.step(f"[{key!r}]")) for key, item in made.items.items()}

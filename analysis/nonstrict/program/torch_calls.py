@@ -258,7 +258,9 @@ def _children(value: Value) -> list[tuple[object, Value]]:
     """The modules that an argument of a container hands it, by their keys: itself, or the elements of what iterates."""
     if value.kind not in (Kind.LIST, Kind.DICT, Kind.TUPLE, Kind.ITERATOR) or value.heap is None:
         return [(NO_CONSTANT, value)]
-    return [*value.heap.items.items()] or ([(NO_CONSTANT, value.heap.element)] if value.heap.element else [])
+    if value.kind is Kind.DICT:
+        return [*value.heap.items.items()] or ([(NO_CONSTANT, value.heap.element)] if value.heap.element else [])
+    return [(NO_CONSTANT, member) for member in value.heap.members()]
 
 
 def apply(

@@ -80,7 +80,7 @@ class Heap:
     Weakly updated: values are joined, never removed.
     """
 
-    __slots__ = ("attributes", "element", "hooks", "items", "loose", "open")
+    __slots__ = ("attributes", "element", "hooks", "items", "loose", "open", "unsure")
 
     def __init__(self) -> None:
         self.element: Value | None = None
@@ -89,14 +89,25 @@ class Heap:
         self.attributes: dict[str, Value] = {}
         self.hooks: list[Value] = []
         self.open = False  # content was stored that is not known
+        self.unsure = False  # what was stored may be there or not, or one of several things is
 
     def store(self, key: object, value: Value) -> None:
         """Put `value` under a constant key, or under any key if `key` is `NO_CONSTANT`."""
+        self.unsure = self.unsure or value.kind is Kind.UNION or key in self.items
         if key is not NO_CONSTANT:
             self.items[key] = join(self.items.get(key), value)
         else:
             self.loose = join(self.loose, value)
         self.element = join(self.element, value)
+
+    def members(self) -> list[Value]:
+        """The entries as far as they are sure to be there; else what any of them may be."""
+        if self.element is None:
+            return []
+        entries = [*self.items.values(), *([self.loose] if self.loose is not None else [])]
+        if self.unsure or not entries:
+            return [join(self.element, UNKNOWN) if self.unsure else self.element]
+        return [member for entry in entries for member in entry.alternatives()]
 
     def load(self, key: object) -> Value | None:
         """What lies under a key; None if nothing is known."""
@@ -229,6 +240,8 @@ def join(left: Value | None, right: Value) -> Value:
     for value in (*left.alternatives(), *right.alternatives()):
         if not any(_same(value, other) and value.place == other.place for other in merged):
             merged.append(value)
+    if len(merged) > _MAX_ALTERNATIVES:
+        merged = _without_layers(merged)
     if len(merged) == 1:
         return merged[0].with_pending(pending)
     if len(merged) > _MAX_ALTERNATIVES:
@@ -236,14 +249,31 @@ def join(left: Value | None, right: Value) -> Value:
     return Value(Kind.UNION, NOWHERE, tuple(merged), pending=pending)
 
 
+def _without_layers(values: list[Value]) -> list[Value]:
+    """Modules made here, those of torch as one of which nothing is known: what is left are those of the program."""
+    if any(value.kind is not Kind.MODULE or value.place != FRESH for value in values):
+        return values
+    own = [value for value in values if not isinstance(value.ref, str)]
+    return [*own, Value(Kind.MODULE, FRESH, "torch.nn.Module")]
+
+
 def _same(left: Value, right: Value) -> bool:
     return (
         left.kind is right.kind
         and left.kind is not Kind.UNION
-        and left.heap is right.heap
+        and (left.heap is right.heap or _alike(left, right))
         and (left.ref is right.ref or left.ref == right.ref)
         and (left.place == right.place or not (left.place.captured or right.place.captured))
     )
+
+
+def _alike(left: Value, right: Value) -> bool:
+    """Whether two modules of torch are told apart by nothing but their identity."""
+    one, other = left.heap, right.heap
+    if left.kind is not Kind.MODULE or not isinstance(left.ref, str) or one is None or other is None:
+        return False
+    plain = not (one.items or other.items or one.hooks or other.hooks or one.attributes or other.attributes)
+    return plain and one.element is other.element is None and one.open == other.open
 
 
 def _common(left: Value, right: Value) -> Place:

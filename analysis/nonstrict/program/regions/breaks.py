@@ -255,6 +255,8 @@ def _conditions(positional: Sequence[Value], keywords: dict[str, Value]) -> Iter
     if not positional and not keywords:
         yield "scalar"  # NumPy draws a number where no size is asked for
     if "key" in keywords:
+        if any(value.is_tensor or _condition(value) == "tensors" for value in positional):
+            yield "tensors-key"
         return  # what is compared is what the function makes of the arguments
     for value in (*positional, *keywords.values()):
         condition = _condition(value)
@@ -282,11 +284,25 @@ def _condition(value: Value) -> str:
     """What the table calls an argument; "" if it does not tell it apart."""
     if value.kind is Kind.ITERATOR:
         given = value.place.origin is Origin.ARGUMENT
-        return "iterator-argument" if given else "global-iterator" if value.place.captured else ""
+        held = _of_elements(value.heap.element) if value.heap is not None else ""
+        return "iterator-argument" if given else "global-iterator" if value.place.captured else held
     if value.kind in (Kind.LIST, Kind.TUPLE) and value.heap is not None:
-        element = value.heap.element
-        return "tensors" if element is not None and element.kind in TENSORS else ""
+        return _of_elements(value.heap.element)
     return _ARGUMENTS.get(value.kind) or ("item" if from_item(value) else "")
+
+
+def _of_elements(element: Value | None) -> str:
+    """What the table calls a sequence, by its elements."""
+    kinds = {_of_element(member) for member in element.alternatives()} if element is not None else set[str]()
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _of_element(element: Value) -> str:
+    if element.kind in TENSORS:
+        return "tensors"
+    if element.kind is not Kind.TUPLE or element.heap is None or element.ref is not None:
+        return ""
+    return "tensor-pairs" if any(member.is_tensor for member in element.heap.items.values()) else ""
 
 
 def depends_on_data(frame: Frame, value: Value) -> bool:
