@@ -223,7 +223,8 @@ def _collect(kind: Kind) -> Handler:
             if held is not None and source.kind is Kind.DICT and kind is Kind.DICT:
                 heap.items, heap.element = dict(held.items), held.element
             else:
-                heap.element = expressions.elements_of(frame, node, source)
+                element = expressions.elements_of(frame, node, source)
+                heap.element = _second(element) if kind is Kind.DICT else element
                 if held is not None and {source.kind, kind} <= _ORDERED:
                     heap.items = dict(held.items)
         if kind is Kind.DICT:
@@ -232,6 +233,12 @@ def _collect(kind: Kind) -> Handler:
         return Value(kind, heap=heap, pending=pending)
 
     return handler
+
+
+def _second(pair: Value) -> Value:
+    """The second part of a pair: what a dict holds that is made of pairs."""
+    second = pair.heap.items.get(1) if pair.kind is Kind.TUPLE and pair.heap is not None else None
+    return UNKNOWN if second is None else second
 
 
 def _reversed(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:

@@ -6,10 +6,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import endings
+from nonstrict.facts.hooks import registers
 from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.operators import torch_kind
-from nonstrict.program import classes, externals, generics, methods, parameters, unseen
+from nonstrict.program import classes, externals, generics, hooks, methods, parameters, unseen
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame, traced
@@ -112,7 +113,7 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
     """An object or module of the program is called."""
     if callee.kind is Kind.MODULE:
         frame.consume(node, callee)
-        _run_hooks(frame, node, callee)
+        hooks.run(frame, node, callee)
     if isinstance(callee.ref, str) or callee.ref is None:
         return methods.call_module(frame, node, callee, positional, keywords)
     target = classes.call_target(frame.machine, callee)
@@ -126,11 +127,6 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
         hidden = callee.at(NOWHERE)
         target = Value(Kind.BOUND, NOWHERE, (hidden, target.ref[1]))
     return call(frame, node, target, positional, keywords)
-
-
-def _run_hooks(frame: Frame, node: ast.AST, module: Value) -> None:
-    for hook in list(module.heap.hooks) if module.heap is not None else ():
-        externals.run_deferred(frame, node, _outside(hook), "hook", [module, UNKNOWN, Value(Kind.TENSOR)])
 
 
 def _external(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -204,13 +200,6 @@ _HANDLERS = {
     Kind.EXTERNAL_METHOD: _method,
     Kind.INSTANCE: _external_instance,
 }
-
-
-def _outside(hook: Value) -> Value:
-    """A hook that code outside the body registered: the object whose method it is lives outside too."""
-    if hook.kind is not Kind.BOUND or hook.ref[0].place.captured:
-        return hook
-    return hook._replace(ref=(hook.ref[0].at(Place(Origin.RECEIVER, "", "self")), hook.ref[1]))
 
 
 # -- following functions of the program ---------------------------------------------------------------------------
@@ -293,6 +282,8 @@ def _worth_following(frame: Frame, function: Function, given: Sequence[Value]) -
     if frame.at_module_level or function.name == "__init__":
         return True
     if frame.machine.may_mark(function.node) or _has_marker(function, given):
+        return True
+    if "_hook(" in function.module.source.code and registers(function.node):
         return True
     around = frame.function
     if around is None or not (around.name == "__init__" or frame.machine.may_mark(around.node)):

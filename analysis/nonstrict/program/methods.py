@@ -12,6 +12,7 @@ from nonstrict.program import (
     container_methods,
     externals,
     functional_calls,
+    hooks,
     named_tuples,
     stores,
     torch_calls,
@@ -144,7 +145,7 @@ def _tensor(
     if name == "backward":
         return _backward(frame, node, receiver)
     if name in _HOOKS:
-        _register_hook(frame, node, receiver, positional)
+        hooks.register(frame, node, receiver, positional)
         return UNKNOWN
     if name in ("apply_", "map_") and positional:
         frame.machine.call(frame, node, positional[0], [NUMBER], {})
@@ -188,17 +189,6 @@ def _storage(
     return NUMBER if name in ("data_ptr", "nbytes", "size") else UNKNOWN
 
 
-def _register_hook(frame: Frame, node: ast.AST, receiver: Value, positional: list[Value]) -> None:
-    for value in positional:
-        if value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL):
-            if receiver.heap is not None and frame.static:
-                receiver.heap.hooks.append(value)
-            else:
-                of_module = receiver.kind is Kind.MODULE
-                arguments = [receiver, UNKNOWN, Value(Kind.TENSOR)] if of_module else [Value(Kind.TENSOR)]
-                externals.run_deferred(frame, node, value, "hook", arguments)
-
-
 # -- modules ------------------------------------------------------------------------------------------------------
 
 
@@ -228,9 +218,10 @@ def _guards_mode(frame: Frame, module: Value) -> str:
 
 
 def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[Value]) -> None:
-    """The modules of the program inside a `Sequential` run their `forward`."""
+    """The modules of the program inside a `Sequential` run their `forward`, all of them their hooks."""
     if module.heap is None or not isinstance(module.ref, str):
         return
+    hooks.run_inside(frame, node, module)
     seen: set[int] = set()
     children = [*module.heap.items.values(), *([module.heap.loose] if module.heap.loose is not None else [])]
     for child in children:
@@ -247,7 +238,7 @@ def _module(
         _register(module, name, positional, keywords)
         return UNKNOWN
     if name in _HOOKS:
-        _register_hook(frame, node, module, positional)
+        hooks.register(frame, node, module, positional)
         return UNKNOWN
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
@@ -262,8 +253,9 @@ def _module(
         return holding(Kind.ITERATOR, Value(Kind.PARAMETER, module.place.step("[]")))
     if name in _PARAMETER_ITERATORS:
         return container(Kind.LIST, Value(Kind.PARAMETER, module.place.step("[]")))
-    if name in _CHILDREN and not positional:
-        child = _child(module)
+    hooked = hooks.member(frame, module, name)
+    if (name in _CHILDREN or hooked is not None) and not positional:
+        child = hooked or _child(module)
         named = child if name in ("children", "modules", "values") else container(Kind.TUPLE, STRING, child)
         return holding(Kind.ITERATOR, named)
     if name in ("append", "extend", "insert") and module.heap is not None:

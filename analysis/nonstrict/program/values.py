@@ -80,7 +80,7 @@ class Heap:
     Weakly updated: values are joined, never removed.
     """
 
-    __slots__ = ("attributes", "element", "hooks", "items", "loose", "open", "unsure")
+    __slots__ = ("attributes", "element", "hooks", "inner", "items", "loose", "open", "unsure")
 
     def __init__(self) -> None:
         self.element: Value | None = None
@@ -88,6 +88,7 @@ class Heap:
         self.loose: Value | None = None
         self.attributes: dict[str, Value] = {}
         self.hooks: list[Value] = []
+        self.inner: list[Value] = []  # hooks of modules in this one, not known which
         self.open = False  # content was stored that is not known
         self.unsure = False  # what was stored may be there or not, or one of several things is
 

@@ -88,6 +88,8 @@ There is no automatic fix: what the hook records has to be returned or recorded 
 - Hooks that only compute: `y.register_hook(lambda grad: grad * 0.5)`.
 - `.item()` in `autograd.Function.backward`.
 - Writes to `ctx` and to state made in the hook.
+- Hooks of modules that are taken away again before a traced function runs, as tools that profile a model do.
+- Hooks of parts of a module that are chosen otherwise than by their class, where the function does not call the whole.
 - In-place operators on captured tensors in a hook: see `captured-tensor-mutation` (NST204).
 
 ## References
