@@ -24,7 +24,7 @@ from nonstrict.program.boundary import (
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Effect, Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import callers, dispatches, marking, overriding
+from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding
 from nonstrict.program.marks.sites import CallSite, Parameter
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import crossing
@@ -384,6 +384,11 @@ class MarkedBody:
     @cached_property
     def _sites(self) -> tuple[CallSite, ...]:
         return tuple(callers.site(self.machine, self.mark, call) for call in callers.calls_of(self.machine, self.mark))
+
+    @cached_property
+    def caught(self) -> frozenset[str]:
+        """The names of the exceptions that callers of the function, and theirs, handle around the calls."""
+        return handlers.caught(self.machine, self.mark)
 
     @property
     def private(self) -> bool:

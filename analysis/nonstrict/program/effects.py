@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 import enum
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Span
+from nonstrict.program.exceptions import handles
 from nonstrict.program.places import FRESH, Place
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
 
@@ -38,7 +38,7 @@ class Event(enum.Enum):
     POINTER = "pointer"  # address of a tensor is taken; place of the tensor; what: the operation
     NATIVE = "native"  # compiled code outside torch gets a traced tensor; what: the callee
     THREAD = "thread"  # work is handed to another thread or process; what: the callee
-    RAISE = "raise"  # an exception leaves the function; what: the exception's name
+    RAISE = "raise"  # an exception leaves the function; what: the exception's name, value: its class
     QUERY = "query"  # a property of an argument that no guard watches; what: the expression
     MODE = "mode"  # the mode of a module argument decides; place and value: the module; what: who depends on it
     BREAK = "break"  # a construct of a region that Dynamo cannot trace; what: its key in the table of graph breaks
@@ -154,17 +154,6 @@ class Observed(NamedTuple):
     in_hook: bool
 
 
-def handles(caught: tuple[str, ...], raised: str) -> bool:
-    """Whether handlers for the named exceptions catch another, as far as builtin exceptions tell."""
-    if not caught:
-        return False
-    kinds = {raised, "Exception", "BaseException", ""}
-    known = getattr(builtins, raised, None)
-    if isinstance(known, type):
-        kinds |= {base.__name__ for base in known.__mro__}
-    return bool(kinds & set(caught))
-
-
 class Reached(NamedTuple):
     """A summary, a shortest chain of calls to it, whether it runs in a hook, and whether a cache keeps its result."""
 
@@ -227,7 +216,7 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False) -> lis
         for effect in effects:
             if kept and _happens_once(effect):
                 continue
-            if effect.event is Event.RAISE and any(handles(edge.caught, effect.what) for edge in chain):
+            if effect.event is Event.RAISE and any(handles(edge.caught, effect.what, effect.value) for edge in chain):
                 continue
             found.setdefault((effect.key, in_hook), Observed(effect, chain, in_hook))
     return list(found.values())

@@ -12,7 +12,8 @@ from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import rebuilt
 from nonstrict.facts.walk import walk
 from nonstrict.program import conditions, definition_values, settled, stores
-from nonstrict.program.effects import Event, handles
+from nonstrict.program.effects import Event
+from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import elements_of, evaluate, use
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, strictness
@@ -88,20 +89,31 @@ def _return(frame: Frame, statement: ast.Return) -> None:
 
 
 def _raise(frame: Frame, statement: ast.Raise) -> None:
-    name = ""
+    name, raised = "", UNKNOWN
     if statement.exc is not None:
         target = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
         name = getattr(target, "id", getattr(target, "attr", ""))
+        raised = _raised(frame, target)
         if isinstance(statement.exc, ast.Call):
             known = set(frame.summary.effects)
             for argument in statement.exc.args:
                 evaluate(frame, argument)
             conditions.forget_reads(frame, known)
-    if not handles(frame.caught, name):
-        frame.emit(Event.RAISE, statement, what=name)
+    if not handles(frame.caught, name, raised):
+        frame.emit(Event.RAISE, statement, value=raised, what=name)
         if frame.region:
             breaks.raised(frame, statement)
     frame.done = True
+
+
+def _raised(frame: Frame, target: ast.expr) -> Value:
+    """The class of an exception, or the exception itself, as far as a name or the attribute of a file tells it."""
+    holder = target.value if isinstance(target, ast.Attribute) else target
+    if not isinstance(holder, ast.Name):
+        return UNKNOWN
+    value = evaluate(frame, holder)
+    plain = holder is target or value.kind is Kind.PYTHON_MODULE
+    return evaluate(frame, target) if plain else UNKNOWN
 
 
 def _assert(frame: Frame, statement: ast.Assert) -> None:

@@ -136,6 +136,11 @@ class Body(Protocol):
     """What a marked bound method or module is bound to; None for a plain function."""
 
     @property
+    def caught(self) -> frozenset[str]:
+        """The names of the exceptions that callers of the function, and theirs, handle around the calls."""
+        ...
+
+    @property
     def sites(self) -> tuple[CallSite, ...]:
         """The calls of the marked function that were seen, in compiled regions and elsewhere."""
         ...

@@ -2,8 +2,9 @@
 
 ## What it does
 
-Finds `raise` statements in a traced function, or in what it calls, whose exception the compiled region or the region's
-caller means to catch.
+Finds `raise` statements in a traced function, or in what it calls, whose exception the compiled region means to catch,
+or code that calls the region: its callers, what a decorator wraps around them, a function that is given the region.
+A handler for a base class counts.
 
 ## Why is this bad
 
@@ -95,11 +96,11 @@ static and dynamic dimensions (measured on 2.13 with aot_eager and Inductor).
 
 from __future__ import annotations
 
-import builtins
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
+from nonstrict.program.exceptions import catchable
 from nonstrict.rules.base import TRACED, Experiment, Rule, report
 
 if TYPE_CHECKING:
@@ -116,9 +117,7 @@ _BROAD = frozenset({"", "RuntimeError", "Exception", "BaseException"})
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the exceptions that some caller of the marked function handles."""
     for seen in body.observed(Event.RAISE):
-        names = _lineage(seen.effect.what)
-        handlers = [site.caught & names for site in body.sites]
-        caught = frozenset[str]().union(*handlers)
+        caught = body.caught & catchable(seen.effect.what, seen.effect.value)
         if not caught:
             continue
         narrow = bool(caught - _BROAD)
@@ -134,14 +133,6 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def _fate(*, narrow: bool) -> str:
     return "which the handler does not catch" if narrow else "which a handler in the region cannot catch"
-
-
-def _lineage(name: str) -> frozenset[str]:
-    """The names under which an exception can be caught, "" standing for a bare `except:`."""
-    exception: object = getattr(builtins, name, None)
-    if isinstance(exception, type) and issubclass(exception, BaseException):
-        return frozenset({"", *(base.__name__ for base in exception.__mro__)})
-    return frozenset({"", name, "Exception", "BaseException"})
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
-from nonstrict.facts.endings import suppressed
 from nonstrict.facts.walk import walk
 from nonstrict.program import parameters
 from nonstrict.program.effects import span_of
@@ -43,7 +42,7 @@ def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
                 mark.calls.append(call)
     for caller in dict.fromkeys(call.caller for call in mark.calls if call.caller is not None):
         if caller.name != "<lambda>":
-            roots.find_calls(machine, caller.module, _aliases(caller))
+            roots.find_calls(machine, caller.module, aliases(caller))
     return mark.calls
 
 
@@ -140,7 +139,7 @@ def _resolved(machine: Machine, value: Value, caller: Function | None, hops: int
 def _passed(machine: Machine, function: Function, name: str) -> list[tuple[Value, Function | None]]:
     """What the seen calls of a plain function pass for one of its parameters."""
     if function.name != "<lambda>":
-        roots.find_calls(machine, function.module, _aliases(function))
+        roots.find_calls(machine, function.module, aliases(function))
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     found: list[tuple[Value, Function | None]] = []
@@ -158,7 +157,7 @@ def seek_region(machine: Machine, mark: Mark) -> None:
     if function is None or function.name == "<lambda>" or mark.kind in ("make-fx", "compiled", "disable"):
         return
     if "compile" in function.module.source.code:
-        roots.find_calls(machine, function.module, _aliases(function))
+        roots.find_calls(machine, function.module, aliases(function))
 
 
 def passed_to(machine: Machine, function: Function) -> dict[str, Value]:
@@ -168,7 +167,7 @@ def passed_to(machine: Machine, function: Function) -> dict[str, Value]:
     named = [region for region in regions if region.name != "<lambda>"]
     if len(named) != machine.sought_regions.get(function.module.path):
         machine.sought_regions[function.module.path] = len(named)
-        roots.find_calls(machine, function.module, set[str]().union(*(_aliases(region) for region in named)))
+        roots.find_calls(machine, function.module, set[str]().union(*(aliases(region) for region in named)))
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     found: dict[str, Value] = {}
@@ -181,7 +180,7 @@ def passed_to(machine: Machine, function: Function) -> dict[str, Value]:
 def leaves_out(machine: Machine, function: Function, name: str) -> bool:
     """Whether some call of a plain function that was seen leaves out one of its parameters."""
     if function.name != "<lambda>":
-        roots.find_calls(machine, function.module, _aliases(function))
+        roots.find_calls(machine, function.module, aliases(function))
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     index = names.index(name) if name in names else len(names)
@@ -189,7 +188,7 @@ def leaves_out(machine: Machine, function: Function, name: str) -> bool:
     return any(len(positional) <= index and name not in keywords for _, _, positional, keywords in calls)
 
 
-def _aliases(function: Function) -> set[str]:
+def aliases(function: Function) -> set[str]:
     """Top-level names bound to an expression that leads to the function, also through its class and its instances.
 
     `step = torch.compile(step)`, `model = Model()`, `compiled = torch.compile(model)`.
@@ -245,7 +244,6 @@ def site(machine: Machine, mark: Mark, call: SeenCall) -> CallSite:
         compiled=is_compiled(machine, call),
         arguments={name: _resolved(machine, value, call.caller, _HOPS) for name, value in arguments.items()},
         argument_spans=spans,
-        caught=_caught(machine, call),
         passes_mode=_reads_mode(call),
         written=arguments,
         surplus=tuple(zip(given[len(names) :], call.positional[len(names) :], strict=False)),
@@ -256,36 +254,3 @@ def site(machine: Machine, mark: Mark, call: SeenCall) -> CallSite:
 def _reads_mode(call: SeenCall) -> bool:
     scope = call.caller.node if call.caller is not None else call.node
     return any(isinstance(node, ast.Attribute) and node.attr == "training" for node in walk(scope))
-
-
-def _caught(machine: Machine, call: SeenCall) -> frozenset[str]:
-    if call.caller is None:
-        module = machine.project.module(call.path)
-        return frozenset(_handlers_around(module.outline.shell, call.node)) if module is not None else frozenset()
-    names = _handlers_around(call.caller.node, call.node)
-    if call.caller.name != "<lambda>":
-        roots.find_calls(machine, call.caller.module, _aliases(call.caller))
-    for frame, node, _, _ in machine.static_calls.get(call.caller.node, []):
-        around = frame.function.node if frame.function is not None else frame.module.outline.shell
-        names |= _handlers_around(around, node)
-    return frozenset(names)
-
-
-def _handlers_around(function: ast.AST, node: ast.AST) -> set[str]:
-    names: set[str] = set()
-    for outer in walk(function):
-        if isinstance(outer, ast.Try) and any(inner is node for part in outer.body for inner in walk(part)):
-            for handler in outer.handlers:
-                names |= _exception_names(handler.type)
-        elif isinstance(outer, (ast.With, ast.AsyncWith)):
-            ended = {name for item in outer.items for name in suppressed(item.context_expr)}
-            if ended and any(inner is node for part in outer.body for inner in walk(part)):
-                names |= ended
-    return names
-
-
-def _exception_names(node: ast.expr | None) -> set[str]:
-    if node is None:
-        return {"BaseException"}
-    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
-    return {getattr(part, "attr", getattr(part, "id", "")) for part in nodes}

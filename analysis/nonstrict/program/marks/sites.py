@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 class CallSite(NamedTuple):
     """A call of a marked function.
 
-    `arguments` maps parameter names to values; `caught` names the exceptions that the caller, or the caller's
-    caller, handles around the call; `passes_mode` says that the caller reads a `training` flag itself.
+    `arguments` maps parameter names to values; `passes_mode` says that the caller reads a `training` flag itself.
     Where the caller passes on what it got itself, `arguments` are what its callers pass; `written` are the arguments as
     the caller has them, `surplus` those that `*args` takes. `call` is the call as it was seen.
     """
@@ -25,7 +24,6 @@ class CallSite(NamedTuple):
     compiled: bool
     arguments: Mapping[str, Value]
     argument_spans: Mapping[str, Span]
-    caught: frozenset[str] = frozenset()
     passes_mode: bool = False
     written: Mapping[str, Value] | None = None
     surplus: tuple[tuple[Span, Value], ...] = ()
