@@ -24,28 +24,31 @@ _COUNTED = frozenset({Event.READ, Event.ATTRIBUTE})
 _TENSOR_OR_NONE = TENSORS | {Kind.NONE}
 
 
-def decide(frame: Frame, node: ast.expr, *, checks: bool = False) -> None:
-    """A branch, loop or assertion depends on an expression; `checks` says that it only decides whether to go on."""
+def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool = False) -> None:
+    """A branch, loop or assertion depends on an expression.
+
+    `checks` says that it only decides whether to go on or to tell something, `refuses` that it does so by raising.
+    """
     if isinstance(node, ast.BoolOp):
         for part in node.values:
             verdict = folding.truth(frame, part) if frame.region else None
             if verdict is None:
-                decide(frame, part, checks=checks)
+                decide(frame, part, checks=checks, refuses=refuses)
             elif verdict is isinstance(node.op, ast.Or):
                 return
         return
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        decide(frame, node.operand, checks=checks)
+        decide(frame, node.operand, checks=checks, refuses=refuses)
         return
     value = expressions.use(frame, node)
-    decide_value(frame, node, value)
+    decide_value(frame, node, value, refuses=refuses)
     if value.flags & Flag.SHAPE and not frame.static and not frame.region:
         frame.emit(Event.SHAPE, node, what="check" if checks else "")
 
 
-def decide_value(frame: Frame, node: ast.AST, value: Value) -> None:
+def decide_value(frame: Frame, node: ast.AST, value: Value, *, refuses: bool = False) -> None:
     """The truth of a value is asked for: a tensor's data is not there while tracing."""
-    frame.settle(value)
+    frame.settle(value, refuses=refuses)
     special(frame, node, value, "__bool__", [])
     if frame.region and breaks.depends_on_data(frame, value):
         breaks.statement(frame, node, "if-tensor-item")
@@ -125,7 +128,9 @@ def forget_counted(frame: Frame, known: set[tuple[object, ...]], steps: tuple[st
 
 def settled_truth(frame: Frame, test: ast.expr) -> bool | None:
     """Which branch of a region Dynamo takes, or a script with the objects that it makes; None where that is open."""
-    return folding.truth(frame, test) if frame.region else settled.truth(frame, test)
+    if frame.region:
+        return folding.truth(frame, test)
+    return settled.truth(frame, test) if frame.static else settled.constant(frame, test)
 
 
 def none_verdict(frame: Frame, test: ast.expr) -> bool | None:
@@ -143,10 +148,15 @@ def none_verdict(frame: Frame, test: ast.expr) -> bool | None:
     return isinstance(operator, ast.Is)
 
 
+def refuses(statement: ast.If) -> bool:
+    """Whether a branch does nothing but raise."""
+    return all(isinstance(inner, (ast.Raise, ast.Pass)) for inner in statement.body) and not statement.orelse
+
+
 def computes(statement: ast.If) -> bool:
     """Whether a branch binds or returns something."""
     kept = (ast.Expr, ast.Raise, ast.Pass, ast.Assert, ast.Import, ast.ImportFrom)
-    if all(isinstance(inner, (ast.Raise, ast.Pass)) for inner in statement.body) and not statement.orelse:
+    if refuses(statement):
         return False
     return any(not isinstance(inner, kept) for inner in (*statement.body, *statement.orelse))
 

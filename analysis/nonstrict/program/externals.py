@@ -104,7 +104,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return special(frame, node, positional, keywords)
     values = [*positional, *keywords.values()]
     known = call_effect(name)
-    if known is not None and not (known.pure_with and len(positional) >= known.pure_with):
+    if known is not None and not _is_pure(known, positional, keywords):
         handled = _EFFECTS.get(known.kind)
         result = handled(frame, node, name, known.what, values) if handled is not None else None
         if result is not None:
@@ -141,6 +141,14 @@ def _namespace(name: str, keywords: dict[str, Value]) -> Value:
     heap = Heap()
     heap.attributes.update(keywords)
     return Value(Kind.INSTANCE, FRESH, name, heap=heap)
+
+
+def _is_pure(known: CallEffect, positional: list[Value], keywords: dict[str, Value]) -> bool:
+    """Whether its arguments spare a call its effect: `print(line, file=buffer)` with a buffer made in traced code."""
+    if known.kind != "io":
+        return bool(known.pure_with) and len(positional) >= known.pure_with
+    stream = keywords.get("file", keywords.get("stream", UNKNOWN))
+    return stream.kind is Kind.INSTANCE and stream.ref in _IN_MEMORY and stream.place.origin is Origin.FRESH
 
 
 def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: list[Value]) -> Value:
@@ -257,7 +265,7 @@ def _random(frame: Frame, node: ast.AST, name: str, what: str, values: list[Valu
 
 
 def _seed(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    frame.emit(Event.TORCH_STATE if name.startswith("torch") else Event.RANDOM, node, what=what)
+    frame.emit(Event.TORCH_STATE, node, what=what)
     return NONE
 
 

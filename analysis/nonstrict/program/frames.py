@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 #: Methods by which iterators and generators give what comes next.
 _ADVANCING = frozenset({"send", "throw", "__next__"})
+#: What reading the time is called among the effects of calls.
+_CLOCK = "reads the clock"
+_START_AND_END = 2
 _NEVER_STATE = frozenset({Kind.PYTHON_MODULE, Kind.MARKED, Kind.UNKNOWN, Kind.SUPER})
 
 
@@ -175,10 +178,15 @@ class Frame:
         elif self.opaque and tensor.place.origin is Origin.ARGUMENT:
             self.emit(Event.INPUT_WRITE, node, tensor.place, tensor, what)
 
-    def settle(self, value: Value) -> None:
-        """A value decides something: nondeterminism that it carries is an effect now."""
+    def settle(self, value: Value, *, refuses: bool = False) -> None:
+        """A value decides something: nondeterminism that it carries is an effect now.
+
+        Where it only decides whether to raise, how long something took here is none: that needs two readings.
+        """
+        here = self.summary.draws
+        times = sum(one.what == _CLOCK and one.key in here for one in value.pending) if refuses else 0
         for effect in value.pending:
-            if effect.event is Event.RANDOM:
+            if effect.event is Event.RANDOM and (times < _START_AND_END or effect.what != _CLOCK):
                 self.summary.settled.add(effect.key)
 
     def initialises(self, value: Value) -> bool:

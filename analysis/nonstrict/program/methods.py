@@ -300,6 +300,13 @@ def _is_seeded_here(receiver: Value) -> bool:
     return bool(receiver.flags & Flag.LITERAL) and receiver.place.origin is Origin.FRESH
 
 
+def _seeded(frame: Frame, node: ast.AST, receiver: Value, values: list[Value]) -> Value:
+    """A random generator that was made in the body gets a seed: nobody else draws from it."""
+    for value in (receiver, *values):
+        frame.consume(node, value)
+    return NONE
+
+
 def _autograd(
     frame: Frame, node: ast.AST, receiver: Value, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
@@ -330,6 +337,8 @@ def _external(
     effect = method_effect(receiver.ref, name)
     if name == "start" and receiver.ref == "thread":
         return externals.start_thread(frame, node, receiver)
+    if effect is not None and effect.kind == "seed" and receiver.place.origin is Origin.FRESH:
+        return _seeded(frame, node, receiver, values)
     if effect is not None and not (effect.kind == "random" and _is_seeded_here(receiver)):
         return externals.effect(frame, node, dotted, effect, values)
     if (receiver.ref, name) in _AMBIENT:

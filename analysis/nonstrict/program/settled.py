@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.targets import last_name
 from nonstrict.program import expressions
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, Kind, Value
@@ -23,6 +24,27 @@ def truth(frame: Frame, test: ast.expr) -> bool | None:
     if not frame.static or not frame.at_module_level:
         return None
     return _truth(frame, test)
+
+
+def constant(frame: Frame, test: ast.expr) -> bool | None:
+    """Whether a condition holds that only names a constant declared `Final`; None for any other."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        verdict = constant(frame, test.operand)
+        return None if verdict is None else not verdict
+    if not isinstance(test, ast.Name):
+        return None
+    place = frame.lookup(test.id).place
+    module = frame.machine.project.module(place.owner) if place.origin is Origin.GLOBAL and not place.path else None
+    bindings = module.bindings.get(place.name, ()) if module is not None else ()
+    if len(bindings) != 1 or bindings[0].conditional or not _is_final(bindings[0].annotation):
+        return None
+    node = bindings[0].node
+    return bool(node.value) if isinstance(node, ast.Constant) else None
+
+
+def _is_final(annotation: ast.expr | None) -> bool:
+    named = annotation.value if isinstance(annotation, ast.Subscript) else annotation
+    return named is not None and last_name(named) == "Final"
 
 
 def _truth(frame: Frame, test: ast.expr) -> bool | None:

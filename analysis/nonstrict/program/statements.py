@@ -123,7 +123,7 @@ def _assert(frame: Frame, statement: ast.Assert) -> None:
     if frame.region:
         use(frame, statement.test)  # Dynamo turns an assertion on a tensor into one of the graph
     else:
-        conditions.decide(frame, statement.test, checks=True)
+        conditions.decide(frame, statement.test, checks=True, refuses=True)
     frame.env = conditions.narrowed(frame, statement.test, frame.env, truth=True)
 
 
@@ -136,7 +136,8 @@ def _if(frame: Frame, statement: ast.If) -> None:
         return
     verdict = conditions.settled_truth(frame, statement.test)
     if verdict is None:
-        conditions.decide(frame, statement.test, checks=not conditions.computes(statement))
+        checks, refuses = not conditions.computes(statement), conditions.refuses(statement)
+        conditions.decide(frame, statement.test, checks=checks, refuses=refuses)
         verdict = conditions.none_verdict(frame, statement.test)
     if verdict is not None:
         execute(frame, statement.body if verdict else statement.orelse)

@@ -4,7 +4,8 @@
 
 Finds calls and assignments in traced functions that change torch's own global state: `torch.manual_seed`,
 `torch.set_default_dtype`, `torch.set_num_threads`, `torch.use_deterministic_algorithms`, `torch.backends.*` flags,
-`torch.inference_mode`.
+`torch.inference_mode`. Seeds of other generators that the program shares count as well, as they stand beside torch's in
+every `seed_everything`: `random.seed`, `numpy.random.seed`.
 
 ## Why is this bad
 
