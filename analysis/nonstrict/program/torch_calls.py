@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
-from nonstrict.program import attributes, functional_calls, gradients, subscripts
+from nonstrict.program import attributes, constants, functional_calls, gradients, subscripts
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
@@ -275,8 +275,23 @@ def apply(
     plan = _PLAIN.get(name)
     if plan is None:
         plan = _PLAIN[name] = _is_plain(name, operator)
-    if plan:
-        return _plain(frame, node, name, positional, keywords)
+    if not plan:
+        result = _applied(frame, node, name, operator, positional, keywords)
+    else:
+        result = _plain(frame, node, name, positional, keywords)
+    if positional and positional[0].flags & Flag.LITERAL and constants.folds(frame, name, positional, keywords):
+        return result._replace(flags=result.flags | Flag.LITERAL)
+    return result
+
+
+def _applied(
+    frame: Frame,
+    node: ast.AST,
+    name: str,
+    operator: Operator,
+    positional: list[Value],
+    keywords: dict[str, Value],
+) -> Value:
     last = name.rpartition(".")[2]
     values = [*positional, *keywords.values()]
     for index, value in enumerate(values):
@@ -335,8 +350,6 @@ def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
 
 
 _INPLACE = Operator(out=True, inplace=True)
-
-
 #: Operators whose second argument, behind the size, is a value.
 _FILLS = frozenset({"full", "new_full"})
 
@@ -376,23 +389,18 @@ def _writes(
 
 
 def _made(frame: Frame, node: ast.AST, last: str, values: list[Value]) -> Value:
-    """`torch.tensor(data)`: literals are known while tracing, tensors among the data have no value there."""
+    """`torch.tensor(data)`: single literals are known while tracing, tensors among the data have no value there."""
     data = values[0] if values else UNKNOWN
     element = data.heap.element if data.heap is not None else None
     if element is not None and last in ("tensor", "scalar_tensor") and _tensor_inside(element):
         frame.emit(Event.ESCAPE, node, element.place, element, "building a tensor from the values of tensors")
     # Dynamo knows numbers that do not follow from data.
     plain = frame.region and data.kind is Kind.NUMBER and not breaks.depends_on_data(frame, data)
-    literal = bool(data.flags & Flag.LITERAL) or data.const is not NO_CONSTANT or plain
+    single = bool(data.flags & Flag.LITERAL) and constants.is_single(data)
+    literal = single or data.const is not NO_CONSTANT or plain
     if data.is_tensor:
         return data if last != "tensor" else Value(Kind.TENSOR)
-    return Value(Kind.TENSOR, flags=(Flag.LITERAL if literal else Flag.NONE) | _of_floats(data))
-
-
-def _of_floats(data: Value) -> int:
-    """Whether a tensor made of some data is a floating-point one: one float among its numbers makes it so."""
-    values = [data, *(data.heap.items.values() if data.heap is not None else ())]
-    return Flag.FLOATING if any(isinstance(value.const, float) for value in values) else Flag.NONE
+    return Value(Kind.TENSOR, flags=(Flag.LITERAL if literal else Flag.NONE) | constants.floating(data))
 
 
 def _tensor_inside(value: Value) -> bool:
