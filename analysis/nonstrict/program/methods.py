@@ -81,6 +81,7 @@ _HOOKS = frozenset(
     }
 )
 _THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "multiprocessing.process.BaseProcess"})
+_PUTTING = frozenset({"put", "put_nowait"})
 _BUFFERS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
 _SELF_RETURNING = frozenset(
     {"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "eval", "train", "requires_grad_"}
@@ -300,6 +301,13 @@ def _is_seeded_here(receiver: Value) -> bool:
     return bool(receiver.flags & Flag.LITERAL) and receiver.place.origin is Origin.FRESH
 
 
+def _put(frame: Frame, node: ast.AST, receiver: Value, name: str, values: list[Value]) -> None:
+    """A queue that lives outside grows; tensors put into one are work for others, which is told as such."""
+    grows = receiver.ref == "queue" and receiver.place.captured and name in _PUTTING
+    if grows and values and not any(value.holds_tensor for value in values):
+        stores.write(frame, node, receiver.place, values[0], name)
+
+
 def _seeded(frame: Frame, node: ast.AST, receiver: Value, values: list[Value]) -> Value:
     """A random generator that was made in the body gets a seed: nobody else draws from it."""
     for value in (receiver, *values):
@@ -337,6 +345,7 @@ def _external(
     effect = method_effect(receiver.ref, name)
     if name == "start" and receiver.ref == "thread":
         return externals.start_thread(frame, node, receiver)
+    _put(frame, node, receiver, name, values)
     if effect is not None and effect.kind == "seed" and receiver.place.origin is Origin.FRESH:
         return _seeded(frame, node, receiver, values)
     if effect is not None and not (effect.kind == "random" and _is_seeded_here(receiver)):
