@@ -175,8 +175,12 @@ class Frame:
         """A tensor is changed in place: an effect on captured ones, and on arguments of what has to declare that."""
         if tensor.place.captured:
             self.emit(Event.TENSOR_WRITE, node, tensor.place, tensor, what)
-        elif self.opaque and tensor.place.origin is Origin.ARGUMENT:
+        elif self.opaque and tensor.place.origin is Origin.ARGUMENT and not self._may_be_own(tensor):
             self.emit(Event.INPUT_WRITE, node, tensor.place, tensor, what)
+
+    def _may_be_own(self, tensor: Value) -> bool:
+        """Whether a helper changes what may be a tensor of its own: under which condition is decided elsewhere."""
+        return bool(tensor.flags & Flag.MAYBE) and self.caller is not None
 
     def settle(self, value: Value, *, refuses: bool = False) -> None:
         """A value decides something: nondeterminism that it carries is an effect now.

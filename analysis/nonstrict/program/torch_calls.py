@@ -437,6 +437,7 @@ def _result_flags(last: str, first: Value, tensors: list[Value], keywords: dict[
         flags = Flag.BOOLEAN
     elif last in _KEEPS_BOOLEAN:
         flags = first.flags & Flag.BOOLEAN
+    flags |= first.flags & Flag.MAYBE
     if last not in ("detach", "detach_"):
         for value in tensors:
             flags |= value.flags & Flag.ATTACHED

@@ -70,6 +70,7 @@ class Flag:
     TRACE_GUARD = 128  # true exactly while the compiler traces
     SMALL = 2048  # NumPy array without dimensions, or with one of at most eight elements: inductor inlines those
     GIVEN = 4096  # parameter of which a condition says that it is not None
+    MAYBE = 8192  # argument tensor, or view of one, that may be one made here instead
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 
@@ -235,7 +236,9 @@ def join(left: Value | None, right: Value) -> Value:
     if _same(left, right):
         place = left.place if left.place == right.place else _common(left, right)
         const = left.const if left.const == right.const else NO_CONSTANT
-        flags = (left.flags & right.flags) | ((left.flags | right.flags) & Flag.ATTACHED)
+        flags = (left.flags & right.flags) | ((left.flags | right.flags) & (Flag.ATTACHED | Flag.MAYBE))
+        if left.kind is Kind.TENSOR and FRESH.origin in (left.place.origin, right.place.origin) and place != FRESH:
+            flags |= Flag.MAYBE
         return Value(left.kind, place, left.ref, const, left.heap, flags, pending)
     merged: list[Value] = []
     for value in (*left.alternatives(), *right.alternatives()):
