@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
-from nonstrict.program import attributes, classes, conditions, expressions, stores, subscripts
+from nonstrict.program import attributes, classes, conditions, expressions, named_tuples, stores, subscripts
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
@@ -18,7 +18,6 @@ from nonstrict.program.values import (
     BYTES,
     CONTAINERS,
     GLOBALS,
-    NAMED_TUPLE,
     NO_CONSTANT,
     NONE,
     NUMBER,
@@ -245,22 +244,6 @@ def _reversed(frame: Frame, node: ast.AST, positional: list[Value], keywords: di
     return _collect(Kind.LIST)(frame, node, positional, keywords)._replace(ref=REVERSED)
 
 
-def _named_tuple(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    """`namedtuple("Pair", "left right")`: a class; its heap holds the names of the fields as keys."""
-    heap = Heap()
-    for name in _field_names(positional[1]) if len(positional) > 1 else ():
-        heap.store(name, UNKNOWN)
-    return Value(Kind.INSTANCE, FRESH, NAMED_TUPLE, heap=heap)
-
-
-def _field_names(given: Value) -> list[str]:
-    if isinstance(given.const, str):
-        return given.const.replace(",", " ").split()
-    items = list(given.heap.items.values()) if given.heap is not None else []
-    first = (item.heap.load(0) if item.kind is Kind.TUPLE and item.heap is not None else item for item in items)
-    return [item.const for item in first if item is not None and isinstance(item.const, str)]
-
-
 def _iter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if not positional:
         return UNKNOWN
@@ -478,8 +461,8 @@ SPECIAL: dict[str, Handler] = {
     "builtins.setattr": _setattr,
     "builtins.super": _super,
     **pytrees.HANDLERS,
-    "collections.namedtuple": _named_tuple,
-    "typing.NamedTuple": _named_tuple,
+    "collections.namedtuple": named_tuples.made,
+    "typing.NamedTuple": named_tuples.made,
     "functools.partial": _partial,
     "functools.partialmethod": _partial_method,
     "functools.wraps": _wraps,

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts import shapes
 from nonstrict.facts.walk import walk
-from nonstrict.program import attributes, classes, comparisons, conditions, definition_values, schemas, subscripts
+from nonstrict.program import (
+    attributes,
+    classes,
+    comparisons,
+    conditions,
+    definition_values,
+    object_operators,
+    schemas,
+    subscripts,
+)
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW
@@ -124,7 +133,7 @@ def _binary(frame: Frame, node: ast.BinOp) -> Value:
 def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
     """The result of a binary operator."""
     if left.kind is Kind.OBJECT or right.kind is Kind.OBJECT:
-        result = _by_objects(frame, node, left, right, operator)
+        result = object_operators.result(frame, node, left, right, operator)
         if result is not None:
             return result
     formats = left.kind is Kind.STRING and isinstance(operator, ast.Mod)
@@ -178,13 +187,6 @@ def _shifted(frame: Frame, operator: ast.operator, left: Value, right: Value) ->
     if len(by) != 1 or not by[0]:
         return pending
     return frozenset(effect for effect in pending if effect.event is not Event.ESCAPE or effect.what != "`item()`")
-
-
-def _by_objects(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value | None:
-    """What the operator methods of objects of the program return; None if they have none."""
-    name = _OPERATORS.get(type(operator), "")
-    result = classes.special(frame, node, left, f"__{name}__", [right])
-    return result if result is not None else classes.special(frame, node, right, f"__r{name}__", [left])
 
 
 def _tensor_arithmetic(frame: Frame, left: Value, right: Value) -> Value:
@@ -242,21 +244,6 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
 
 
 _NUMERIC = (Kind.NUMBER, Kind.BOOL)
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.MatMult: "matmul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.BitAnd: "and",
-    ast.BitOr: "or",
-    ast.BitXor: "xor",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-}
 
 
 def _conditional(frame: Frame, node: ast.IfExp) -> Value:

@@ -1,10 +1,11 @@
-"""Modules called with other parameters than their own, and which modules depend on their mode all the same."""
+"""Functions and modules that functions of torch are given and call, and which modules depend on their mode."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import nn_module
+from nonstrict.program.definitions import Function
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
@@ -46,3 +47,20 @@ def mode_dependent(module: Value, depth: int = 0) -> str:
                 if found:
                     return found
     return ""
+
+
+def transformed(positional: list[Value]) -> Value:
+    """`vmap(f)` and the like give a function, `checkpoint(f, x)` and the like a result."""
+    if len(positional) == 1:
+        return Value(Kind.PARTIAL, FRESH, (positional[0], (), ()))
+    return UNKNOWN
+
+
+def call_given(frame: Frame, node: ast.AST, values: list[Value]) -> None:
+    """Call the functions among some arguments with the tensors among them."""
+    tensors = [value for value in values if value.is_tensor] or [Value(Kind.TENSOR)]
+    for value in values:
+        if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
+            function = value.ref if value.kind is Kind.FUNCTION else value.ref[1]
+            wanted = len(function.node.args.args) if isinstance(function, Function) else 0
+            frame.machine.call(frame, node, value, (tensors * max(wanted, 1))[:wanted], {})

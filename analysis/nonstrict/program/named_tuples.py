@@ -1,4 +1,4 @@
-"""Methods of named tuples that make others."""
+"""Classes of named tuples that a call makes, and methods of named tuples that make others."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program import classes
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import NAMED_TUPLE, Heap, Kind, Value
+from nonstrict.program.values import NAMED_TUPLE, UNKNOWN, Heap, Kind, Value
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Mapping
+
+    from nonstrict.program.frames import Frame
 
 _EMPTY = Heap()
 
@@ -35,3 +38,19 @@ def method(receiver: Value, name: str, keywords: Mapping[str, Value]) -> Value |
 
 def _numbered(heap: Heap, keywords: Mapping[str, Value]) -> dict[int, Value]:
     return {index: keywords[name] for index, name in enumerate(heap.attributes) if name in keywords}
+
+
+def made(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """`namedtuple("Pair", "left right")`: a class; its heap holds the names of the fields as keys."""
+    heap = Heap()
+    for name in _field_names(positional[1]) if len(positional) > 1 else ():
+        heap.store(name, UNKNOWN)
+    return Value(Kind.INSTANCE, FRESH, NAMED_TUPLE, heap=heap)
+
+
+def _field_names(given: Value) -> list[str]:
+    if isinstance(given.const, str):
+        return given.const.replace(",", " ").split()
+    items = list(given.heap.items.values()) if given.heap is not None else []
+    first = (item.heap.load(0) if item.kind is Kind.TUPLE and item.heap is not None else item for item in items)
+    return [item.const for item in first if item is not None and isinstance(item.const, str)]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
 from nonstrict.program import attributes, constants, functional_calls, gradients, subscripts
-from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
@@ -208,30 +207,14 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     for value in values:
         frame.consume(node, value)
         frame.settle(value)
-    _higher_order(frame, node, values)
+    functional_calls.call_given(frame, node, values)
     if kind in ("class", "context-manager", "optimizer-class"):
         return Value(Kind.INSTANCE, FRESH, name)
     if name == "torch.autograd.grad":
         return gradients.computed(frame, keywords)
     if any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in positional[:1]):
-        return _transformed(positional)
+        return functional_calls.transformed(positional)
     return UNKNOWN
-
-
-def _transformed(positional: list[Value]) -> Value:
-    """`vmap(f)` and the like give a function, `checkpoint(f, x)` and the like a result."""
-    if len(positional) == 1:
-        return Value(Kind.PARTIAL, FRESH, (positional[0], (), ()))
-    return UNKNOWN
-
-
-def _higher_order(frame: Frame, node: ast.AST, values: list[Value]) -> None:
-    tensors = [value for value in values if value.is_tensor] or [Value(Kind.TENSOR)]
-    for value in values:
-        if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
-            function = value.ref if value.kind is Kind.FUNCTION else value.ref[1]
-            wanted = len(function.node.args.args) if isinstance(function, Function) else 0
-            frame.machine.call(frame, node, value, (tensors * max(wanted, 1))[:wanted], {})
 
 
 def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -360,7 +343,7 @@ def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, m
         value = relocated(element, value.place.step("[]"))  # `torch.stack(TENSORS)` reads what the list holds
     frame.consume(node, value, metadata=metadata)
     if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
-        _higher_order(frame, node, [value])
+        functional_calls.call_given(frame, node, [value])
     sizes = last in _SIZE_ARGUMENT
     if sizes and value.kind not in TENSORS:
         frame.sized_elements(value)
