@@ -303,10 +303,13 @@ class MarkedBody:
             frame = frame.function.closure if frame.function is not None else None
 
     def _written_later(self, place: Place) -> tuple[Related, ...]:
-        """Where an object that a cell holds is changed, but for what happens before the function is made."""
+        """Where an object of a known class that a cell holds is changed, once the function is made."""
+        owners = self._owners_at(place)
+        if not owners or None in owners:
+            return ()
         function = self.mark.function
         around = function.closure.function if function is not None and function.closure is not None else None
-        found = evidence.argument_writers(self.machine, place, self._owners_at(place))
+        found = evidence.argument_writers(self.machine, place, owners)
         if function is None or around is None:
             return found
         begin, made = around.node.lineno + around.offset, function.node.lineno + function.offset
