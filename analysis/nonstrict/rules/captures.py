@@ -73,20 +73,27 @@ def _innermost(reads: list[Observed]) -> list[Observed]:
         place = read.effect.place
         whole = place._replace(path=tuple(step for step in place.path if step != VIEW))
         alike.setdefault((whole, read.effect.what), []).append(read)
-    outer = {
-        id(read)
-        for group in alike.values()
-        if len(group) > 1
-        for read in group
-        if any(_hands_on(other, read.effect.span) for other in group if other is not read)
-    }
+    outer = {id(read) for group in alike.values() if len(group) > 1 for read in _outer(group)}
     return [read for read in reads if id(read) not in outer]
 
 
-def _hands_on(read: Observed, outer: Span) -> bool:
-    """Whether a read stands inside a larger expression, or in a function that is called there."""
-    span = read.effect.span
-    return (span != outer and is_inside(span, outer)) or any(is_inside(edge.span, outer) for edge in read.chain)
+def _outer(group: list[Observed]) -> Iterator[Observed]:
+    """The reads inside whose expression another one stands, or a call that leads to another one."""
+    calls = _by_line({edge.span for read in group for edge in read.chain})
+    own = _by_line({read.effect.span for read in group})
+    for read in group:
+        span = read.effect.span
+        lines = [(span.path, line) for line in range(span.line, span.end_line + 1)]
+        led = any(is_inside(call, span) for line in lines for call in calls.get(line, ()))
+        if led or any(is_inside(other, span) and other != span for line in lines for other in own.get(line, ())):
+            yield read
+
+
+def _by_line(spans: set[Span]) -> dict[tuple[str, int], list[Span]]:
+    found: dict[tuple[str, int], list[Span]] = {}
+    for span in spans:
+        found.setdefault((span.path, span.line), []).append(span)
+    return found
 
 
 def _reads_for(read: Effect, write: Effect) -> bool:
