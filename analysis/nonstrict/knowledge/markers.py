@@ -7,7 +7,10 @@ Source: `torch/_dynamo/decorators.py`, `torch/compiler/__init__.py`, `torch/libr
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class MarkerApi(NamedTuple):
@@ -157,17 +160,58 @@ WRAPPABLE = frozenset(
     for name, marker in MARKERS.items()
     if marker.kind in ("nonstrict", "in-graph", "constant-result")
 )
-_MAY_WRAP = (*sorted(WRAPPABLE), "fullgraph", "make_fx", "aot_function")
+_MAY_WRAP = (*sorted(WRAPPABLE), "fullgraph")
+#: What traces at once: a wrapper of it does so in a function that it hands out.
+_TRACES = ("make_fx(", "aot_function(")
+#: No function that is handed out is longer than so many characters.
+_MAX_FUNCTION = 20_000
 #: Operators that are declared in a block: by a helper, perhaps.
 _OPERATOR_INSIDE = re.compile(r"^[ \t]+[^#\n]*\b(?:custom_op|triton_op)\(", re.MULTILINE)
-_WRAPPED = re.compile(r"\b(?:" + "|".join(_MAY_WRAP) + r")\b")
 
 
 def may_wrap(code: str) -> bool:
     """Whether a module's text holds a marker that projects wrap, or makes operators inside of functions."""
-    if (".impl(" in code and "Library" in code) or ("_op(" in code and _OPERATOR_INSIDE.search(code)):
+    if ".impl(" in code and "Library" in code:
         return True
-    return any(word in code for word in _MAY_WRAP) and _WRAPPED.search(code) is not None
+    if ("custom_op(" in code or "triton_op(" in code) and _OPERATOR_INSIDE.search(code):
+        return True
+    return any(_holds_word(code, word) for word in _MAY_WRAP) or any(_in_inner_function(code, word) for word in _TRACES)
+
+
+def _in_inner_function(code: str, call: str) -> bool:
+    """Whether a call stands in a function inside of another one, as far as indentation tells."""
+    start = code.find(call)
+    while start >= 0:
+        before = code[max(0, start - _MAX_FUNCTION) : start].split("\n")
+        if sum(_enclosing(before)) > 1:
+            return True
+        start = code.find(call, start + 1)
+    return False
+
+
+def _enclosing(lines: list[str]) -> Iterator[bool]:
+    """For each definition around the last of some lines, from the inside out, whether it is a function."""
+    indent = len(lines[-1]) - len(lines[-1].lstrip())
+    for line in reversed(lines):
+        text = line.lstrip()
+        if len(line) - len(text) < indent and text.startswith(("def ", "async def ", "class ")):
+            indent = len(line) - len(text)
+            yield not text.startswith("class ")
+
+
+def _holds_word(code: str, word: str) -> bool:
+    """Whether a name stands in a text as a whole: many times faster than a pattern with boundaries."""
+    start = code.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if not (_continues(code[start - 1 : start]) or _continues(code[end : end + 1])):
+            return True
+        start = code.find(word, end)
+    return False
+
+
+def _continues(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def may_mark(data: bytes) -> bool:
