@@ -18,6 +18,7 @@ import torch._dynamo
 import torch.overrides
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
+from typing_extensions import deprecated
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -282,6 +283,15 @@ class FunctionMode(torch.overrides.TorchFunctionMode):
 class DispatchMode(TorchDispatchMode):
     def __torch_dispatch__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
         return function(*args, **(kwargs or {}))
+
+
+class OwnTensor(torch.Tensor):
+    pass
+
+
+@deprecated("there is another one")
+def deprecated_helper(value: Any) -> Any:
+    return value * 2
 
 
 def not_scripted(value: torch.Tensor) -> torch.Tensor:

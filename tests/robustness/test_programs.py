@@ -81,6 +81,34 @@ def test_large_functions_are_analysed(name: str, check: Check, tmp_path: Path) -
     assert sorted(set(run.codes)) == ["NST101", "NST201"]
 
 
+#: Statements with a finding each, whose fixes look at the whole function.
+HAZARDS = {
+    "changes of a container": "LOG.append({0})",
+    "changes of entries": "LOG[{0}] = {0}",
+    "changes that are taken back": "try:\n        x = x + W\n    finally:\n        LOG.pop()",
+    "prints": "print({0})",
+    "numbers": "y{0} = x.item()",
+    "pointers": "y{0} = x.data_ptr()",
+}
+
+
+@pytest.mark.parametrize("name", HAZARDS)
+def test_thousands_of_hazards_in_one_function(name: str, check: Check, tmp_path: Path) -> None:
+    hazards = "".join(f"    {HAZARDS[name].format(index)}\n" for index in range(3000))
+    (tmp_path / "a.py").write_text("LOG = []\n" + marked(hazards + "    return x\n") + other())
+    run = check("a.py")
+    assert (run.status, run.err) == (1, "")
+    assert {"NST201"} < set(run.codes) or run.codes.count("NST201") > 1000
+
+
+@pytest.mark.parametrize("hazard", ["print(x)", "x = x + W", "LOG.append(1)", "torch.manual_seed(1)"])
+def test_a_thousand_marked_functions(hazard: str, check: Check, tmp_path: Path) -> None:
+    functions = "".join(f"{MARK}def f{index}(x):\n    {hazard}\n    return x\n" for index in range(1000))
+    (tmp_path / "a.py").write_text(HEAD + "LOG = []\n" + functions)
+    run = check("a.py")
+    assert (run.status, run.err, len(run.codes)) == (1, "", 1000)
+
+
 @pytest.mark.parametrize("length", [3, 20, 200, 3000])
 def test_chains_of_calls(length: int, check: Check, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(chain(length, "return x + W") + other())

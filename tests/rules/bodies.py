@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from nonstrict.findings import Related, Span
@@ -54,6 +55,7 @@ class FakeBody:
     receiver: Value | None = None
     dispatches: tuple[Related, ...] = ()
     in_hook: bool = False
+    applied: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(is_traced=False))
 
     def observed(self, *events: Event) -> Iterator[Observed]:
         return (Observed(effect, (), self.in_hook) for effect in self.effects if effect.event in events)

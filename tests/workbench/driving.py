@@ -50,8 +50,13 @@ class Workbench:
     def open(self, place: Path) -> None:
         """Open a folder, or a workspace file."""
         kind = "workspace" if place.suffix == ".code-workspace" else "folder"
+        row = self.page.locator(".monaco-workbench .explorer-folders-view .monaco-list-row").first
         self.page.goto(f"{self.address}/?{kind}={quote(str(place))}")
-        expect(self.page.locator(".monaco-workbench .explorer-folders-view .monaco-list-row").first).to_be_visible()
+        nothing = self.page.get_by_role("heading", name="No Folder Opened")
+        expect(row.or_(nothing).first).to_be_visible()
+        if not row.is_visible():
+            self.page.reload()  # on a busy machine a window may come up before it has read its workspace
+        expect(row).to_be_visible()
 
     def open_file(self, name: str, row: int = 0) -> None:
         """Open a file by its name, at a row if one is given."""

@@ -13,7 +13,7 @@ from nonstrict.findings import Finding, Severity
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
 from nonstrict.program.machine import Machine
-from nonstrict.program.marks import callers, roots
+from nonstrict.program.marks import callers, loose, roots
 from nonstrict.program.project import Project
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.elsewhere import Bytes
@@ -250,6 +250,9 @@ def _announced(
             failures.append(_too_deep(body))
         else:
             bodies.append(body)
+    modules = [module for path in sorted(task.own) if (module := machine.project.module(path)) is not None]
+    told_of = [mark for module in modules for mark in loose.marks(machine, module)]
+    bodies += [body for mark in told_of if wanted(body := MarkedBody(machine, mark, machine.torch))]
     return bodies
 
 

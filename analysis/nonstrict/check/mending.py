@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
 
 Key = TypeVar("Key")
+#: Lines of a function that are read to mend what is found in it: all of it for each finding. What remains is mended
+#: once the first ones are.
+_REACH = 20_000
 
 
 def mended(
@@ -37,15 +41,33 @@ def mended(
     Rules whose fixes all are of an applicability below `least` are not asked.
 
     `known` are files that were read for the fixes of other parts, and is added to; so are the `records` that were
-    looked for.
+    looked for. Among hundreds of findings in one long function the later ones get no fixes.
     """
     bodies = {finding: one.body for one in told for finding in one.findings}
     documents = Documents(machine, known, (records or Records()).of)
-    wanted = {code for code, rule in RULES.items() if rule.fixes is not None and rule.surest >= least}
+    codes = {code for code, rule in RULES.items() if rule.fixes is not None and rule.surest >= least}
+    wanted = _within_reach(bodies, (one for one in found.values() if one.code in codes))
     return {
-        key: finding._replace(fixes=_fixes(documents, bodies, finding) if finding.code in wanted else ())
+        key: finding._replace(fixes=_fixes(documents, bodies, finding) if finding in wanted else ())
         for key, finding in found.items()
     }
+
+
+def _within_reach(bodies: Mapping[Finding, MarkedBody], found: Iterable[Finding]) -> set[Finding]:
+    """The findings that fixes are looked for, of each body the first ones as long as that is done in seconds."""
+    wanted: set[Finding] = set()
+    read: Counter[MarkedBody] = Counter()
+    for finding in sorted(found, key=lambda one: one.span):
+        body = bodies.get(finding)
+        if body is not None and read[body] <= _REACH:
+            read[body] += _lines(body)
+            wanted.add(finding)
+    return wanted
+
+
+def _lines(body: MarkedBody) -> int:
+    node = body.mark.function.node if body.mark.function is not None else None
+    return (node.end_lineno or node.lineno) - node.lineno + 1 if node is not None else 1
 
 
 def _fixes(documents: Documents, bodies: Mapping[Finding, MarkedBody], finding: Finding) -> tuple[Fix, ...]:

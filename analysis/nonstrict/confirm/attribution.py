@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.confirm.sensitivity import CROSSING, TELLING, changed, moved_before, reached, touched, unmoved
+from nonstrict.confirm.sensitivity import (
+    CROSSING,
+    TELLING,
+    changed,
+    is_named,
+    moved_before,
+    reached,
+    streams_of,
+    touched,
+    unmoved,
+)
 from nonstrict.confirm.traces import Arms, Channel, Divergence, all_lines, cause_of
 from nonstrict.rules.base import Experiment
 
@@ -25,6 +35,8 @@ _LEAKS = frozenset({"NST202", "NST203", "NST206", "NST207"})
 #: Rules about state whose changes compiled code does not see: before it changes, nothing is wrong. Captured tensors are
 #: not among them: their results require no gradient from the first call on.
 _STALE = frozenset({"NST104", "NST105"})
+#: Where staleness shows, which it does only once something has changed.
+_SEEN_LATER = frozenset({Channel.VALUES, Channel.ARGUMENTS})
 #: Rules about branches that are taken once and for all, which torch refuses in words of its own or not at all.
 _SILENT = frozenset({"NST506", "NST508"})
 #: Rules about operators of the user's, which Inductor may reorder, reuse the memory of, or leave out.
@@ -45,17 +57,24 @@ _REFUSALS = (
     ("FakeTensor", _LEAKS),
 )
 #: Refusals of what a function is given: findings about its body have no part in them.
-_OF_ARGUMENTS = ("Invalid input type for nonstrict_trace", "Invalid use of pytree_flatten with nonstrict_trace")
+_WRONG_KIND = "Expected a value of type"
+_OF_ARGUMENTS = (
+    "Invalid input type for nonstrict_trace",
+    "Invalid use of pytree_flatten with nonstrict_trace",
+    _WRONG_KIND,
+)
 
 
 def proves(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect], arms: Arms) -> bool:
     """Whether a divergence can be laid at the door of one suspect, and of no other."""
-    if not reached(suspect, arms.control) or not related(suspect, divergence, arms.eager):
+    if divergence.vague or not reached(suspect, arms.control) or not related(suspect, divergence, arms):
+        return False
+    if _precedes_all(suspect, divergence, arms.eager) or not _is_own(suspect, divergence):
         return False
     if divergence.channel is Channel.ERROR:
         return _explains_error(suspect, divergence, suspects, arms)
     rivals = [other for other in suspects if other.number != suspect.number and reached(other, arms.control)]
-    rivals = [other for other in rivals if related(other, divergence, arms.eager)]
+    rivals = [other for other in rivals if related(other, divergence, arms)]
     if not rivals:
         return True
     own = _strength(suspect, divergence, arms.eager)
@@ -63,18 +82,43 @@ def proves(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect]
     return own > 0 and own >= strongest if own > 1 else own > strongest
 
 
-def related(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> bool:
+def is_foreign(suspect: Suspect, divergence: Divergence, arms: Arms) -> bool:
+    """Whether a divergence is of a call that has nothing to do with a suspect; gradients are of all calls."""
+    called = divergence.channel is not Channel.GRADIENTS
+    return called and suspect.number in arms.foreign.get(divergence.call, ())
+
+
+def related(suspect: Suspect, divergence: Divergence, arms: Arms) -> bool:
     """Whether a finding of this kind can make something like this go wrong."""
-    if divergence.alone and suspect.code not in _OPERATORS:
+    if is_foreign(suspect, divergence, arms) or (divergence.alone and suspect.code not in _OPERATORS):
         return False
-    if divergence.channel is Channel.VALUES and suspect.code in _STALE and not _may_be_stale(divergence.call, eager):
+    if divergence.channel in _SEEN_LATER and suspect.code in _STALE and not _may_be_stale(divergence.call, arms.eager):
         return False
     return divergence.channel in _CHANNELS[suspect.experiment]
 
 
+def _is_own(suspect: Suspect, divergence: Divergence) -> bool:
+    """Whether what is told otherwise is what a finding about telling is about: on its line, in its way."""
+    if suspect.code not in TELLING:
+        return True
+    if divergence.channel is Channel.EVENTS:
+        return not suspect.places.isdisjoint(divergence.lines)
+    return divergence.channel is not Channel.OUTPUT or divergence.stream in streams_of(suspect)
+
+
+def _precedes_all(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> bool:
+    """Whether nothing was seen to change before a graph is stale: what did before its first call, nobody recorded."""
+    if not eager.get("ahead") or suspect.code not in _STALE or divergence.channel not in _SEEN_LATER:
+        return False
+    calls = eager["calls"]
+    within = _moved_within(calls[divergence.call])
+    before = (path for index in range(divergence.call + 1) for path in moved_before(calls, index))
+    return not within and all(path.startswith("<") for path in before)
+
+
 def _may_be_stale(index: int, eager: Mapping[str, Any]) -> bool:
-    """Whether anything may have changed since compiled code last looked, which it does in its first call."""
-    return index > 0 or bool(_moved_within(eager["calls"][0]))
+    """Whether anything may have changed since compiled code last looked: in its first call, or before all calls."""
+    return index > 0 or bool(eager.get("ahead")) or bool(_moved_within(eager["calls"][0]))
 
 
 def _moved_within(call: Mapping[str, Any]) -> set[str]:
@@ -88,7 +132,9 @@ def _strength(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]
     if divergence.paths:
         return 2 if suspect.subject is not None and changed(suspect, divergence.paths) else 0
     if divergence.channel is Channel.OUTPUT:
-        return 2 if suspect.code in TELLING | {"NST209"} else 0
+        if suspect.code in TELLING:
+            return 2 if is_named(suspect, divergence.stream) else 1
+        return 2 if suspect.code == "NST209" else 0
     if divergence.channel is Channel.VALUES:
         return _strength_of_values(suspect, divergence, eager)
     return 1
@@ -111,7 +157,7 @@ def _strength_of_values(suspect: Suspect, divergence: Divergence, eager: Mapping
 
 def _explains_error(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect], arms: Arms) -> bool:
     """Whether an error is the one that a finding predicts: it names its line, or speaks of its kind."""
-    rivals = [other for other in suspects if reached(other, arms.control) and related(other, divergence, arms.eager)]
+    rivals = [other for other in suspects if reached(other, arms.control) and related(other, divergence, arms)]
     told = _lines_of_error(divergence, arms)
     spoken = [other for other in rivals if speaks_of(divergence.compiled, other.code)]
     on_line = [other for other in rivals if other.places & told[0]]
@@ -150,4 +196,6 @@ def may_be_refused(suspect: Suspect) -> bool:
 
 def speaks_of(error: str, code: str) -> bool:
     """Whether an error of the compiler is of the kind that a rule foretells."""
+    if _WRONG_KIND in error:
+        return False
     return any(words in error and code in codes for words, codes in _REFUSALS)

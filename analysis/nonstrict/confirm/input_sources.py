@@ -6,13 +6,16 @@ evaluated among the names of the function's module and `torch`.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.drivers import Driver
 from nonstrict.confirm.programs import Program, kept_for_expression, kept_for_target
 from nonstrict.confirm.recorded import function_hashes, plain_name, recorded_calls
+from nonstrict.confirm.slices import slice_for, statements_of
+from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +26,9 @@ _DIRECTIVE = re.compile(r"#\s*nonstrict:\s*(inputs\(.*\))\s*$")
 #: Lines around a marker in which a directive is looked for: above its decorators, and down to its first statement.
 _ABOVE, _BELOW = 6, 8
 _MAX_CALLS = 4
+#: Markers whose result takes any arguments.
+_HIDING = frozenset({"custom-op"})
+_BARE = "nonstrict_bare"
 
 
 def given_drivers(program: Program, suspect: Suspect) -> Iterator[Driver]:
@@ -64,18 +70,52 @@ def search_job(program: Program, suspect: Suspect, device: str) -> dict[str, Any
     name = callable_name(suspect)
     if not name:
         return None
+    wanted = {suspect.path: sorted(suspect.lines)} if suspect.path == program.path else {}
+    sought = (_bare(program, suspect) if suspect.marker in _HIDING else None) or _Sought(
+        program.text, kept_for_target(program, suspect), name, wanted
+    )
     return {
         "kind": "inputs",
         "path": program.path,
-        "text": program.text,
+        "text": sought.text,
         "root": program.root,
-        "kept": sorted(kept_for_target(program, suspect)),
+        "kept": sorted(sought.kept),
         "dropped": [],
         "overlays": dict(program.overlays),
-        "name": name,
-        "wanted": {suspect.path: sorted(suspect.lines)} if suspect.path == program.path else {},
+        "name": sought.name,
+        "wanted": sought.wanted,
         "device": device,
     }
+
+
+class _Sought(NamedTuple):
+    """A function for which arguments are searched: the text of its file, the statements kept of it, lines to reach."""
+
+    text: str
+    kept: frozenset[int]
+    name: str
+    wanted: dict[str, list[int]]
+
+
+def _bare(program: Program, suspect: Suspect) -> _Sought | None:
+    """A function of the file without its decorators, as one more at its end; None for what is no such function.
+
+    An operator accepts whatever torch converts for it, and hides the parameters that say what its function wants.
+    """
+    nodes = (node for node in program.tree.body if isinstance(node, ast.FunctionDef) and node.name == suspect.function)
+    node = next((node for node in nodes if node.end_lineno is not None), None)
+    if node is None or node.end_lineno is None:
+        return None
+    lines = program.text.split("\n")
+    own = lines[node.lineno - 1 : node.end_lineno]
+    own[0], count = re.subn(rf"\bdef\s+{re.escape(node.name)}\b", f"def {_BARE}", own[0], count=1)
+    text = "\n".join([*lines, *own, ""])
+    if not count:
+        return None
+    kept = slice_for(statements_of(tree_of(text, path=program.path)), [_BARE]).kept
+    moved = len(lines) - node.lineno + 1
+    wanted = {program.path: [line + moved for line in sorted(suspect.lines) if node.lineno <= line <= node.end_lineno]}
+    return _Sought(text, kept, _BARE, wanted if suspect.path == program.path and wanted[program.path] else {})
 
 
 def found_drivers(program: Program, suspect: Suspect, answer: dict[str, Any]) -> Iterator[Driver]:

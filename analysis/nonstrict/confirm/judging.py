@@ -11,10 +11,11 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm import evidence
-from nonstrict.confirm.attribution import proves, related, speaks_of
+from nonstrict.confirm.attribution import is_foreign, proves, related, speaks_of
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.numbers import difference
-from nonstrict.confirm.sensitivity import reached, sensitive
+from nonstrict.confirm.refusals import refused_by_sandbox
+from nonstrict.confirm.sensitivity import TELLING, reached, sensitive
 from nonstrict.confirm.traces import Arms, Channel, Divergence, all_lines, cause_of, divergences
 from nonstrict.findings import Outcome, Status
 from nonstrict.rules.base import Experiment
@@ -35,6 +36,7 @@ _MARKERS = frozenset({"NST601", "NST602", "NST605", "NST606", "NST607"})
 _DECORATORS = 4
 #: A statement of a page or a script that was skipped because it failed, as the agent tells of it.
 _FAILED_STATEMENT = re.compile(r"line (\d+): (.*)", re.DOTALL)
+_REFUSED = "the sandbox refuses what the program does"
 #: Relative differences below this may come from another order of the same operations.
 _ROUNDING = 1e-2
 
@@ -100,7 +102,7 @@ def refused_by_eager(suspect: Suspect, eager: Mapping[str, Any]) -> Judgement | 
     stop: Mapping[str, Any] = eager.get("stop") or {}
     errors = [call["error"] for call in eager.get("calls", ()) if "error" in call]
     error: Mapping[str, Any] | None = stop.get("error") or eager.get("load_error") or next(iter(errors), None)
-    if error is None:
+    if error is None or refused_by_sandbox(error):
         return None
     cause = cause_of(error)
     told = f"{cause.type}: {cause.message}"
@@ -118,9 +120,20 @@ def _near(place: tuple[str, int], suspect: Suspect) -> bool:
 
 def why_raised(error: Mapping[str, Any]) -> tuple[str, str]:
     """Why eager code raised: the reason of a verdict, and a sentence."""
+    refused = refused_by_sandbox(error)
+    if refused:
+        return "sandbox", f"{_REFUSED}: {refused}"
     cause = cause_of(error)
     told = f"{cause.type}: {cause.message}"
     return ("needs-cuda" if needs_gpu(told) else "eager-raises"), told
+
+
+def sandbox_refusal(suspect: Suspect, arms: Arms) -> str:
+    """What the sandbox refused to the code of a suspect, as a sentence; empty if nothing."""
+    places = suspect.places | suspect.chain
+    errors = [call["error"] for call in arms.eager["calls"] if "error" in call]
+    told = next((told for one in errors if places & all_lines(one) and (told := refused_by_sandbox(one))), "")
+    return f"{_REFUSED}: {told}" if told else ""
 
 
 def unexplained(suspects: Sequence[Suspect], arms: Arms) -> Judgement | None:
@@ -135,7 +148,7 @@ def unexplained(suspects: Sequence[Suspect], arms: Arms) -> Judgement | None:
         # Numbers that only Inductor computes otherwise may be rounding: no run can tell without a reference.
         plain = [one for one in listed if one.channel in {Channel.ERROR, Channel.VALUES} and not one.alone]
         plain = [one for one in plain if "error" not in arms.eager["calls"][one.call]]
-        strange = next((one for one in plain if not any(related(s, one, arms.eager) for s in close)), None)
+        strange = next((one for one in plain if not any(related(s, one, arms) for s in close)), None)
         if strange is not None:
             told = told or evidence.short(strange)
             outcomes.append(Outcome(backend, _RESULTS[strange.channel], evidence.short(strange)))
@@ -147,17 +160,15 @@ def found_in(arms: Arms) -> dict[str, list[Divergence]]:
 
     Eager code that differs from itself is no measure, and rounding of Inductor alone is not semantics.
     """
-    varying = {(one.channel, one.call) for one in divergences(arms.eager, arms.control)}
+    varying = {one.kind for one in divergences(arms.eager, arms.control)}
     found = {
         backend: [
-            one
-            for one in divergences(arms.eager, trace)
-            if (one.channel, one.call) not in varying or _falls_silent(one, arms, trace)
+            one for one in divergences(arms.eager, trace) if one.kind not in varying or _falls_silent(one, arms, trace)
         ]
         for backend, trace in arms.compiled.items()
     }
     if "aot_eager" in found and "inductor" in found:
-        precise = {(one.channel, one.call) for one in found["aot_eager"]}
+        precise = {one.kind for one in found["aot_eager"]}
         told = (_told_apart(one, precise, arms) for one in found["inductor"])
         found["inductor"] = [one for one in told if not (one.alone and one.relative < _ROUNDING)]
     return found
@@ -171,10 +182,10 @@ def _falls_silent(divergence: Divergence, arms: Arms, compiled: Mapping[str, Any
     return any([bool(call.get(name)) for call in told] == [True, True, False] for name in ("out", "log"))
 
 
-def _told_apart(divergence: Divergence, precise: set[tuple[Channel, int]], arms: Arms) -> Divergence:
+def _told_apart(divergence: Divergence, precise: set[tuple[Channel, int, str]], arms: Arms) -> Divergence:
     """A divergence of Inductor, marked if numbers differ where aot_eager, which computes as eager does, agrees."""
     numeric = divergence.channel in {Channel.VALUES, Channel.GRADIENTS} and not math.isinf(divergence.relative)
-    own = numeric and (divergence.channel, divergence.call) not in precise
+    own = numeric and divergence.kind not in precise
     stale = divergence.channel is Channel.VALUES and _is_stale(arms.eager, arms.compiled["inductor"], divergence.call)
     return divergence._replace(alone=own and not stale)
 
@@ -196,9 +207,10 @@ def _judged(
     outcomes: list[Outcome] = []
     proofs: list[tuple[str, Divergence]] = []
     blocked = ""
-    for backend, divergences_ in found.items():
+    for backend, listed in found.items():
+        divergences_ = [one for one in listed if not is_foreign(suspect, one, arms)]
         divergence = next((one for one in divergences_ if proves(suspect, one, suspects, arms)), None)
-        if divergence is None and suspect.experiment is Experiment.DRAW:
+        if divergence is None and _may_draw(suspect, arms):
             divergence = _frozen(arms.eager, arms.control, arms.compiled[backend])
         if divergence is not None:
             proofs.append((backend, divergence))
@@ -210,10 +222,12 @@ def _judged(
         if other is not None:
             blocked = blocked or evidence.blocked(other)
             outcomes.append(Outcome(backend, "not-run", "another error stops the compilation first"))
-        elif any(related(suspect, one, arms.eager) for one in divergences_):
+        elif any(related(suspect, one, arms) and not one.vague for one in divergences_):
             outcomes.append(Outcome(backend, "not-run", "it differs from eager, for one of several reasons"))
         elif any(one.alone for one in divergences_):
             outcomes.append(Outcome(backend, "not-run", "its numbers differ from those of eager and aot_eager"))
+        elif any(related(suspect, one, arms) for one in divergences_):
+            outcomes.append(Outcome(backend, "not-run", "what it did was not recorded whole"))
         elif unsteady(suspect, arms):
             outcomes.append(Outcome(backend, "not-run", "eager code differs from itself"))
         elif _compared(arms.eager, arms.compiled[backend]):
@@ -239,18 +253,29 @@ def _unproven(
     """Refuted or inconclusive."""
     if not reached(suspect, arms.control):
         return Judgement(Status.INCONCLUSIVE, "line-not-reached", "", outcomes)
-    if all("error" in call for call in arms.eager["calls"]):
+    own = [call for n, call in enumerate(arms.eager["calls"]) if suspect.number not in arms.foreign.get(n, ())]
+    if all("error" in call for call in own):
         refused = refused_by_eager(suspect, arms.eager)
         if refused is not None:
             return refused
-        return Judgement(Status.INCONCLUSIVE, *why_raised(arms.eager["calls"][0]["error"]), outcomes)
+        if not own:
+            return Judgement(Status.INCONCLUSIVE, "not-compiled", "", outcomes)
+        return Judgement(Status.INCONCLUSIVE, *why_raised(own[0]["error"]), outcomes)
     if blocked:
         return Judgement(Status.INCONCLUSIVE, "blocked", blocked, outcomes)
-    if not sensitive(suspect, arms.eager):
-        steady = not divergences(arms.eager, arms.control)
-        return Judgement(Status.INCONCLUSIVE, "insensitive" if steady else "eager-nondeterministic", "", outcomes)
-    if any(related(suspect, one, arms.eager) for divergences_ in found.values() for one in divergences_):
+    refused = sandbox_refusal(suspect, arms)
+    if refused:
+        return Judgement(Status.INCONCLUSIVE, "sandbox", refused, outcomes)
+    close = [one for listed in found.values() for one in listed if related(suspect, one, arms)]
+    differs = any(not one.vague for one in close)
+    if not sensitive(suspect, arms.eager) and not (differs and suspect.code in TELLING):
+        # A draw shows where a call is repeated, however much the arms differ.
+        told = not divergences(arms.eager, arms.control) or _is_untried(suspect, arms.eager)
+        return Judgement(Status.INCONCLUSIVE, "insensitive" if told else "eager-nondeterministic", "", outcomes)
+    if differs:
         return Judgement(Status.INCONCLUSIVE, "shared", "", outcomes)
+    if close:
+        return Judgement(Status.INCONCLUSIVE, "differs-before", evidence.short(close[0]), outcomes)
     if unsteady(suspect, arms):
         return Judgement(Status.INCONCLUSIVE, "eager-nondeterministic", "", outcomes)
     if not outcomes or any(outcome.result != "same" for outcome in outcomes):
@@ -259,9 +284,20 @@ def _unproven(
     return Judgement(Status.REFUTED, "", told, outcomes)
 
 
+def _may_draw(suspect: Suspect, arms: Arms) -> bool:
+    """Whether a finding about a draw is one about the first call."""
+    own = suspect.experiment is Experiment.DRAW and suspect.number not in arms.foreign.get(0, ())
+    return own and reached(suspect, arms.control)
+
+
+def _is_untried(suspect: Suspect, eager: Mapping[str, Any]) -> bool:
+    """Whether a draw was never made twice from the same arguments."""
+    return suspect.experiment is Experiment.DRAW and len(_results_of_first(eager)) < 2
+
+
 def unsteady(suspect: Suspect, arms: Arms) -> bool:
     """Whether eager code differs from itself where the finding would show."""
-    return any(related(suspect, one, arms.eager) for one in divergences(arms.eager, arms.control))
+    return any(related(suspect, one, arms) for one in divergences(arms.eager, arms.control))
 
 
 def _why_not_compared(arms: Arms, found: Mapping[str, list[Divergence]]) -> tuple[str, str]:
@@ -290,9 +326,10 @@ def _compared(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> bool:
 
 
 def _results_of_first(trace: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The results of the first call and of those with the same arguments."""
+    """The results of the first call and of those of its region with the same arguments."""
     calls = trace.get("calls", ())
-    return [call["result"] for call in calls if "result" in call and call.get("inputs") == calls[0].get("inputs")]
+    like = [call for call in calls if all(call.get(key) == calls[0].get(key) for key in ("region", "line", "inputs"))]
+    return [call["result"] for call in like if "result" in call]
 
 
 def _frozen(eager: Mapping[str, Any], control: Mapping[str, Any], compiled: Mapping[str, Any]) -> Divergence | None:

@@ -285,7 +285,10 @@ def _change(proof: Proof) -> str:
     change = _own_change(proof)
     if change is None:
         return ""
-    name, path, how = change.name, change.path, change.how
+    name, path, how = change.name.removeprefix(f"{change.module}."), change.path, change.how
+    foreign = change.module not in {"", module_name(proof.program.path)}
+    if foreign:
+        name = f"sys.modules[{change.module!r}].{name}"
     if "[]" in path:
         raise CannotWriteError("a change of some entry")
     target = name + "".join(path)
@@ -308,7 +311,7 @@ def _change(proof: Proof) -> str:
         ]
     else:
         helper = "" if literal else parts.OTHER
-        lines += [] if path else [f"    global {name}"]
+        lines += [] if path or foreign else [f"    global {name}"]
         lines.append(f"    {target} = {literal.group(1) if literal else f'other({target})'}")
     return helper + "\n".join(lines) + "\n\n"
 

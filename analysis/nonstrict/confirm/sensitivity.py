@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 _SEGMENTS = re.compile(r"[.\[]")
 #: Rules about what a function tells the world.
 TELLING = frozenset({"NST201"})
+_ALL_STREAMS = frozenset({"out", "err", "log"})
+#: Where output is written, by words of the messages about it.
+_STREAMS = (
+    ("standard output", frozenset({"out"})),
+    ("standard error", frozenset({"err"})),
+    ("emits a warning", frozenset({"err"})),
+    ("progress bar", frozenset({"out", "err"})),
+    ("log record", frozenset({"log"})),
+)
 #: Rules about what a region does to the state that a function in it reads, in one and the same call.
 CROSSING = frozenset({"NST206"})
 #: Rules about what a function does to objects it is given: tensors that it writes besides are none of them.
@@ -50,6 +59,18 @@ def sensitive(suspect: Suspect, eager: Mapping[str, Any]) -> bool:
         same = len({str(call.get("inputs")) for call in calls}) < len(calls)
         return same and any(difference(results[0], other) is not None for other in results[1:])
     return suspect.code not in _BRANCHING or suspect.marker != "make-fx"
+
+
+def streams_of(suspect: Suspect) -> frozenset[str]:
+    """Where what a finding tells is written, as its message says; anywhere if it does not."""
+    told = (streams for words, streams in _STREAMS if words in suspect.message)
+    return next(told, _ALL_STREAMS)
+
+
+def is_named(suspect: Suspect, stream: str) -> bool:
+    """Whether the message of a finding says that it is about this stream."""
+    streams = streams_of(suspect)
+    return stream in streams and streams != _ALL_STREAMS
 
 
 def moved_before(calls: Sequence[Mapping[str, Any]], index: int) -> set[str]:
@@ -115,5 +136,8 @@ def _has_effect(suspect: Suspect, call: Mapping[str, Any]) -> bool:
         return changed(suspect, moved)
     if suspect.code in _WRITING_ARGUMENTS and _last_key(suspect):
         return changed(suspect, moved | written)
+    if suspect.code in TELLING:
+        lines = {(path, line) for _, _, path, line in call.get("events", ())}
+        return any(call.get(stream) for stream in streams_of(suspect)) or not suspect.places.isdisjoint(lines)
     told = call.get("out") or call.get("err") or call.get("log") or call.get("events")
-    return bool(told or (suspect.code not in TELLING and (moved or written)))
+    return bool(told or moved or written)

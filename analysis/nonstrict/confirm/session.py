@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
 from nonstrict.confirm.attribution import may_be_refused
+from nonstrict.confirm.belonging import ended_early, foreign_calls, is_anothers, without_failing
 from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
 from nonstrict.confirm.judging import Judgement, foretold, judge, refused_by_eager, unexplained, why_raised
+from nonstrict.confirm.naming import named_by_text
+from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
     EAGER,
     MAX_CALLS,
@@ -20,7 +23,6 @@ from nonstrict.confirm.programs import (
     Program,
     Schedule,
     drivers_for,
-    module_name,
     tests_for,
     whole,
     widened,
@@ -64,6 +66,10 @@ _REASONS = (
 #: Reasons for which found arguments may tell more, and those for which another driver of the program may.
 _SEARCHED = frozenset({"inputs", "load", "line-not-reached", "eager-raises"})
 _OPEN = _SEARCHED | {"not-compiled"}
+#: Reasons that an error of eager code gives, which may be that of another function.
+_BY_ERROR = frozenset({"eager-raises", "sandbox", "needs-cuda"})
+#: Statements that are left out of one driver because they end it.
+_MOST_LEFT_OUT = 3
 #: Rules about what comes after the call: a region that does nothing else shows no harm.
 _NEEDS_REGION = frozenset({"NST607"})
 #: Reasons of experiments that compared something.
@@ -120,6 +126,7 @@ class Session:
 
     def confirm(self, suspects: Sequence[Suspect]) -> dict[int, Told]:
         """The judgements of the suspects of the program, by their numbers."""
+        suspects = [named_by_text(self._program, suspect) for suspect in suspects]
         self._told = {suspect.number: Told(_without("inputs")) for suspect in suspects}
         drivers = {suspect.number: self._drivers(suspect) for suspect in suspects}
         for rank in range(max(map(len, drivers.values()), default=0)):
@@ -186,7 +193,17 @@ class Session:
 
     def _run(self, driver: Driver, suspects: Sequence[Suspect]) -> None:
         """Run a driver, judge everything that it reaches, and follow up on what it was blind for."""
-        self._try(Schedule(driver, calls=_calls_for(suspects)), suspects)
+        calls = _calls_for(suspects)
+        schedule = self._try(Schedule(driver, calls=calls), suspects)
+        for _ in range(_MOST_LEFT_OUT):
+            stop: Mapping[str, Any] = self.eager(schedule).get("stop") or {}
+            left = [s for s in suspects if self._told[s.number].judgement.reason in _SEARCHED and not s.is_probe]
+            if stop.get("kind") != "raised" or not left:
+                return
+            shorter = without_failing(self._program, schedule.driver, left, stop["error"])
+            if shorter is None:
+                return
+            schedule = self._try(Schedule(shorter, calls=calls), suspects)
 
     def _try(self, schedule: Schedule, suspects: Sequence[Suspect]) -> Schedule:
         """The same for a schedule; returns the one that loads."""
@@ -213,7 +230,7 @@ class Session:
         for suspect in suspects:
             told = self._told[suspect.number]
             if told.schedule == schedule and told.judgement.reason == "insensitive":
-                change = change_of(self._program, suspect) if suspect.experiment is Experiment.CHANGE else None
+                change = self._change_of(schedule, suspect) if suspect.experiment is Experiment.CHANGE else None
                 if change is not None:
                     by_function.setdefault(suspect.function, {}).setdefault(change, []).append(suspect)
         for about in by_function.values():
@@ -224,6 +241,9 @@ class Session:
                 told = self._judge(in_turn(schedule, turns), suspects, only=asked)
                 settled |= {number for number, one in told.items() if one.reason in {"", "insensitive"}}
         return settled
+
+    def _change_of(self, schedule: Schedule, suspect: Suspect) -> Change | None:
+        return change_of(self._program, suspect, self.eager(schedule).get("files", ()))
 
     def _loadable(self, schedule: Schedule) -> Schedule:
         """The schedule with as much of the file as it takes to load it."""
@@ -258,10 +278,10 @@ class Session:
             self._judge(schedule._replace(logged=True), suspects, only=(suspect,))
             return
         if suspect.experiment is Experiment.CHANGE:
-            change = change_of(self._program, suspect)
+            change = self._change_of(schedule, suspect)
             if change is not None:
                 self._judge(in_turn(schedule, [change]), suspects, only=(suspect,))
-        elif len(self._arms.trace(self._program, schedule, EAGER)["calls"]) < _REPEATS:
+        elif suspect.experiment is Experiment.DRAW or len(self.eager(schedule)["calls"]) < _REPEATS:
             self._judge(schedule._replace(repeat=_REPEATS), suspects, only=(suspect,))
 
     def _judge(
@@ -286,18 +306,19 @@ class Session:
         if not eager["calls"] or not control["calls"]:
             self._tell_uncalled(schedule, asked)
             return {}
+        foreign = foreign_calls(program, schedule, suspects, eager)
         if foretelling:
-            early = foretold(suspects, Arms(eager, control, {FAKE: arms.trace(program, schedule, FAKE)}))
+            early = foretold(suspects, Arms(eager, control, {FAKE: arms.trace(program, schedule, FAKE)}, foreign))
             self._publish(schedule, {s.number: early[s.number] for s in asked if s.number in early})
         compiled: dict[str, dict[str, Any]] = {}
         told: dict[int, Judgement] = {}
         for backend in backends:
             compiled[backend] = arms.trace(program, schedule, backend)
             final = len(compiled) == len(backends)
-            judgements = judge(suspects, Arms(eager, control, compiled))
-            told = {s.number: _in_region(s, schedule, judgements[s.number]) for s in asked}
+            judgements = judge(suspects, Arms(eager, control, compiled, foreign))
+            told = {s.number: self._by_own(schedule, s, _in_region(s, schedule, judgements[s.number])) for s in asked}
             self._publish(schedule, told, final=final)
-        strange = unexplained(suspects, Arms(eager, control, compiled))
+        strange = unexplained(suspects, Arms(eager, control, compiled, foreign))
         if strange is not None and self.unexplained is None and not only and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)
         return told
@@ -316,7 +337,16 @@ class Session:
         """Publish why a schedule called no region."""
         eager = self.eager(schedule)
         control = self._arms.trace(self._program, schedule, EAGER, lines=True)
-        self._publish(schedule, {s.number: _without_calls(s, eager, control) for s in asked})
+        told = {s.number: _without_calls(s, eager, control) for s in asked}
+        self._publish(schedule, {s.number: self._by_own(schedule, s, told[s.number]) for s in asked})
+
+    def _by_own(self, schedule: Schedule, suspect: Suspect, judgement: Judgement) -> Judgement:
+        """The judgement, unless it says of a function what happened elsewhere, before it was called."""
+        stop: Mapping[str, Any] = self.eager(schedule).get("stop") or {}
+        early = judgement.reason in _BY_ERROR | {"line-not-reached"} and stop.get("kind") == "raised"
+        if not early or not is_anothers(schedule.program or self._program, schedule.driver, suspect, stop["error"]):
+            return judgement
+        return judgement._replace(reason="line-not-reached", evidence=ended_early(stop["error"]))
 
     def _publish(self, schedule: Schedule, judgements: Mapping[int, Judgement], *, final: bool = False) -> None:
         """Keep and tell the judgements that say more than those before; the last ones of a schedule replace its own."""
@@ -340,20 +370,6 @@ def in_turn(schedule: Schedule, changes: Sequence[Change]) -> Schedule:
     made = tuple(change._replace(at=2 * n, until=2 * n + 1) for n, change in enumerate(changes, 1))
     repeat = 2 * len(made) + 2
     return schedule._replace(repeat=repeat, changes=made, calls=max(schedule.calls, repeat))
-
-
-def change_of(program: Program, suspect: Suspect) -> Change | None:
-    """How the subject of a finding can be changed from outside; None where nothing is known of it."""
-    subject = suspect.subject
-    if subject is None:
-        return None
-    path = tuple(step for step in subject.path if step != "~")
-    if subject.origin == "global":
-        how = "mode" if suspect.code == "NST105" else "rebind"
-        return Change(subject.name, path, module_name(program.path), how)
-    if subject.origin == "cell":
-        return Change(subject.name, path, "", "in-place")
-    return None
 
 
 def _calls_for(suspects: Sequence[Suspect]) -> int:

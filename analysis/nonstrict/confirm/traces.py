@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import enum
 import math
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.numbers import Difference, difference
+from nonstrict.confirm.outputs import unlike_events, unlike_streams
+from nonstrict.confirm.refusals import refused_by_sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 class Channel(enum.Enum):
@@ -32,7 +35,8 @@ class Divergence(NamedTuple):
     `call` counts the calls of regions from 0. `eager` and `compiled` are short texts. `paths` are the state that
     differs (`HISTORY`, `<grad mode>`), `lines` the (file, line) that an error or event stands at, innermost last, and
     `relative` the relative size of a difference in numbers. `alone` marks numbers in which only Inductor differs, which
-    computes in another order and precision, and which did not go stale.
+    computes in another order and precision, and which did not go stale. `stream` says of output where it was written.
+    It is `vague` if too little was recorded to tell whether there is a difference that means anything.
     """
 
     channel: Channel
@@ -43,6 +47,13 @@ class Divergence(NamedTuple):
     lines: tuple[tuple[str, int], ...] = ()
     relative: float = math.inf
     alone: bool = False
+    stream: str = ""
+    vague: bool = False
+
+    @property
+    def kind(self) -> tuple[Channel, int, str]:
+        """What two arms are compared by."""
+        return self.channel, self.call, self.stream
 
 
 class Cause(NamedTuple):
@@ -55,6 +66,8 @@ class Cause(NamedTuple):
     texts: str
 
 
+#: The fingerprint of a floating-point tensor (`nonstrict_agent.observe.state`): dtype and sizes, hash, what it carries.
+_FLOATS = re.compile(r"(?P<form>tensor (?:float|bfloat|complex)\w* \[[^\]]*\]) [0-9a-f]+(?P<rest>.*)", re.DOTALL)
 #: State that tracing itself moves, whatever the program does.
 _MOVED_BY_TRACING = frozenset({"<random state>", "<NumPy's random state>", "<warning filters>", "<recursion limit>"})
 #: State that Inductor moves when it first compiles.
@@ -65,11 +78,15 @@ _INCOMPLETE = frozenset({"NameError", "UnboundLocalError", "ModuleNotFoundError"
 
 
 class Arms(NamedTuple):
-    """The traces of one schedule: `compiled` by backend. `control` is a second eager run, with the lines executed."""
+    """The traces of one schedule: `compiled` by backend. `control` is a second eager run, with the lines executed.
+
+    `foreign` says by number of call which suspects it has nothing to do with, by their numbers.
+    """
 
     eager: Mapping[str, Any]
     control: Mapping[str, Any]
     compiled: Mapping[str, Mapping[str, Any]]
+    foreign: Mapping[int, frozenset[int]] = {}
 
 
 def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[Divergence]:
@@ -102,6 +119,8 @@ def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[D
 
 def _of_errors(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> Divergence | None:
     """The divergence of a call that raises in one arm, or raises something else in the other."""
+    if "error" in left and refused_by_sandbox(left["error"]):
+        return None
     if "error" in right:
         if "error" in left and _type_of(left) in {_type_of(right), *_INCOMPLETE}:
             return None
@@ -143,53 +162,66 @@ def _of_call(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> I
         gap = difference(left["result"], right["result"])
         if gap is not None:
             yield _value(Channel.VALUES, index, gap)
-    if left["out"] != right["out"]:
-        yield Divergence(Channel.OUTPUT, index, *_told(left["out"], right["out"]))
-    elif left.get("log") != right.get("log"):
-        yield Divergence(Channel.OUTPUT, index, _logged(left["log"]), _logged(right["log"]))
-    elif lost := _lost_lines(left["err"], right["err"]):
-        yield Divergence(Channel.OUTPUT, index, *_told(lost, right["err"] and ""))
-    yield from _of_events(index, left["events"], right["events"])
-    changed = {path: pair for path, pair in left["state"].items() if path not in _MOVED_BY_TRACING}
-    others = {
+    for one in unlike_streams(left, right):
+        yield Divergence(Channel.OUTPUT, index, one.eager, one.compiled, stream=one.stream, vague=one.vague)
+    for one in unlike_events(left["events"], right["events"]):
+        yield Divergence(Channel.EVENTS, index, one.eager, one.compiled, lines=one.lines, vague=one.vague)
+    yield from _of_state(index, left, right)
+    fresh = tuple(path for path in right["leaks"] if path not in left["leaks"])
+    if fresh:
+        yield Divergence(Channel.LEAK, index, "values", "a tensor of the tracer", paths=fresh)
+    yield from _of_arguments(index, left, right)
+
+
+def _of_state(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Divergence]:
+    changed: dict[str, list[str | None]] = {
+        path: pair for path, pair in left["state"].items() if path not in _MOVED_BY_TRACING
+    }
+    others: dict[str, list[str | None]] = {
         path: pair
         for path, pair in right["state"].items()
         if path not in _MOVED_BY_TRACING and (path not in _MOVED_BY_COMPILING or path in changed)
     }
-    differing = tuple(path for path in {**changed, **others} if changed.get(path) != others.get(path))
-    if differing:
-        shown = differing[0]
-        yield Divergence(Channel.STATE, index, _change(changed.get(shown)), _change(others.get(shown)), paths=differing)
-    fresh = tuple(path for path in right["leaks"] if path not in left["leaks"])
-    if fresh:
-        yield Divergence(Channel.LEAK, index, "values", "a tensor of the tracer", paths=fresh)
-    before, after = left.get("arguments", {}), right.get("arguments", {})
-    unlike = tuple(path for path in {**before, **after} if before.get(path) != after.get(path))
-    if unlike:
-        first = unlike[0]
-        yield Divergence(
-            Channel.ARGUMENTS, index, str(before.get(first, "absent")), str(after.get(first, "absent")), paths=unlike
-        )
+    unlike = {path: (changed.get(path), others.get(path)) for path in {**changed, **others}}
+    unlike = {path: pair for path, pair in unlike.items() if pair[0] != pair[1]}
+    rounded = {
+        path for path, pair in unlike.items() if pair[0] and pair[1] and _may_be_rounding(pair[0][1], pair[1][1])
+    }
+    for paths, vague in _parted(unlike, rounded):
+        pair = unlike[paths[0]]
+        yield Divergence(Channel.STATE, index, *map(_change, pair), paths=paths, vague=vague)
+
+
+def _of_arguments(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Divergence]:
+    given, before, after = left.get("inputs", {}), left.get("arguments", {}), right.get("arguments", {})
+    unlike = {path: (before.get(path), after.get(path)) for path in {**before, **after}}
+    unlike = {path: pair for path, pair in unlike.items() if pair[0] != pair[1]}
+    written = (path for path, pair in unlike.items() if given.get(path) not in pair)
+    rounded = {path for path in written if _may_be_rounding(*unlike[path])}
+    for paths, vague in _parted(unlike, rounded):
+        shown = (part if part is not None else "absent" for part in unlike[paths[0]])
+        yield Divergence(Channel.ARGUMENTS, index, *shown, paths=paths, vague=vague)
+
+
+def _parted(unlike: Iterable[str], rounded: set[str]) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """The paths that differ for certain, then those that may differ by rounding; each with whether they only may."""
+    for vague in (False, True):
+        paths = tuple(path for path in unlike if (path in rounded) == vague)
+        if paths:
+            yield paths, vague
+
+
+def _may_be_rounding(eager: str | None, compiled: str | None) -> bool:
+    """Whether two fingerprints are those of floating-point tensors that have everything but their numbers in common.
+
+    Of tensors in state only hashes are known, and code that computes in another order has others.
+    """
+    pair = [_FLOATS.fullmatch(text or "") for text in (eager, compiled)]
+    return all(pair) and len({(match["form"], match["rest"]) for match in pair if match is not None}) == 1
 
 
 def _value(channel: Channel, index: int, gap: Difference) -> Divergence:
     return Divergence(channel, index, gap.eager, gap.compiled, relative=gap.relative)
-
-
-def _of_events(index: int, left: Sequence[Any], right: Sequence[Any]) -> Iterator[Divergence]:
-    """Audit events of lines that happen a different number of times."""
-    counts: dict[tuple[str, int, str], list[int]] = {}
-    subjects: dict[tuple[str, int, str], str] = {}
-    for side, events in enumerate((left, right)):
-        for event, subject, path, line in events:
-            key = (path, line, event)
-            counts.setdefault(key, [0, 0])[side] += 1
-            subjects.setdefault(key, subject)
-    for (path, line, event), (eager, compiled) in counts.items():
-        if eager != compiled:
-            yield Divergence(
-                Channel.EVENTS, index, _times(event, eager), _times(event, compiled), lines=((path, line),)
-            )
 
 
 def _of_gradients(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None, index: int) -> Iterator[Divergence]:
@@ -213,36 +245,8 @@ def _of_gradients(left: Mapping[str, Any] | None, right: Mapping[str, Any] | Non
                 )
 
 
-def _lost_lines(eager: str, compiled: str) -> str:
-    """What eager code wrote to standard error and compiled code did not; torch's own warnings come on top there."""
-    written = compiled.split("\n")
-    return "\n".join(line for line in eager.split("\n") if line.strip() and line not in written)
-
-
-def _told(eager: str, compiled: str) -> tuple[str, str]:
-    return _text(eager), _text(compiled)
-
-
-def _text(text: str) -> str:
-    if not text:
-        return "nothing"
-    lines = text.rstrip("\n").split("\n")
-    shown = repr(lines[0][:60])
-    return shown if len(lines) == 1 else f"{shown} and {len(lines) - 1} more lines"
-
-
-def _logged(records: Sequence[str]) -> str:
-    if not records:
-        return "no log record"
-    return f"the log record {records[0]!r}" if len(records) == 1 else f"{len(records)} log records"
-
-
 def _change(pair: Sequence[str | None] | None) -> str:
     if pair is None:
         return "unchanged"
     before, after = (part if part is not None else "absent" for part in pair)
     return f"{before} -> {after}"
-
-
-def _times(event: str, count: int) -> str:
-    return f"{event} {'once' if count == 1 else f'{count} times' if count else 'never'}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nonstrict.confirm.programs import Program
     from nonstrict.confirm.suspects import Suspect
 
-_FORMAT = 2
+_FORMAT = 3
 #: Verdicts that say something about the machine of the moment, and are not kept.
 _PASSING = frozenset({"timeout", "crash", "memory", "processes", "sandbox", "dead", "cancelled"})
 

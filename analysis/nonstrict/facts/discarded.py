@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: Context managers in which a call is expected to fail.
-_EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "warns", "suppress"})
+EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "warns", "suppress"})
 
 
 def is_discarded(outer: ast.AST, node: ast.expr) -> bool:
@@ -31,7 +31,7 @@ def is_statement(outer: ast.AST, node: ast.expr) -> bool:
     found = False
     for statement in walk(outer):
         if isinstance(statement, (ast.With, ast.AsyncWith)):
-            expecting = any(last_name(item.context_expr) in _EXPECTING for item in statement.items)
+            expecting = any(last_name(item.context_expr) in EXPECTING for item in statement.items)
             if expecting and any(inner is node for part in statement.body for inner in walk(part)):
                 return False
         if isinstance(statement, ast.Expr) and any(part is node for part in _values(statement.value)):

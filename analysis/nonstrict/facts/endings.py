@@ -29,6 +29,14 @@ def is_placeholder(function: FunctionNode) -> bool:
     return all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in function.body)
 
 
+def does_nothing(function: FunctionNode) -> bool:
+    """Whether a function has no body but `pass`, `...` and a docstring."""
+    if isinstance(function, ast.Lambda):
+        return False
+    parts = (node for node in function.body if not isinstance(node, ast.Pass))
+    return all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in parts)
+
+
 def in_choice_by_value(function: FunctionNode) -> bool:
     """Whether the function ends in a chain of conditions that is meant to be complete: `if … return … elif …`."""
     last = function.body[-1] if isinstance(function.body, list) else None

@@ -10,58 +10,9 @@ from nonstrict.facts.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.facts.scopes import FunctionNode
-
-#: Methods and functions that may be applied again to their own result without changing it.
-_CHANGING_METHODS = frozenset(
-    {
-        "add",
-        "add_",
-        "append",
-        "cos",
-        "cumsum",
-        "div",
-        "div_",
-        "exp",
-        "exp_",
-        "extend",
-        "flip",
-        "insert",
-        "log",
-        "mean",
-        "mul",
-        "mul_",
-        "neg",
-        "neg_",
-        "permute",
-        "pow",
-        "pow_",
-        "roll",
-        "sigmoid",
-        "sin",
-        "softmax",
-        "sqrt",
-        "sqrt_",
-        "square",
-        "sub",
-        "sub_",
-        "sum",
-        "t",
-        "t_",
-        "tanh",
-        "transpose",
-        "transpose_",
-        "unsqueeze",
-        "unsqueeze_",
-    }
-)
-#: Functions of torch, and methods, that give something else for their own result.
-_CHANGING_FUNCTIONS = frozenset(
-    {"deg2rad", "rad2deg", "tan", "sinh", "cosh", "exp2", "expm1", "log1p", "log2", "log10", "gelu", "silu"}
-    | {"softplus", "rsqrt", "reciprocal", "logit", "erf", "cumprod", "rot90", "diff"}
-)
-_TORCH = frozenset({"torch", "F", "nn"})
 
 
 class Read(NamedTuple):
@@ -98,7 +49,7 @@ def set_by_init(cls: ast.ClassDef) -> dict[str, ast.expr]:
         )
         value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
         for target, given in _pairs(targets, value) if value is not None else ():
-            if _of_self(target) and isinstance(target, ast.Attribute):
+            if of_self(target) and isinstance(target, ast.Attribute):
                 found[target.attr] = given
     return found
 
@@ -111,6 +62,20 @@ def _pairs(targets: Sequence[ast.expr], value: ast.expr) -> Iterator[tuple[ast.e
             yield from zip(target.elts, parts or [value] * len(target.elts), strict=True)
         else:
             yield target, value
+
+
+def follows(cls: ast.ClassDef, field: str, kept: AbstractSet[str]) -> bool:
+    """Whether the constructor computes a field from nothing but arguments that it keeps in others, or hands on."""
+    values = set_by_init(cls)
+    value = values.get(field)
+    init = method(cls, "__init__")
+    if value is None or init is None:
+        return False
+    parameters = {argument.arg for argument in (*init.args.args, *init.args.kwonlyargs)} - {"self"}
+    sources: list[ast.AST] = [other for name, other in values.items() if name in kept]
+    sources += [node for node in walk(init) if isinstance(node, ast.Call) and last_name(node) == "__init__"]
+    from_kept = {node.id for source in sources for node in walk(source) if isinstance(node, ast.Name)}
+    return {node.id for node in walk(value) if isinstance(node, ast.Name) and node.id in parameters} <= from_kept
 
 
 def option(node: ast.expr | None, name: str) -> object:
@@ -165,22 +130,13 @@ def _harmless(part: ast.AST, name: ast.Name) -> bool:
     return False
 
 
-def changes_again(function: FunctionNode, kept: frozenset[str] = frozenset()) -> ast.AST | None:
-    """Where a method gives an attribute of `self` a value that it computes from the same attribute's own value.
-
-    What a test of one of the attributes `kept` lets happen only once does not count.
-    """
-    once = {id(node) for part in _done_once(function, kept) for node in walk(part)}
-    return next((node for node in walk(function) if id(node) not in once and _changes(node)), None)
-
-
 def computed_from_others(function: FunctionNode, names: frozenset[str]) -> frozenset[str]:
     """Those of some attributes of `self` that a method sets, of none of them and of none of its parameters."""
     given = {each.arg for each in (*function.args.args[1:], *function.args.kwonlyargs)}
     found: set[str] = set()
     for node in (each for each in walk(function) if isinstance(each, ast.Assign)):
         for target in node.targets:
-            if not isinstance(target, ast.Attribute) or target.attr not in names or not _of_self(target):
+            if not isinstance(target, ast.Attribute) or target.attr not in names or not of_self(target):
                 continue
             read = {getattr(part, "id", getattr(part, "attr", "")) for part in walk(node.value)}
             if not read & (given | names):
@@ -188,104 +144,8 @@ def computed_from_others(function: FunctionNode, names: frozenset[str]) -> froze
     return frozenset(found)
 
 
-def _changes(node: ast.AST) -> bool:
-    """Whether a statement or call changes what an attribute of `self` holds, and would do so again."""
-    if isinstance(node, ast.AugAssign):
-        return _of_self(node.target)
-    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute):
-        return _of_self(node.targets[0]) and _computes(node.value, node.targets[0].attr)
-    if not isinstance(node, ast.Call):
-        return False
-    if last_name(node) == "__setattr__" and len(node.args) >= 2:
-        named = node.args[-2]
-        return isinstance(named, ast.Constant) and _computes(node.args[-1], str(named.value))
-    if isinstance(node.func, ast.Attribute) and _of_self(node.func.value):
-        name = node.func.attr
-        return (name in _CHANGING_METHODS and name.endswith("_")) or name in ("append", "extend", "insert")
-    return False
-
-
-def _done_once(function: FunctionNode, kept: frozenset[str]) -> Iterator[ast.AST]:
-    """Statements behind a test of an attribute that they themselves make fail the next time."""
-    body = function.body if kept and isinstance(function.body, list) else []
-    for index, statement in enumerate(body):
-        if not isinstance(statement, ast.If):
-            continue
-        leaves = len(statement.body) == 1 and isinstance(statement.body[0], ast.Return)
-        behind = body[index + 1 :] if leaves else statement.body
-        for test in _conjuncts(statement.test) if not leaves else [statement.test]:
-            name, value = _asked(test)
-            if name in kept and any(_settles(part, name, not value if leaves else value) for part in behind):
-                yield from behind
-
-
-def _conjuncts(test: ast.expr) -> list[ast.expr]:
-    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-
-
-def _asked(test: ast.expr) -> tuple[str, bool]:
-    """The attribute of `self` that a test asks for, and whether it has to be true."""
-    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
-    asked = test.operand if isinstance(test, ast.UnaryOp) and negated else test
-    return (asked.attr, not negated) if isinstance(asked, ast.Attribute) and _of_self(asked) else ("", False)
-
-
-def _settles(statement: ast.AST, name: str, asked: bool) -> bool:
-    """Whether a statement sets an attribute to the opposite of what a test asked for."""
-    if isinstance(statement, ast.Assign):
-        sets, value = any(_is_attribute(target, name) for target in statement.targets), statement.value
-    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and len(statement.value.args) >= 2:
-        *_, named, value = statement.value.args
-        sets = last_name(statement.value) == "__setattr__" and isinstance(named, ast.Constant) and named.value == name
-    else:
-        return False
-    return sets and isinstance(value, ast.Constant) and bool(value.value) is not asked
-
-
-def _computes(value: ast.expr, attribute: str) -> bool:
-    """Whether an expression computes another value from `self.attribute`, so that doing it twice gives a third."""
-    for node in walk(value):
-        parts: list[ast.expr] = []
-        if isinstance(node, ast.BinOp):
-            parts = [node.left, node.right]
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
-            parts = [node.operand]
-        elif isinstance(node, ast.Call) and last_name(node) in _CHANGING_METHODS:
-            parts = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
-        elif isinstance(node, ast.Call):
-            parts = _operand(node)
-        if any(_is_attribute(part, attribute) for part in parts):
-            return True
-    return False
-
-
-def _operand(call: ast.Call) -> list[ast.expr]:
-    """What a function or method that is known to belong to torch computes something else of."""
-    if not isinstance(call.func, ast.Attribute):
-        return []
-    root = call.func.value
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    of_torch = isinstance(root, ast.Name) and root.id in _TORCH
-    if call.func.attr == "pad" and of_torch and len(call.args) > 1 and _is_growth(call.args[1]):
-        return call.args[:1]
-    if call.func.attr not in _CHANGING_FUNCTIONS:
-        return []
-    return call.args[:1] if of_torch else [call.func.value]
-
-
-def _is_growth(widths: ast.expr) -> bool:
-    """Whether the widths of a padding are numbers, which do not depend on how large the tensor is already."""
-    numbers = widths.elts if isinstance(widths, (ast.Tuple, ast.List)) else []
-    values = [number.value for number in numbers if isinstance(number, ast.Constant)]
-    return len(values) == len(numbers) and any(values)
-
-
-def _is_attribute(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == name and _of_self(node)
-
-
-def _of_self(node: ast.AST) -> bool:
+def of_self(node: ast.AST) -> bool:
+    """Whether a node is an attribute of `self`."""
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
@@ -299,9 +159,53 @@ def mentions(cls: ast.ClassDef, names: frozenset[str]) -> bool:
     )
 
 
+def changed_by_methods(cls: ast.ClassDef) -> dict[str, dict[str, list[ast.expr]]]:
+    """The methods that set attributes of `self` for others to call, with what they set each attribute to.
+
+    A value that is kept for later (`if self.x is None: self.x = ...`) is no change.
+    """
+    found: dict[str, dict[str, list[ast.expr]]] = {}
+    methods = [node for node in cls.body if isinstance(node, ast.FunctionDef) and not _makes(node)]
+    for one in methods:
+        late = {id(node) for branch in walk(one) if isinstance(branch, ast.If) for node in _filled(branch)}
+        for node in walk(one):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            value = getattr(node, "value", None)
+            if not isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or not isinstance(value, ast.expr):
+                continue
+            for target in targets:
+                if isinstance(target, ast.Attribute) and of_self(target) and id(node) not in late:
+                    found.setdefault(one.name, {}).setdefault(target.attr, []).append(value)
+    _add_callers(methods, found)
+    return found
+
+
+def _makes(function: ast.FunctionDef) -> bool:
+    """Whether a method runs while an object is made, or whenever something is read of it."""
+    return (function.name.startswith("__") and function.name != "__call__") or bool(function.decorator_list)
+
+
+def _filled(branch: ast.If) -> Iterator[ast.AST]:
+    """The statements that set what the test before them asks for."""
+    asked = {node.attr for node in walk(branch.test) if isinstance(node, ast.Attribute) and of_self(node)}
+    for node in (inner for part in branch.body for inner in walk(part)):
+        if isinstance(node, ast.Assign) and any(getattr(target, "attr", "") in asked for target in node.targets):
+            yield node
+
+
+def _add_callers(methods: Sequence[ast.FunctionDef], found: dict[str, dict[str, list[ast.expr]]]) -> None:
+    """Add the methods that call one of those found on `self`."""
+    for _ in methods:
+        for one in methods:
+            for node in walk(one):
+                if isinstance(node, ast.Call) and of_self(node.func) and last_name(node) != one.name:
+                    for name, values in found.get(last_name(node), {}).items():
+                        found.setdefault(one.name, {}).setdefault(name, values)
+
+
 def stores(node: ast.AST, names: frozenset[str]) -> Iterator[ast.Attribute]:
     """Assignments to attributes with one of the given names, not those of `self`."""
     for inner in walk(node):
         stored = isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store) and inner.attr in names
-        if stored and isinstance(inner, ast.Attribute) and not _of_self(inner):
+        if stored and isinstance(inner, ast.Attribute) and not of_self(inner):
             yield inner

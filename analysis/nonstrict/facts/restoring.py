@@ -19,23 +19,34 @@ _OPPOSITES = {
     "add": (("discard", True), ("remove", True)),
 }
 _BLOCKS = ("body", "orelse", "finalbody")
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+#: Among so many changes that are not taken back yet the one is looked for that a call takes back.
+_LAST = 8
+#: Changes further before a `try` than so many statements do not belong to it.
+_NEAR = 20
 
 
 class _Change(NamedTuple):
-    """One change: how (`set`, `del`, an operator, a method), of what, with what, and the nodes that stand for it."""
+    """One change: how (`set`, `del`, an operator, a method), of what, with what, and the nodes that stand for it.
+
+    It is `looped` where it may happen many times.
+    """
 
     how: str
     of: str
     given: tuple[str, ...]
     nodes: tuple[ast.AST, ...]
     value: ast.expr | None = None
+    looped: bool = False
+
+    @property
+    def line(self) -> int:
+        """The line it stands on."""
+        return getattr(self.nodes[0], "lineno", 0)
 
 
-class _Saved(NamedTuple):
-    """A name, and the expression whose value it keeps."""
-
-    name: str
-    of: str
+#: By a name that is bound once, and the expression whose value it keeps: the line of that.
+_Saved = dict[tuple[str, str], int]
 
 
 def restored(function: ast.AST) -> frozenset[ast.AST]:
@@ -51,14 +62,14 @@ def restored_on_exit(cls: ast.ClassDef) -> frozenset[ast.AST]:
 def _restored(function: ast.AST) -> frozenset[ast.AST]:
     if not isinstance(function, _Function):
         return frozenset()
-    saved = frozenset(_saved_in(own_scope(function)))
+    saved = _saved_in(own_scope(function))
     found: set[ast.AST] = set()
     for block in _blocks(function.body):
+        found |= _in_sequence(block, saved)
         for position, statement in enumerate(block):
             if isinstance(statement, ast.Try) and statement.finalbody:
-                before = [*block[:position], *statement.body]
-                found |= _pairs(_changes(before), _changes(statement.finalbody), saved)
-        found |= _in_sequence(block, saved)
+                done = [*_own(_before(block, position)), *_changes(statement.body)]
+                found |= _taken_back([*done, *_changes(statement.finalbody)], saved)
     return frozenset(found)
 
 
@@ -67,58 +78,95 @@ def _on_exit(cls: ast.ClassDef) -> frozenset[ast.AST]:
     entered, left = methods.get("__enter__"), methods.get("__exit__")
     if entered is None or left is None:
         return frozenset()
-    saved = frozenset(_saved_in(own_scope(entered)))
-    return frozenset(_pairs(_changes(entered.body), _changes(left.body), saved))
+    saved = _saved_in(own_scope(entered))
+    return frozenset(_taken_back([*_changes(entered.body), *_changes(left.body)], saved))
 
 
-def _in_sequence(block: Sequence[ast.stmt], saved: frozenset[_Saved]) -> set[ast.AST]:
+def _before(block: Sequence[ast.stmt], position: int) -> list[ast.stmt]:
+    """The statements right before one, as far as the function does not return in them."""
+    found: list[ast.stmt] = []
+    for statement in reversed(block[max(0, position - _NEAR) : position]):
+        if _leaves(statement):
+            break
+        found.insert(0, statement)
+    return found
+
+
+def _in_sequence(block: Sequence[ast.stmt], saved: _Saved) -> set[ast.AST]:
     """Changes that a later statement of the same block takes back, unless the function may return in between."""
     found: set[ast.AST] = set()
-    own = [list(_changes_at(statement)) for statement in block]
-    for position, changes in enumerate(own):
-        for later in range(position + 1, len(block)) if changes else ():
-            found |= _pairs(changes, own[later], saved)
-            if any(isinstance(node, ast.Return) for node in walk(block[later])):
-                break
-    return found
+    part: list[ast.stmt] = []
+    for statement in block:
+        part.append(statement)
+        if _leaves(statement):
+            found |= _taken_back(_own(part), saved)
+            part = []
+    return found | _taken_back(_own(part), saved)
 
 
-def _pairs(done: Iterable[_Change], undone: Iterable[_Change], saved: frozenset[_Saved]) -> set[ast.AST]:
+def _leaves(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Return) for node in walk(statement))
+
+
+def _taken_back(row: list[_Change], saved: _Saved) -> set[ast.AST]:
+    """The nodes of changes, and of what takes each of them back: one for one, but for values that are put back."""
+    return _undone(row) | _put_back(row, saved)
+
+
+def _undone(row: list[_Change]) -> set[ast.AST]:
     found: set[ast.AST] = set()
-    back = list(undone)
-    for change in done:
-        for other in back:
-            if change.of == other.of and _takes_back(change, other, saved):
-                found.update((*change.nodes, *other.nodes))
+    open_changes: dict[str, list[_Change]] = {}
+    for change in row:
+        known = open_changes.setdefault(change.of, [])
+        first = next((one for one in reversed(known[-_LAST:]) if _takes_back(one, change)), None)
+        if first is not None:
+            known.remove(first)
+            if not first.looped and not change.looped:
+                found.update((*first.nodes, *change.nodes))
+        else:
+            known.append(change)
     return found
 
 
-def _takes_back(change: _Change, other: _Change, saved: frozenset[_Saved]) -> bool:
-    if change.how == "set" and other.how == "set":
-        return _puts_back(change, other, saved)
-    if change.how == "set" and other.how in ("del", "pop"):
-        return other.given[:1] == change.given[:1] != ()
+def _takes_back(change: _Change, other: _Change) -> bool:
+    if change.how == "set":
+        return other.how in ("del", "pop") and other.given[:1] == change.given[:1] != ()
     if change.how == "token":
         return other.how == "reset" and other.given == change.given
     if {change.how, other.how} == {"+=", "-="}:
         return change.given == other.given
     if change.how == "insert" and other.how == "pop":
         return change.given[:1] == other.given
-    for method, same in _OPPOSITES.get(change.how, ()):
-        if other.how == method and other.given == (change.given if same else ()):
-            return True
-    return False
+    return any(
+        other.how == method and other.given == (change.given if same else ())
+        for method, same in _OPPOSITES.get(change.how, ())
+    )
 
 
-def _puts_back(change: _Change, other: _Change, saved: frozenset[_Saved]) -> bool:
+def _put_back(row: list[_Change], saved: _Saved) -> set[ast.AST]:
+    found: set[ast.AST] = set()
+    last: dict[tuple[str, tuple[str, ...]], _Change] = {}
+    for change in reversed(row):
+        if change.how != "set":
+            continue
+        key = (change.of, change.given)
+        if key in last and _puts_back(change, last[key], saved):
+            found.update((*change.nodes, *last[key].nodes))
+        else:
+            last[key] = change
+    return found
+
+
+def _puts_back(change: _Change, other: _Change, saved: _Saved) -> bool:
     """Whether what is stored last is what was there before: it was saved, or says that nothing is under way."""
-    if change.given != other.given or other.value is None:
+    if other.value is None:
         return False
     if isinstance(other.value, ast.Constant):
         same = isinstance(change.value, ast.Constant) and change.value.value is other.value.value
         return not same and (other.value.value is None or other.value.value is False)
     place = change.of + "".join(f"[{key}]" for key in change.given)
-    return _Saved(ast.unparse(other.value), place) in saved
+    line = saved.get((ast.unparse(other.value), place))
+    return line is not None and line <= change.line
 
 
 # -- what is changed and saved ------------------------------------------------------------------------------------
@@ -138,8 +186,21 @@ def _blocks(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def _changes(body: list[ast.stmt]) -> list[_Change]:
-    return [change for block in _blocks(body) for statement in block for change in _changes_at(statement)]
+def _own(block: Sequence[ast.stmt]) -> list[_Change]:
+    """What the statements of a block themselves change."""
+    return [change for statement in block for change in _changes_at(statement)]
+
+
+def _changes(body: Sequence[ast.stmt], *, looped: bool = False) -> list[_Change]:
+    """What statements change, those inside of them too."""
+    found: list[_Change] = []
+    for statement in body:
+        found += (change._replace(looped=looped) for change in _changes_at(statement))
+        if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+            for field in _BLOCKS:
+                again = looped or isinstance(statement, _LOOPS)
+                found += _changes(getattr(statement, field, []), looped=again)
+    return found
 
 
 def _changes_at(statement: ast.stmt) -> Iterator[_Change]:
@@ -182,13 +243,15 @@ def _token(statement: ast.Assign) -> Iterator[_Change]:
         yield _Change("token", ast.unparse(call.func.value), (ast.unparse(target),), (call,))
 
 
-def _saved_in(nodes: Iterable[ast.AST]) -> Iterator[_Saved]:
+def _saved_in(nodes: Iterable[ast.AST]) -> _Saved:
+    bound: dict[str, list[tuple[str, int]]] = {}
     for node in nodes:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 for part, value in _matched(target, node.value):
-                    if value is not None:
-                        yield _Saved(ast.unparse(part), _read(value))
+                    read = _read(value) if value is not None else ""
+                    bound.setdefault(ast.unparse(part), []).append((read, node.lineno))
+    return {(name, kept[0][0]): kept[0][1] for name, kept in bound.items() if len(kept) == 1}
 
 
 def _read(value: ast.expr) -> str:

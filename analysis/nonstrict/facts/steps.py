@@ -48,6 +48,13 @@ def member_of(node: ast.AST) -> tuple[ast.expr, str] | None:
     return (base.args[0], name) if isinstance(base, ast.Call) and _is_vars(base) else None
 
 
+def is_namespace(node: ast.AST) -> bool:
+    """Whether an expression is the dict that holds attributes: `a.__dict__`, `vars(a)`."""
+    if isinstance(node, ast.Call):
+        return _is_vars(node)
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
+
+
 def _is_vars(node: ast.Call) -> bool:
     return getattr(node.func, "id", "") == "vars" and len(node.args) == 1
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import MUTATING_METHODS
-from nonstrict.knowledge.operators import is_tensor_only_member
+from nonstrict.knowledge.operators import is_tensor_only_member, tensor_method
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
@@ -24,10 +24,15 @@ def used_as(function: FunctionNode) -> dict[str, str]:
 def _collect(function: FunctionNode) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     body = function.body if isinstance(function.body, list) else [function.body]
+    called: set[ast.AST] = set()
     for statement in body:
         for node in walk(statement):
             kind = name = ""
+            if isinstance(node, ast.Call):
+                called.add(node.func)
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if node not in called and tensor_method(node.attr) is not None:
+                    continue  # `box.mean`, not called, is the mean that something else holds
                 kind, name = _member_kind(node.attr), node.value.id
             elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
                 kind, name = _subscript_kind(node.slice), node.value.id

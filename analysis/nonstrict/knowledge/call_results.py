@@ -5,6 +5,12 @@ Source: the pages of the Python 3.14 documentation of each module, and the NumPy
 
 from __future__ import annotations
 
+#: The classes of what methods make.
+METHOD_RESULTS = {
+    "argparse.ArgumentParser.parse_args": "argparse.Namespace",
+    "argparse.ArgumentParser.parse_intermixed_args": "argparse.Namespace",
+}
+
 # kind -> dotted names of functions and classes whose calls give it.
 RESULTS: dict[str, str] = {
     "list": "builtins.dir builtins.list builtins.sorted collections.UserList difflib.get_close_matches gc.get_objects "
@@ -21,7 +27,7 @@ RESULTS: dict[str, str] = {
     "struct.unpack struct.unpack_from sys.exc_info time.gmtime time.localtime typing.get_args",
     "number": "binascii.crc32 bisect.bisect bisect.bisect_left bisect.bisect_right builtins.abs builtins.complex "
     "builtins.float builtins.hash builtins.id builtins.int builtins.len builtins.ord builtins.pow "
-    "builtins.round builtins.sum ctypes.addressof ctypes.sizeof decimal.Decimal fractions.Fraction "
+    "builtins.round builtins.sum ctypes.addressof ctypes.sizeof "
     "multiprocessing.cpu_count operator.index operator.length_hint os.cpu_count os.getpid os.getppid "
     "os.getuid os.open os.path.getatime os.path.getctime os.path.getmtime os.path.getsize "
     "os.process_cpu_count random.betavariate random.binomialvariate random.expovariate random.gammavariate "
@@ -106,7 +112,9 @@ RESULTS: dict[str, str] = {
     "namespace": "argparse.Namespace types.SimpleNamespace",
     "object": "argparse.ArgumentParser builtins.object datetime.date datetime.date.today datetime.datetime "
     "datetime.datetime.now datetime.datetime.today datetime.datetime.utcnow datetime.time datetime.timedelta "
-    "inspect.signature re.compile re.fullmatch re.match re.search uuid.UUID uuid.uuid1 uuid.uuid4",
+    "decimal.Decimal fractions.Fraction inspect.signature re.compile re.fullmatch re.match re.search uuid.UUID "
+    "uuid.uuid1 uuid.uuid4 torch.utils.tensorboard.SummaryWriter torch.utils.tensorboard.writer.SummaryWriter "
+    "tensorboardX.SummaryWriter",
     "function": "functools.cache functools.cmp_to_key functools.lru_cache functools.partial functools.partialmethod "
     "functools.singledispatch functools.wraps operator.attrgetter operator.itemgetter operator.methodcaller",
     "context-manager": "contextlib.ExitStack contextlib.chdir contextlib.closing contextlib.nullcontext "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from nonstrict.knowledge.stdlib_effects import CHANGING_FIRST, MUTATING, Entries
+from nonstrict.knowledge.stdlib_effects import ARRAY_CHANGING, CHANGING_FIRST, MUTATING, Entries
 
 
 class CallEffect(NamedTuple):
@@ -31,7 +31,10 @@ class CallEffect(NamedTuple):
 MUTATING_METHODS: dict[str, frozenset[str]] = {kind: frozenset(names.split()) for kind, names in MUTATING.items()}
 
 
-#: Functions that change the container that is their first argument, by their dotted names.
+#: Methods by which an array of NumPy changes.
+ARRAY_METHODS = frozenset(ARRAY_CHANGING.split())
+
+#: Functions that change the container or array that is their first argument, by their dotted names.
 CHANGING_FUNCTIONS = frozenset(CHANGING_FIRST.split())
 
 

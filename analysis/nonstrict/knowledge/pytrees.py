@@ -5,6 +5,8 @@ Sources: `torch/utils/_pytree.py`, `torch/export/__init__.py` and `torch/_librar
 
 from __future__ import annotations
 
+import sys
+
 _PYTREE = ("torch.utils._pytree", "torch.utils.pytree", "torch.utils.pytree.python", "torch.utils._pytree.python")
 _OTHER_TREES = ("torch.utils._cxx_pytree", "torch.utils.pytree.cxx", "optree", "jax.tree_util")
 
@@ -40,34 +42,34 @@ REGISTRARS: dict[str, str] = {
 #: The last part of every name above.
 WORDS = frozenset(name.rpartition(".")[2] for name in REGISTRARS) - {"dataclass"}
 
-#: Bases outside the program that change nothing about whether pytrees know a class.
-PLAIN_BASES = frozenset(
+#: Classes of the standard library whose subclasses are something else to torch than objects of a class.
+_SPECIAL_BASES = frozenset(
     {
-        "builtins.object",
-        "typing.Generic",
-        "typing_extensions.Generic",
-        "contextlib.AbstractContextManager",
-        "contextlib.ContextDecorator",
-        "threading.Thread",
-        "threading.local",
-        "argparse.Namespace",
-        "types.SimpleNamespace",
-        "builtins.list",
-        "builtins.dict",
-        "builtins.tuple",
-        "builtins.set",
-        "builtins.frozenset",
-        "builtins.Exception",
-        "collections.OrderedDict",
-        "collections.defaultdict",
-        "collections.deque",
-        "collections.UserDict",
-        "collections.UserList",
-        "collections.Counter",
-        "typing.Dict",
-        "typing.List",
+        *("typing.NamedTuple", "typing.TypedDict", "builtins.str", "builtins.int", "builtins.float", "builtins.bool"),
+        *("builtins.bytes", "builtins.complex", "builtins.type"),
     }
 )
+#: Other classes outside the program that change nothing about whether pytrees know a class.
+_PLAIN_BASES = frozenset(
+    {
+        *("typing_extensions.Generic", "typing_extensions.Protocol", "torch.autograd.Function"),
+        *("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch._library.opaque_object.OpaqueBase"),
+    }
+)
+
+
+def is_plain_base(name: str) -> bool:
+    """Whether a class with this base, from outside the program, is registered only if it is registered itself.
+
+    Measured on torch 2.13.0: objects of classes derived from abstract, generic and container classes of the standard
+    library are refused.
+    """
+    if name in _PLAIN_BASES:
+        return True
+    root = name.partition(".")[0]
+    return root in sys.stdlib_module_names and root != "enum" and name not in _SPECIAL_BASES
+
+
 #: Decorators of classes that register nothing.
 PLAIN_DECORATORS = frozenset(
     {

@@ -379,11 +379,15 @@ SAME_METHODS: dict[str, tuple[str, ...]] = {
     "context-variable": ("contextvars.ContextVar",),
 }
 
-#: Functions that change the container that is their first argument.
+#: Methods by which an array of NumPy changes.
+ARRAY_CHANGING = "fill itemset partition put resize sort"
+
+#: Functions that change the container or array that is their first argument.
 CHANGING_FIRST = (
     "heapq.heappush heapq.heappop heapq.heapify heapq.heapreplace heapq.heappushpop "
     "bisect.insort bisect.insort_left bisect.insort_right "
-    "operator.setitem operator.delitem operator.iadd operator.iconcat operator.ior"
+    "operator.setitem operator.delitem operator.iadd operator.iconcat operator.ior "
+    "numpy.copyto numpy.fill_diagonal numpy.place numpy.put numpy.putmask"
 )
 
 MUTATING: dict[str, str] = {

@@ -16,6 +16,7 @@ from nonstrict.program.values import (
     SIZE,
     STRING,
     UNKNOWN,
+    Flag,
     Heap,
     Kind,
     Value,
@@ -125,13 +126,16 @@ def _parsed(text: str) -> ast.expr | None:
         return None
 
 
-def _either(frame: Frame, nodes: list[ast.expr], place: Place) -> Value:
+def _either(frame: Frame, nodes: list[ast.expr], place: Place, *, optional: bool = False) -> Value:
     found: Value | None = None
-    for node in nodes:
-        part = promised_value(frame, node, place)
+    parts = [promised_value(frame, node, place) for node in nodes]
+    for part in parts:
         if part.kind is not Kind.NONE:
             found = join(found, part)
-    return NONE.at(place) if found is None else found
+    if found is None:
+        return NONE.at(place)
+    optional = optional or any(part.kind is Kind.NONE for part in parts)
+    return found._replace(flags=found.flags | Flag.OPTIONAL) if optional else found
 
 
 def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
@@ -139,7 +143,7 @@ def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
     name: str = base.ref if base.kind is Kind.EXTERNAL else ""
     arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name in _UNIONS:
-        return _either(frame, arguments, place)
+        return _either(frame, arguments, place, optional=name == "typing.Optional")
     if name in _TRANSPARENT:
         return promised_value(frame, arguments[0], place)
     if name.startswith(_TENSOR_PREFIXES):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
-from nonstrict.program import classes
+from nonstrict.program import classes, namespaces, registries
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.parameters import argument_value
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 _QUERIES = frozenset({"is_leaf", "grad_fn", "grad", "_version"})
+#: Attributes that tensors of torch's own subclasses have.
+_OF_SUBCLASSES = frozenset({"_local_tensor", "_spec", "_offsets", "_lengths", "_data", "_tensor"})
 _CLASS_NAMES = frozenset({"__name__", "__qualname__"})
 _MODULE_PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias"})
 _ATTRIBUTE_KINDS = {
@@ -66,6 +68,8 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
             if alternative.kind is not Kind.NONE:
                 found = join(found, load(frame, node, alternative, name))
         return found or UNKNOWN
+    if name == "__dict__" and (held := namespaces.of(base)) is not None:
+        return held
     handler = _LOADERS.get(base.kind)
     if handler is None:
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
@@ -75,8 +79,19 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     return found
 
 
+def entry_of(frame: Frame, node: ast.AST, base: Value, key: Value) -> Value:
+    """`vars(base)[key]`."""
+    if not isinstance(key.const, str):
+        return UNKNOWN
+    made = ast.copy_location(ast.Attribute(ast.Name("_", ast.Load()), key.const, ast.Load()), node)
+    return load(frame, made, base, key.const)
+
+
 def _of_python_module(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
-    return frame.machine.module_attribute(frame.module, base.ref, name)
+    value = frame.machine.module_attribute(frame.module, base.ref, name)
+    if not frame.static:
+        registries.fill(frame.machine, value)
+    return value
 
 
 def _of_external(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
@@ -129,9 +144,14 @@ def _query_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> 
     place = base.place
     if place.origin is not Origin.ARGUMENT or place.is_view or (place.path and base.kind is Kind.PARAMETER):
         return
-    attached = tensor_attribute(name) is None and tensor_method(name) is None and not name.startswith("_")
+    attached = tensor_attribute(name) is None and tensor_method(name) is None and not _of_torch(name)
     if name in _QUERIES or attached:
         frame.emit(Event.QUERY, node, base.place, base, ast.unparse(node))
+
+
+def _of_torch(name: str) -> bool:
+    """Whether an attribute that `torch.Tensor` does not have is none that a user attached either."""
+    return name.startswith(("__", "_dynamo_")) or name in _OF_SUBCLASSES
 
 
 def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
@@ -198,8 +218,7 @@ def _with_replacements(frame: Frame, base: Value, name: str, found: Value) -> Va
 
 def _class_place(base: Value, name: str) -> Place:
     """Where a class attribute read through an instance lives: an argument's class is reached from outside."""
-    cls = base.ref
-    return Place(Origin.GLOBAL, cls.module.path, cls.name, (f".{name}",))
+    return base.ref.place.step(f".{name}")
 
 
 def _method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
@@ -339,6 +358,8 @@ def _of_function(frame: Frame, node: ast.Attribute, base: Value, name: str) -> V
 def _of_super(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     receiver, owner = base.ref
     found = classes.member(frame.machine, receiver.ref, name, after=owner) if hasattr(receiver.ref, "bases") else None
+    if found is not None and found[0].kind is Kind.MARKED:
+        return found[0]
     if found is None or found[0].kind is not Kind.FUNCTION:
         return Value(Kind.EXTERNAL_METHOD, receiver.place, (receiver, name))
     return _method(frame, node, receiver, found[0])

@@ -26,9 +26,9 @@ from nonstrict.program.effects import Effect, Event, Observed, Summary, observed
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding
 from nonstrict.program.marks.sites import CallSite, Parameter
-from nonstrict.program.places import FRESH, Origin, Place
+from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import crossing
-from nonstrict.program.values import UNKNOWN, Heap, Kind, Value
+from nonstrict.program.values import UNKNOWN, Kind, Value
 from nonstrict.program.writers import evidence, passing, writes
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Function, Mark
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.applied import AppliedMarker
+
+#: What the graph of a traced module is made with.
+_OF_MODE = frozenset({Event.MODE, Event.ATTRIBUTE})
 
 
 class MarkedBody:
@@ -104,17 +107,7 @@ class MarkedBody:
         return self.mark.target.kind is Kind.FUNCTION and exchange.has_no_effect(self, function)
 
     def _receiver_in_body(self) -> Value | None:
-        target = self.mark.target
-        if target.kind is Kind.CLASS:
-            # The object that calling a class makes, or the context of an `autograd.Function`.
-            return Value(Kind.OBJECT, FRESH, target.ref, heap=Heap())
-        receiver = self.receiver
-        if receiver is None:
-            return None
-        if receiver.kind is Kind.MODULE:
-            # The capture is reported on the marker; the body does not report the module's state once more.
-            return receiver.at(Place(Origin.UNKNOWN))
-        return receiver
+        return marking.traced_receiver(self.mark, self.receiver)
 
     def _bound_by_partial(self, function: Function) -> dict[str, Value]:
         target = self.mark.target
@@ -211,7 +204,10 @@ class MarkedBody:
         # A cache written by hand keeps one result, traced or not: without arguments, or for each of constant ones.
         cached = function is not None and not self.parameters and returns_what_it_kept(function.node)
         keyed = function is not None and self.marker == "constant-result" and keeps_by_key(function.node)
+        module = self._receiver_in_body() if self.marker == "make-fx" else None
         for seen in observed(self.summary, cached=cached, keyed=keyed):
+            if module is not None and seen.effect.place[:3] == module.place[:3] and seen.effect.event in _OF_MODE:
+                continue  # the graph is made of the module as it is
             grouped.setdefault(seen.effect.event, []).append(seen)
         return grouped
 

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
-from nonstrict.program import attributes, classes, conditions, expressions, named_tuples, stores, subscripts
+from nonstrict.program import attributes, classes, conditions, copies, expressions, named_tuples, reflection
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
-from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, strictness
 from nonstrict.program.values import (
     BOOL,
     BYTES,
-    CONTAINERS,
+    COMPLEX,
     GLOBALS,
     NO_CONSTANT,
     NONE,
@@ -60,6 +59,10 @@ def _pending(values: list[Value]) -> frozenset[object]:
 
 def _argument_node(node: ast.AST, index: int) -> ast.AST:
     return node.args[index] if isinstance(node, ast.Call) and index < len(node.args) else node
+
+
+def _complex(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return _number(frame, node, positional, keywords)._replace(ref=COMPLEX)
 
 
 def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -341,28 +344,6 @@ def _hasattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
     return BOOL
 
 
-def _changed_copy(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    """`dataclasses.replace(instance, field=value)`: a new object."""
-    for value in keywords.values():
-        frame.consume(node, value)
-    given = positional[0] if positional else UNKNOWN
-    frame.consume(node, given)
-    if given.kind is not Kind.OBJECT:
-        return UNKNOWN
-    made = Heap()
-    for name, value in (given.heap.attributes if given.heap is not None else {}).items():
-        made.attributes[name] = value if given.place == FRESH else relocated(value, given.place.step(f".{name}"))
-    made.attributes.update(keywords)
-    return Value(Kind.OBJECT, FRESH, given.ref, heap=made)
-
-
-def _setattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    if len(positional) == 3:
-        name = positional[1].const if isinstance(positional[1].const, str) else "..."
-        stores.set_attribute(frame, node, positional[0], name, positional[2])
-    return NONE
-
-
 def _super(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     function = frame.function
     if len(positional) == 2 and positional[0].kind is Kind.CLASS:
@@ -388,12 +369,6 @@ def _wraps(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
 
 
 def _same(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    return positional[0] if positional else UNKNOWN
-
-
-def _copy(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    if positional and positional[0].kind in CONTAINERS:
-        return subscripts.copied(positional[0])
     return positional[0] if positional else UNKNOWN
 
 
@@ -424,7 +399,7 @@ SPECIAL: dict[str, Handler] = {
     "builtins.staticmethod": _same,
     "builtins.int": _number,
     "builtins.float": _number,
-    "builtins.complex": _number,
+    "builtins.complex": _complex,
     "operator.index": _number,
     "builtins.bool": _bool,
     "builtins.str": _text,
@@ -458,7 +433,11 @@ SPECIAL: dict[str, Handler] = {
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
     "importlib.import_module": _import_module,
-    "builtins.setattr": _setattr,
+    **dict.fromkeys(
+        ("builtins.setattr", "builtins.object.__setattr__", "torch.nn.Module.__setattr__"), reflection.set_attribute
+    ),
+    **dict.fromkeys(("builtins.delattr", "builtins.object.__delattr__"), reflection.delete_attribute),
+    "builtins.vars": reflection.vars_of,
     "builtins.super": _super,
     **pytrees.HANDLERS,
     "collections.namedtuple": named_tuples.made,
@@ -469,8 +448,8 @@ SPECIAL: dict[str, Handler] = {
     "functools.update_wrapper": _same,
     "nonstrict.identity": _same,
     "functools.reduce": _reduce,
-    "copy.copy": _copy,
-    "dataclasses.replace": _changed_copy,
+    "copy.copy": copies.shallow,
+    **dict.fromkeys(("dataclasses.replace", "copy.replace"), copies.changed),
     "typing.cast": lambda frame, node, positional, keywords: positional[-1] if positional else UNKNOWN,
     **dict.fromkeys(
         (

@@ -263,6 +263,15 @@ def call_target(machine: Machine, value: Value) -> Value | None:
     return Value(Kind.BOUND, value.place, (value, found[0].ref))
 
 
+def as_inherited(module: Value) -> Value:
+    """A module whose `forward` is that of a base class outside the program, as an instance of this base."""
+    bases = (base for base in lineage(module.ref) if isinstance(base, str)) if hasattr(module.ref, "bases") else ()
+    base, known = next(((base, known) for base in bases if (known := nn_module(base)) is not None), ("", None))
+    if known is None:
+        return module
+    return module._replace(ref=base, heap=module.heap if known.container else None)
+
+
 def special(frame: Frame, node: ast.AST, value: Value, name: str, arguments: Sequence[Value]) -> Value | None:
     """The result of a special method of an object of the program, such as `__mul__`; None if its class has none."""
     if value.kind is not Kind.OBJECT or not hasattr(value.ref, "bases"):

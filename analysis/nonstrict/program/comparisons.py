@@ -46,10 +46,8 @@ def compare(frame: Frame, node: ast.Compare) -> Value:
             frame.consume(operand, value)
     pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
     if membership:
-        if any(value.kind is Kind.EXTERNAL and value.ref == "os.environ" for value in values):
-            frame.emit(Event.AMBIENT, node, value=values[0], what="reads the environment")
-        if values[-1].is_tensor and not (frame.static or frame.region):
-            conditions.decide_value(frame, node, values[-1])
+        return _sought(frame, node, values, pending)
+    if len(values) == 2 and _is_never_equal(node.ops[0], *values):
         return BOOL.with_pending(pending)
     if any(value.kind in TENSORS for value in values):
         for value in values:
@@ -61,8 +59,28 @@ def compare(frame: Frame, node: ast.Compare) -> Value:
     return _of_numbers(frame, values).with_pending(pending)
 
 
+def _sought(frame: Frame, node: ast.Compare, values: list[Value], pending: frozenset[object]) -> Value:
+    """`x in xs`."""
+    if any(value.kind is Kind.EXTERNAL and value.ref == "os.environ" for value in values):
+        frame.emit(Event.AMBIENT, node, value=values[0], what="reads the environment")
+    if values[-1].is_tensor and not (frame.static or frame.region):
+        conditions.decide_value(frame, node, values[-1])
+    if frame.region and len(values) == 2 and breaks.never_found(frame, node, *values):
+        return BOOL
+    return BOOL.with_pending(pending)
+
+
+def _is_never_equal(operator: ast.cmpop, left: Value, right: Value) -> bool:
+    """Whether a tensor is compared with None or with text: it does not know how, so Python says that they differ."""
+    other = right if left.kind in TENSORS else left
+    equality = isinstance(operator, (ast.Eq, ast.NotEq)) and (left.kind in TENSORS) is not (right.kind in TENSORS)
+    return equality and (other.kind is Kind.NONE or (other.kind is Kind.STRING and other.ref is None))
+
+
 def _of_numbers(frame: Frame, values: list[Value]) -> Value:
-    """A truth value, where no operand is a tensor as far as is known."""
+    """A truth value, where no operand is a tensor as far as is known; arrays are compared as tensors are."""
+    if frame.region and any(breaks.is_array(value) for value in values):
+        return Value(Kind.NUMPY)
     if any(value.flags & Flag.SHAPE for value in values):
         return Value(Kind.BOOL, FRESH, flags=Flag.SHAPE)
     # What is not known outside a body may be a tensor, and its comparison another one.

@@ -6,9 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import own_scope
-from nonstrict.program import expressions, refinements, settled
+from nonstrict.program import decided, expressions, refinements, settled
 from nonstrict.program.classes import special
 from nonstrict.program.effects import Event
+from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import CALLABLES, NONE, PRIMITIVES, TENSORS, UNKNOWN, Flag, Kind, Value
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _SHOWN = frozenset({Event.READ, Event.QUERY})
 #: Reads of Python state.
 _COUNTED = frozenset({Event.READ, Event.ATTRIBUTE})
-_TENSOR_OR_NONE = TENSORS | {Kind.NONE}
 
 
 def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool = False) -> None:
@@ -30,12 +30,15 @@ def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool 
     `checks` says that it only decides whether to go on or to tell something, `refuses` that it does so by raising.
     """
     if isinstance(node, ast.BoolOp):
+        around = frame.branches
         for part in node.values:
             verdict = folding.truth(frame, part) if frame.region else None
             if verdict is None:
                 decide(frame, part, checks=checks, refuses=refuses)
+                frame.branches += frame.region  # what follows is asked only if this does not decide
             elif verdict is isinstance(node.op, ast.Or):
-                return
+                break
+        frame.branches = around
         return
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         decide(frame, node.operand, checks=checks, refuses=refuses)
@@ -50,13 +53,11 @@ def decide_value(frame: Frame, node: ast.AST, value: Value, *, refuses: bool = F
     """The truth of a value is asked for: a tensor's data is not there while tracing."""
     frame.settle(value, refuses=refuses)
     special(frame, node, value, "__bool__", [])
-    if frame.region and breaks.depends_on_data(frame, value):
-        breaks.statement(frame, node, "if-tensor-item")
+    if frame.region:
+        breaks.decided(frame, node, value)
     for alternative in value.alternatives():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, "the truth value of a tensor")
-            if frame.region and all(member.kind in _TENSOR_OR_NONE for member in value.alternatives()):
-                breaks.statement(frame, node, "if-tensor")
             return
 
 
@@ -128,9 +129,10 @@ def forget_counted(frame: Frame, known: set[tuple[object, ...]], steps: tuple[st
 
 def settled_truth(frame: Frame, test: ast.expr) -> bool | None:
     """Which branch of a region Dynamo takes, or a script with the objects that it makes; None where that is open."""
-    if frame.region:
-        return folding.truth(frame, test)
-    return settled.truth(frame, test) if frame.static else settled.constant(frame, test)
+    if frame.static:
+        return settled.truth(frame, test)
+    verdict = folding.truth(frame, test) if frame.region else settled.constant(frame, test)
+    return decided.truth(frame, test) if verdict is None else verdict
 
 
 def none_verdict(frame: Frame, test: ast.expr) -> bool | None:
@@ -143,9 +145,10 @@ def none_verdict(frame: Frame, test: ast.expr) -> bool | None:
     if not isinstance(operator, (ast.Is, ast.IsNot)) or not isinstance(right, ast.Constant) or right.value is not None:
         return None
     scope, name = frame.scope, test.left.id
-    if scope is None or name not in scope.local or frame.env.get(name, UNKNOWN).kind is not Kind.NONE:
+    kind = frame.env.get(name, UNKNOWN).kind if scope is not None and name in scope.local else Kind.UNKNOWN
+    if kind is not Kind.NONE and kind not in CALLABLES:
         return None
-    return isinstance(operator, ast.Is)
+    return (kind is Kind.NONE) is isinstance(operator, ast.Is)
 
 
 def refuses(statement: ast.If) -> bool:
@@ -170,6 +173,9 @@ def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool
             for part in test.values:
                 env = narrowed(frame, part, env, truth=truth)
         return env
+    if isinstance(test, ast.Compare) and _differ(test, truth=truth):
+        _tell_apart(env, test.left, test.comparators[0])
+        _tell_apart(env, test.comparators[0], test.left)
     if isinstance(test, ast.Compare) and _with_none(test):
         wanted = isinstance(test.ops[0], (ast.Is, ast.Eq)) == truth
         _keep(env, _asked(frame, env, test.left), lambda value: (value.kind is Kind.NONE) == wanted)
@@ -191,6 +197,23 @@ def _asked(frame: Frame, env: dict[str, Value], node: ast.expr) -> str:
             env[key] = held
             frame.refined = True
     return key
+
+
+def _differ(test: ast.Compare, *, truth: bool) -> bool:
+    """Whether a comparison has told that two objects are not the same one."""
+    return len(test.ops) == 1 and isinstance(test.ops[0], ast.Is if not truth else ast.IsNot)
+
+
+def _tell_apart(env: dict[str, Value], left: ast.expr, right: ast.expr) -> None:
+    """A tensor in a variable is not the argument that another one holds: then it was made here."""
+    if not isinstance(left, ast.Name) or not isinstance(right, ast.Name):
+        return
+    value, other = env.get(left.id, UNKNOWN), env.get(right.id, UNKNOWN)
+    if other.place.origin is not Origin.ARGUMENT or other.place.path or other.flags & Flag.MAYBE:
+        return
+    if value.kind is Kind.TENSOR and value.place == other.place and value.flags & Flag.MAYBE:
+        env[left.id] = value.at(FRESH)._replace(flags=value.flags & ~Flag.MAYBE)
+    _keep(env, left.id, lambda one: one.kind not in TENSORS or one.place != other.place)
 
 
 def _with_none(test: ast.Compare) -> bool:
@@ -238,6 +261,8 @@ def _keep(env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> 
     value = env.get(name)
     if value is not None and value.kind is Kind.NONE and "." in name and not wanted(value):
         env[name] = UNKNOWN
+    if value is not None and value.flags & Flag.OPTIONAL and not wanted(NONE):
+        env[name] = value = value._replace(flags=value.flags & ~Flag.OPTIONAL)
     if value is not None and value.kind is Kind.UNKNOWN and not wanted(NONE):
         env[name] = value._replace(flags=value.flags | Flag.GIVEN)
     if value is None or value.kind is not Kind.UNION:

@@ -8,6 +8,8 @@ from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import stores
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
+    BYTEARRAY,
+    CONTAINERS,
     DICT_VIEW,
     NO_CONSTANT,
     NONE,
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
 
 #: What the kinds of containers are called in the tables of effects.
 NAMES = {Kind.LIST: "list", Kind.DICT: "dict", Kind.SET: "set", Kind.DEQUE: "deque"}
+#: Those that have more methods than others of their kind.
+_OWN_NAMES = {
+    "collections.OrderedDict": "OrderedDict",
+    "collections.defaultdict": "defaultdict",
+    "collections.Counter": "Counter",
+    BYTEARRAY: "bytearray",
+}
 _STORING = frozenset({"append", "appendleft", "add", "insert", "extend", "extendleft", "update", "setdefault", "push"})
 
 _SPREADING = frozenset({"extend", "extendleft", "update"})
@@ -40,7 +49,8 @@ def call(
     """The result of `receiver.name(...)`."""
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
-    kind = NAMES.get(receiver.kind, "")
+    told_apart = _OWN_NAMES.get(receiver.ref) if isinstance(receiver.ref, str) else None
+    kind = told_apart or NAMES.get(receiver.kind, "")
     if kind and name in MUTATING_METHODS[kind]:
         return _mutate(frame, node, receiver, name, positional, keywords)
     frame.consume(node, receiver)
@@ -50,9 +60,10 @@ def call(
         if receiver.heap is not None:
             copied.element, copied.items = receiver.heap.element, dict(receiver.heap.items)
             copied.loose, copied.unsure = receiver.heap.loose, receiver.heap.unsure
+            copied.missing = receiver.heap.missing
         return Value(receiver.kind, FRESH, heap=copied)
     if name in ("get", "setdefault"):
-        return _get(receiver, positional)
+        return _get(frame, receiver, positional)
     if name == "values":
         return _view(receiver, element)
     if name == "items":
@@ -76,14 +87,34 @@ def _view(receiver: Value, element: Value | None, *, fresh: bool = False) -> Val
     return holding(Kind.LIST, element if fresh else _placed(receiver, element))._replace(ref=DICT_VIEW)
 
 
-def _get(receiver: Value, positional: list[Value]) -> Value:
-    if receiver.heap is None or not positional:
+def _set_default(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
+    """What `setdefault` returns is in the dict from there on, whatever was there before."""
+    found = _get(frame, receiver, positional)
+    own = [one for one in found.alternatives() if one.place.origin is not Origin.FRESH]
+    if not own or frame.static or not _is_new_container(positional):
+        return found
+    result: Value | None = None
+    for one in own:
+        result = join(result, one)
+    return result or found
+
+
+def _is_new_container(positional: list[Value]) -> bool:
+    """Whether the default of `get` or `setdefault` is a container made for it: entries are such containers too."""
+    return len(positional) > 1 and positional[1].kind in CONTAINERS and positional[1].place.origin is Origin.FRESH
+
+
+def _get(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
+    if not positional or (receiver.heap is None and not _is_new_container(positional)):
         return UNKNOWN.at(receiver.place.step("[]"))
     key = positional[0].const
     if _is_absent(receiver, key):
         return positional[1] if len(positional) > 1 else NONE
     # What an unseen caller passes by keyword may or may not be there.
-    found = receiver.heap.load(key) if key in receiver.heap.items or not receiver.heap.open else None
+    heap = receiver.heap
+    found = heap.load(key) if heap is not None and (key in heap.items or not heap.open) else None
+    if found is None and stores.outer(receiver.place) and not frame.static and _is_new_container(positional):
+        found = Value(positional[1].kind, ref=positional[1].ref)
     placed = UNKNOWN.at(receiver.place.step("[]")) if found is None else found
     if found is not None and receiver.place.origin is not Origin.FRESH:
         step = f"[{key!r}]" if key is not NO_CONSTANT else "[]"
@@ -120,7 +151,7 @@ def _mutate(
             if name == "update" and positional and positional[0].heap is not None:
                 receiver.heap.items.update(positional[0].heap.items)
     if name == "setdefault":
-        return _get(receiver, positional)
+        return _set_default(frame, receiver, positional)
     if name in ("pop", "popleft", "popitem"):
         key = positional[0].const if positional else NO_CONSTANT
         if len(positional) == 2 and _lacks(receiver, key):

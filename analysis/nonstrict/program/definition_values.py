@@ -35,7 +35,7 @@ def define(frame: Frame, node: ast.AST, offset: int, owner: Class | None = None)
         value = decorated(frame, node.decorator_list, offset, Value(Kind.FUNCTION, FRESH, function))
         return frame.machine.suppose(frame, node, offset, value, owner) if node in frame.machine.supposed else value
     if isinstance(node, ast.ClassDef):
-        cls = class_of(frame, node, offset)
+        cls = class_of(frame, node, offset, owner)
         return decorated(frame, node.decorator_list, offset, Value(Kind.CLASS, FRESH, cls))
     return UNKNOWN
 
@@ -53,13 +53,13 @@ def function_of(frame: Frame, node: FunctionNode, offset: int, owner: Class | No
     return function
 
 
-def class_of(frame: Frame, node: ast.ClassDef, offset: int) -> Class:
+def class_of(frame: Frame, node: ast.ClassDef, offset: int, within: Class | None = None) -> Class:
     """The definition of a class; bases are evaluated, members when asked for."""
     closure = frame if frame.scope is not None else None
     key = (id(node), id(closure))
     cls = frame.machine.classes.get(key)
     if cls is None:
-        cls = Class(node, frame.module, offset, f"{_enclosing(closure)}{node.name}", closure)
+        cls = Class(node, frame.module, offset, f"{_enclosing(closure)}{node.name}", closure, within=within)
         frame.machine.classes[key] = cls
         cls.bases = tuple(frame.machine.evaluate(frame, base) for base in node.bases)
         cls.decorators = tuple(_dotted(frame, decorator) for decorator in node.decorator_list)
@@ -83,16 +83,7 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
         if name in ("builtins.staticmethod", "builtins.classmethod"):
             function.binding = "static" if name.endswith("staticmethod") else "class"
             return value
-        if name in _PROPERTIES:
-            function.binding = "property"
-        if name in _CACHES:
-            function.cached_at = decorator
-        if name in _CONTEXT_MANAGERS:
-            function.context_manager = True
-        if name.endswith("inference_mode") and name.startswith("torch."):
-            function.modes.append(decorator)
-        if name in _TRAITS:
-            function.traits.add(_TRAITS[name])
+        _tell(function, name, decorator)
     if name in ("builtins.staticmethod", "builtins.classmethod"):
         if value.kind is Kind.MARKED and value.ref.function is not None:
             value.ref.function.binding = "static" if name.endswith("staticmethod") else "class"
@@ -101,6 +92,8 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
     callee = frame.machine.evaluate(frame, decorator)
     if marker is not None and marker.kind == "disable" and value.kind is Kind.MARKED:
         value.ref.disabled = True
+    if function is not None and callee.kind in (Kind.OBJECT, Kind.INSTANCE):
+        function.managers.append((decorator, callee))
     if marker is not None or _is_program(callee) or _is_marker(callee):
         frame.application = (frame.module.path, frame.offset, decorator)
         result = frame.machine.call(frame, decorator, callee, [value], {})
@@ -108,6 +101,20 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
         return value if result.kind is Kind.UNKNOWN else result
     _register(frame, decorator, callee, value)
     return strictness.applied(callee, value)
+
+
+def _tell(function: Function, name: str, decorator: ast.expr) -> None:
+    """What a decorator by its name says of the function below it."""
+    if name in _PROPERTIES:
+        function.binding = "property"
+    if name in _CACHES:
+        function.cached_at = decorator
+    if name in _CONTEXT_MANAGERS:
+        function.context_manager = True
+    if name.endswith("inference_mode") and name.startswith("torch."):
+        function.modes.append(decorator)
+    if name in _TRAITS:
+        function.traits.add(_TRAITS[name])
 
 
 def _look_into(frame: Frame, decorator: ast.expr, value: Value, result: Value) -> None:

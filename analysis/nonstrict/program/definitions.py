@@ -6,6 +6,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.program.places import Origin, Place
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -30,6 +32,8 @@ class Function:
     cached_at: ast.AST | None = None  # the `lru_cache` decorator
     context_manager: bool = False
     modes: list[ast.AST] = field(default_factory=list[ast.AST])  # `inference_mode` decorators
+    #: decorators that are objects, and these: context managers among them are entered at each call
+    managers: list[tuple[ast.expr, Value]] = field(default_factory=list["tuple[ast.expr, Value]"])
     traits: set[str] = field(default_factory=set[str])  # "triton", "no_grad", ...
 
     @property
@@ -53,11 +57,19 @@ class Class:
     decorators: tuple[str, ...] = ()
     template: Value | None = None  # an instance as its `__init__` leaves it
     preparing: bool = False
+    within: Class | None = None  # the class in whose body it is defined
 
     @property
     def name(self) -> str:
         """The bare name."""
         return self.node.name
+
+    @property
+    def place(self) -> Place:
+        """Where the class is found: under its name, of a nested one that of the outermost class and attributes."""
+        if self.within is not None:
+            return self.within.place.step(f".{self.name}")
+        return Place(Origin.GLOBAL, self.module.path, self.name)
 
 
 @dataclass(eq=False, slots=True)

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.context_variables import variable
 from nonstrict.findings import Span
 from nonstrict.program.exceptions import handles
 from nonstrict.program.places import FRESH, Place
@@ -109,6 +110,8 @@ class CallEdge(NamedTuple):
     conditional: bool = False
     #: as for effects
     strict: bool | None = None
+    #: the context variables that the caller has set for the call
+    variables: frozenset[str] = frozenset()
 
     @property
     def span(self) -> Span:
@@ -161,6 +164,8 @@ class Reached(NamedTuple):
     chain: tuple[CallEdge, ...]
     in_hook: bool
     cached: bool
+    #: the context variables that the calls have set
+    variables: frozenset[str] = frozenset()
 
 
 def reachable(root: Summary, *, cached: bool = False, keyed: bool = False) -> Iterator[Reached]:
@@ -169,17 +174,18 @@ def reachable(root: Summary, *, cached: bool = False, keyed: bool = False) -> It
     `cached` says whether a cache keeps what the root returns, `keyed` whether it is one that keeps what it calls.
     """
     queue: deque[Reached] = deque([Reached(root, (), False, cached)])
-    seen = {(id(root), False, cached)}
+    seen = {(id(root), False, cached, frozenset[str]())}
     while queue:
         reached = queue.popleft()
         yield reached
         for edge in reached.summary.calls.values():
             kept = reached.cached or edge.cached or (keyed and reached.summary is root)
             deferred = reached.in_hook or bool(edge.deferred)
-            state = (id(edge.summary), deferred, kept)
+            set_here = reached.variables | edge.variables
+            state = (id(edge.summary), deferred, kept, set_here)
             if state not in seen:
                 seen.add(state)
-                queue.append(Reached(edge.summary, (*reached.chain, edge), deferred, kept))
+                queue.append(Reached(edge.summary, (*reached.chain, edge), deferred, kept, set_here))
 
 
 #: What happens once where a cache keeps the result, traced or not.
@@ -209,12 +215,14 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False) -> lis
     for effect in pending:
         if effect.event is Event.BREAK:
             found[effect.key, False] = Observed(effect, (), False)
-    for summary, chain, in_hook, kept in states:
+    for summary, chain, in_hook, kept, variables in states:
         effects = list(summary.effects.values())
         effects += [effect for key, effect in summary.unbacked.items() if key not in returned and key not in harmless]
         effects += [effect for key, effect in summary.draws.items() if key in decided]
         for effect in effects:
             if kept and _happens_once(effect):
+                continue
+            if variables and effect.event is Event.AMBIENT and variable(effect.node) in variables:
                 continue
             if effect.event is Event.RAISE and any(handles(edge.caught, effect.what, effect.value) for edge in chain):
                 continue

@@ -112,7 +112,8 @@ def _call(frame: Frame, node: ast.Call) -> Value:
 def _spread(frame: Frame, value: Value) -> list[Value]:
     if value.heap is None:
         return []
-    if value.kind is Kind.TUPLE and value.heap.items:
+    in_place = value.kind is Kind.LIST and value.heap.loose is None and not value.heap.open
+    if (value.kind is Kind.TUPLE or in_place) and value.heap.items:
         keys = sorted(key for key in value.heap.items if isinstance(key, int))
         return [subscripts.entry(frame, value, key, value.heap.items[key]) for key in keys]
     element = value.heap.element
@@ -449,6 +450,8 @@ def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
 
 
 def _yield(frame: Frame, node: ast.Yield | ast.YieldFrom) -> Value:
+    if frame.region and frame.yields is None:
+        breaks.yielded(frame, node)
     if node.value is not None:
         value = use(frame, node.value)
         heap = frame.yielded()

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.putting_back import only_put_back
 from nonstrict.knowledge.effects import CHANGING_FUNCTIONS, call_effect, call_result
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function, torch_kind
-from nonstrict.program import builtin_calls, classes, schemas, stores, torch_calls, unseen
+from nonstrict.program import builtin_calls, classes, context_variables, missing, schemas, stores, torch_calls, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import marking, operators
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks
+from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
     BYTEARRAY,
@@ -69,6 +70,7 @@ _TOLD_APART = frozenset(
 )
 _IN_MEMORY = frozenset({"io.StringIO", "io.BytesIO"})
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
+_STATE_SETTERS = frozenset({"set_rng_state"})
 _DLPACK = frozenset({"torch.from_dlpack", "torch.utils.dlpack.from_dlpack"})
 _NATIVE_LOADERS = frozenset(
     {
@@ -133,6 +135,10 @@ def _marker(frame: Frame, node: ast.AST, name: str, positional: list[Value], key
         return operators.library(positional)
     if name == schemas.INFER_SCHEMA:
         return schemas.infer_schema(positional, keywords)
+    if MARKERS[name].kind == "compiled" and positional:
+        if layers.is_switched_off(keywords):
+            return positional[0]
+        layers.compiled(frame, node, name, positional[0], keywords)
     apply = operators.apply if MARKERS[name].kind in operators.KINDS else marking.apply
     return apply(frame, node, name, positional, keywords)
 
@@ -151,6 +157,15 @@ def _is_pure(known: CallEffect, positional: list[Value], keywords: dict[str, Val
     return stream.kind is Kind.INSTANCE and stream.ref in _IN_MEMORY and stream.place.origin is Origin.FRESH
 
 
+def _changes_first(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> bool:
+    """Whether a function changes the container or array that it is given first: that is noted."""
+    if values[0].kind is Kind.NUMPY:
+        return stores.array_written(frame, node, values[0], name)
+    if values[0].kind in CONTAINERS:
+        stores.write(frame, node, values[0].place, values[-1], name)
+    return values[0].kind in CONTAINERS
+
+
 def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: list[Value]) -> Value:
     """The result of a call whose effect is known."""
     handled = _EFFECTS.get(known.kind)
@@ -159,14 +174,15 @@ def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: li
 
 
 def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value:
-    for value in values:
+    used = values
+    if name in CHANGING_FUNCTIONS and values and _changes_first(frame, node, name.rpartition(".")[2], values):
+        used = values[1:]
+    for value in used:
         frame.consume(node, value)
         if name.startswith("itertools."):
             frame.advance(node, value)
         elif name.startswith("torch.") and not value.is_tensor:
             frame.sized_elements(value)  # collectives take sizes of parts; what is not known is not accused
-    if name in CHANGING_FUNCTIONS and values and values[0].kind in CONTAINERS:
-        stores.write(frame, node, values[0].place, values[-1], name.rpartition(".")[2])
     if name.startswith("torch.ops."):
         operators.note_call(frame, node, operators.by_name(frame.machine, name))
     _run_callbacks(frame, node, values)
@@ -188,7 +204,14 @@ def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value
         for value in values:
             frame.settle(value)
         return UNKNOWN
-    made = typed(result, name, values).with_pending(pending)
+    return _made(frame, result, name, values).with_pending(pending)
+
+
+def _made(frame: Frame, result: str, name: str, values: list[Value]) -> Value:
+    """The value for a kind of result, with what the arguments tell of it."""
+    made = typed(result, name, values)
+    if result == "defaultdict" and values and made.heap is not None:
+        made.heap.missing = missing.made_by(frame, values[0], typed)
     return made._replace(flags=made.flags | Flag.SMALL) if made.kind is Kind.NUMPY and _is_small(name, values) else made
 
 
@@ -351,8 +374,18 @@ def _torch_guarded(frame: Frame, node: ast.AST, name: str, what: str, values: li
 
 
 def _torch_query(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    frame.emit(Event.AMBIENT, node, what=what)
+    if not (name.endswith(".get_rng_state") and _only_put_back(frame, node)):
+        frame.emit(Event.AMBIENT, node, what=what)
     return BOOL
+
+
+def _only_put_back(frame: Frame, node: ast.AST) -> bool:
+    """Whether the state of a generator of torch decides nothing: it is kept to be set again."""
+    function = frame.function
+    if function is None:
+        return False
+    scopes = [function.node, *([function.owner.node] if function.owner is not None else [])]
+    return any(only_put_back(scope, node, _STATE_SETTERS) for scope in scopes)
 
 
 def _environ_read(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
@@ -428,6 +461,8 @@ def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
     """What `with manager as name` binds."""
     if frame.region:
         breaks.entered(frame, node, manager)
+    if not frame.static and (manager.ref == "contextlib" or hasattr(manager.ref, "bases")):
+        context_variables.entered(frame, node, manager)
     if manager.kind is Kind.INSTANCE and isinstance(manager.ref, str):
         if manager.ref in _MODES:
             frame.emit(Event.TORCH_STATE, node, what="`torch.inference_mode()`")

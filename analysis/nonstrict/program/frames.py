@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import sets_itself, tests_before_use
-from nonstrict.program import refinements
+from nonstrict.program import context_variables, refinements, registries
 from nonstrict.program.effects import CallEdge, Effect, Event, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
-from nonstrict.program.values import CALLABLES, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.values import CALLABLES, CONTAINERS, UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
-    import ast
+    from collections.abc import Iterator
 
     from nonstrict.facts.scopes import Scope
     from nonstrict.program.definitions import Function
@@ -25,6 +26,10 @@ _ADVANCING = frozenset({"send", "throw", "__next__"})
 #: What reading the time is called among the effects of calls.
 _CLOCK = "reads the clock"
 _START_AND_END = 2
+#: Expressions that lead to a value and do nothing with it.
+_PATHS = (ast.Name, ast.Attribute, ast.Subscript, ast.IfExp)
+#: Of these what they hold decides, which is told where it is read.
+_HANDED_ON = CONTAINERS | {Kind.OBJECT, Kind.INSTANCE}
 _NEVER_STATE = frozenset({Kind.PYTHON_MODULE, Kind.MARKED, Kind.UNKNOWN, Kind.SUPER})
 
 
@@ -44,6 +49,7 @@ class Frame:
         "caught",
         "depth",
         "done",
+        "entered",
         "env",
         "function",
         "machine",
@@ -92,6 +98,8 @@ class Frame:
         self.refined = False
         self.returns: Value | None = None
         self.done = False
+        #: blocks of `with` statements, as lines, and the context variables that are set in them
+        self.entered: list[tuple[tuple[int, int], frozenset[str]]] = []
         self.yields: Heap | None = None
         self.depth: int = caller.depth + 1 if caller else 0
         #: static code that runs to give a global its value
@@ -124,12 +132,21 @@ class Frame:
         owner = function.owner if function.name in ("__enter__", "__exit__") else None
         return owner is not None and node in restoring.restored_on_exit(owner.node)
 
+    def around(self) -> Iterator[Frame]:
+        """The frame and those of the calls that led to it, the innermost first."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
+            frame = frame.caller
+
     def followed(
         self, node: ast.AST, callee: str, summary: Summary, deferred: str = "", *, cached: bool = False
     ) -> None:
         """Record a call whose body was interpreted."""
         at = (self.module.path, self.offset, node)
         edge = CallEdge(*at, callee, summary, deferred, self.caught, cached, self.branches > 0, self.strict)
+        if names := context_variables.held(self, node):
+            edge = edge._replace(variables=names)
         self.summary.add_call(edge)
 
     def consume(self, node: ast.AST, value: Value, *, metadata: bool = False) -> Value:
@@ -237,9 +254,20 @@ class Frame:
 
     def returned(self, node: ast.AST, value: Value) -> None:
         """The function returns a value."""
+        if self.caller is not None and not self.static:
+            self._hand_on(getattr(node, "value", None) if isinstance(node, ast.Return) else node, value)
         self.returns = join(self.returns, value)
         known = self.summary.results.get(node)
         self.summary.results[node] = value if known is None else join(known, value)
+
+    def _hand_on(self, node: ast.AST | None, value: Value) -> None:
+        """A helper returns captured objects and containers: what its caller asks of them is read there."""
+        if not isinstance(node, _PATHS):
+            return
+        for one in value.alternatives():
+            if one.place.origin in CAPTURED and one.kind in _HANDED_ON and one.heap is not None and not one.heap.open:
+                read = Effect(Event.READ, self.module.path, self.offset, node, one.place)
+                self.summary.effects.pop(read.key, None)
 
     def yielded(self) -> Heap:
         """What the generator yields."""
@@ -268,7 +296,10 @@ class Frame:
             captured = self._closure_value(name)
             if captured is not None:
                 return captured
-        return self.machine.global_value(self.module, name)
+        value = self.machine.global_value(self.module, name)
+        if not self.static:
+            registries.fill(self.machine, value)
+        return value
 
     def _closure_value(self, name: str) -> Value | None:
         function = self.function

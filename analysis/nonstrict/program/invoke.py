@@ -17,7 +17,7 @@ from nonstrict.program.frames import Frame, traced
 from nonstrict.program.marks import marking, operators
 from nonstrict.program.marks.aliases import holds_marker
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
-from nonstrict.program.regions import breaks, strictness
+from nonstrict.program.regions import breaks, dispatch, strictness
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,
@@ -55,10 +55,13 @@ def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value]
         marking.ambiguous(frame, node, callee.ref)
         found: Value | None = None
         marked = [alternative for alternative in callee.ref if alternative.kind is Kind.MARKED]
+        chosen = frame.region and dispatch.is_choice(frame, node)
+        frame.branches += chosen
         # Beside a marked function stands what a missing marker would leave: the region meets the marked one.
         for alternative in marked if frame.region and marked else callee.ref:
             if alternative.kind is not Kind.NONE:
                 found = join(found, call(frame, node, alternative, positional, keywords))
+        frame.branches -= chosen
         return found or UNKNOWN
     handler = _HANDLERS.get(callee.kind)
     if handler is not None:
@@ -90,6 +93,8 @@ def _chosen(
     chosen = generics.implementation(frame, function, positional) if "generic" in function.traits else function
     if chosen is None:
         return _unknown(frame, node, UNKNOWN, positional, keywords)
+    if frame.region:
+        breaks.decorated(frame, node, chosen)
     return follow(frame, node, chosen, positional, keywords)
 
 
@@ -120,7 +125,9 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
     if target is None:
         for value in (*positional, *keywords.values()):
             frame.consume(node, value)
-        return methods.call_module(frame, node, callee, positional, keywords) if callee.kind is Kind.MODULE else UNKNOWN
+        if callee.kind is not Kind.MODULE:
+            return UNKNOWN
+        return methods.call_module(frame, node, classes.as_inherited(callee), positional, keywords)
     frame.identified(node, callee)
     if callee.kind is Kind.MODULE and callee.place.captured and target.kind is Kind.BOUND:
         # The capture is reported on the call; inside, the module's own state is not reported once more.

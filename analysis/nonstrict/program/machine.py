@@ -9,7 +9,7 @@ from nonstrict.facts.execution import entries
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import ANY_ENTRY
 from nonstrict.knowledge.graph_breaks import OLDEST
-from nonstrict.program import classes, definition_values, externals, globals_of, invoke, parameters, stores
+from nonstrict.program import classes, decorating, definition_values, externals, globals_of, invoke, parameters, stores
 from nonstrict.program import expressions as _expressions
 from nonstrict.program import statements as _statements
 from nonstrict.program.annotations import promised_value
@@ -68,6 +68,8 @@ class Machine:
         self.files = files
         self.marks: dict[tuple[object, ...], Mark] = {}
         self.globals: dict[tuple[str, str], Value | None] = {}
+        #: tables at the top level that were asked for what decorators put into them
+        self.filled: set[Place] = set()
         self.functions: dict[tuple[int, int], Function] = {}
         self.classes: dict[tuple[int, int], Class] = {}
         self.memo: dict[tuple[object, ...], Summary] = {}
@@ -155,6 +157,8 @@ class Machine:
 
     def execute(self, frame: Frame, body: Sequence[ast.stmt]) -> None:
         """Interpret statements in a frame."""
+        if frame.function is not None and body is getattr(frame.function.node, "body", None):
+            decorating.enter(frame)
         _statements.execute(frame, body)
 
     def store(self, frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None:

@@ -5,24 +5,29 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.effects import method_effect
+from nonstrict.facts.context_variables import variable
+from nonstrict.knowledge.call_results import METHOD_RESULTS
+from nonstrict.knowledge.effects import ARRAY_METHODS, method_effect
 from nonstrict.knowledge.operators import nn_module, tensor_method
 from nonstrict.program import (
     classes,
     container_methods,
+    context_variables,
     externals,
     functional_calls,
     hooks,
     named_tuples,
+    namespaces,
+    reflection,
     stores,
     torch_calls,
     unseen,
 )
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
-from nonstrict.program.marks import marking, operators
+from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks
+from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -84,7 +89,7 @@ _THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "multiproce
 _PUTTING = frozenset({"put", "put_nowait"})
 _BUFFERS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
 _SELF_RETURNING = frozenset(
-    {"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "eval", "train", "requires_grad_"}
+    {"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "eval", "train", "requires_grad_", "append", "extend"}
 )
 _AMBIENT = {
     ("contextvars.ContextVar", "get"): "reads a context variable",
@@ -106,7 +111,7 @@ def call(
 ) -> Value:
     """The result of `receiver.name(...)`."""
     if frame.region:
-        breaks.method(frame, node, receiver, name)
+        breaks.method(frame, node, receiver, name, positional)
     if receiver.kind is Kind.UNION:
         found: Value | None = None
         for alternative in receiver.ref:
@@ -132,6 +137,8 @@ def call(
 def _tensor(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
+    if name == "type" and not positional and not keywords:
+        return STRING
     if name == "as_subclass" and positional and positional[0].kind is Kind.CLASS:
         return receiver._replace(ref=positional[0].ref)
     if name in _POINTERS:
@@ -206,6 +213,8 @@ def call_module(
         frame.emit(Event.MODE, node, module.place, module, dependent)
     if module.place.origin is Origin.ARGUMENT and str(module.ref).startswith("torch.") and "Dropout" in module.ref:
         frame.emit(Event.ATTRIBUTE, node, module.place.step(".p"), NUMBER, "p")
+    if frame.region:
+        layers.called(frame, node, module)
     _run_children(frame, node, module, positional)
     pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in positional if value.is_tensor))
     attached = Flag.ATTACHED if any(value.flags & Flag.ATTACHED for value in positional) else Flag.NONE
@@ -225,6 +234,7 @@ def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[V
     hooks.run_inside(frame, node, module)
     seen: set[int] = set()
     children = [*module.heap.items.values(), *([module.heap.loose] if module.heap.loose is not None else [])]
+    children += list(layers.parts(module)) if frame.region else []
     for child in children:
         if child.kind is Kind.MODULE and hasattr(child.ref, "bases") and id(child.ref) not in seen:
             seen.add(id(child.ref))
@@ -241,11 +251,12 @@ def _module(
     if name in _HOOKS:
         hooks.register(frame, node, module, positional)
         return UNKNOWN
+    if (done := reflection.inherited(frame, node, module, name, positional)) is not None:
+        return done
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
     if name == "compile":
-        marking.note_region(frame, node, "torch.nn.Module.compile", module, keywords)
-        return NONE
+        return layers.compiled(frame, node, "torch.nn.Module.compile", module, keywords)
     if name in ("forward", "__call__", "_call_impl"):
         return frame.machine.call(frame, node, module, positional, keywords)
     if name in ("train", "eval") and stores.outer(module.place):
@@ -259,12 +270,20 @@ def _module(
         child = hooked or _child(module)
         named = child if name in ("children", "modules", "values") else container(Kind.TUPLE, STRING, child)
         return holding(Kind.ITERATOR, named)
-    if name in ("append", "extend", "insert") and module.heap is not None:
-        for value in positional:
-            module.heap.store(NO_CONSTANT, value)
-        return module
+    if name in ("append", "extend", "insert", "__init__"):
+        _fill(module, name, positional)
     unseen.method(frame, node, module, name)
     return module if name in _SELF_RETURNING else UNKNOWN
+
+
+def _fill(module: Value, how: str, positional: list[Value]) -> None:
+    """Put modules into a container of modules: those that it is made of, or that are added to it."""
+    if how == "__init__":
+        torch_calls.hold(classes.as_inherited(module), positional)
+    elif module.heap is not None:
+        extended = (child for given in positional if given.heap is not None for child in given.heap.members())
+        for child in extended if how == "extend" else positional[-1:]:
+            module.heap.store(NO_CONSTANT, child)
 
 
 def _child(module: Value) -> Value:
@@ -291,6 +310,9 @@ def _register(module: Value, how: str, positional: list[Value], keywords: dict[s
         module.heap.attributes[name] = Value(Kind.PARAMETER)
     else:
         module.heap.attributes[name] = given
+        if isinstance(module.ref, str):
+            # `Sequential` runs what it holds, however that was put in.
+            module.heap.store(NO_CONSTANT, given)
 
 
 # -- the rest -----------------------------------------------------------------------------------------------------
@@ -348,6 +370,8 @@ def _external(
     _put(frame, node, receiver, name, values)
     if effect is not None and effect.kind == "seed" and receiver.place.origin is Origin.FRESH:
         return _seeded(frame, node, receiver, values)
+    if effect is not None and effect.kind == "environ-read" and variable(node) in context_variables.held(frame, node):
+        return UNKNOWN
     if effect is not None and not (effect.kind == "random" and _is_seeded_here(receiver)):
         return externals.effect(frame, node, dotted, effect, values)
     if (receiver.ref, name) in _AMBIENT:
@@ -359,7 +383,8 @@ def _external(
         frame.consume(node, receiver)
     if (receiver.ref, name) not in _AMBIENT:
         unseen.method(frame, node, receiver, name)
-    return UNKNOWN
+    made = METHOD_RESULTS.get(dotted)
+    return Value(Kind.INSTANCE, FRESH, made) if made is not None else UNKNOWN
 
 
 def _runs_itself(frame: Frame, receiver: Value) -> bool:
@@ -392,9 +417,6 @@ def _other(
         return _TEXT_RESULTS.get(name) or (
             STRING if name not in ("split", "rsplit", "splitlines") else container(Kind.LIST, STRING)
         )
-    if receiver.kind is Kind.NUMPY:
-        result = _ARRAY_RESULTS.get(name, Kind.NUMPY)
-        return Value(result, ref=BYTES if result is Kind.STRING else None, pending=receiver.pending)
     for value in values:
         frame.settle(value)
     if receiver.flags & Flag.NATIVE:
@@ -403,12 +425,25 @@ def _other(
     return UNKNOWN.with_pending(receiver.pending)
 
 
+def _array(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    if name in ARRAY_METHODS and stores.array_written(frame, node, receiver, name):
+        return NONE
+    for value in (receiver, *positional, *keywords.values()):
+        frame.consume(node, value)
+    result = _ARRAY_RESULTS.get(name, Kind.NUMPY)
+    return Value(result, ref=BYTES if result is Kind.STRING else None, pending=receiver.pending)
+
+
 def _object(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
     """A method that an object of the program inherits from a class outside it."""
     if name == "start" and _runs_itself(frame, receiver):
         return externals.start_thread(frame, node, receiver)
+    if (done := reflection.inherited(frame, node, receiver, name, positional)) is not None:
+        return done
     frame.advance(node, receiver, by=name)
     return _other(frame, node, receiver, name, positional, keywords)
 
@@ -421,11 +456,26 @@ def _generator(
     return receiver if name == "manual_seed" else result
 
 
+def _of_method(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """A method of something reached through an object of which little is known: of its `__dict__`, or of a part."""
+    owner = namespaces.holder(receiver)
+    if owner is not None:
+        found = reflection.method(frame, node, owner, name, positional, keywords)
+        if found is not None:
+            return found
+    frame.advance(node, receiver, by=name)
+    return _other(frame, node, receiver, name, positional, keywords)
+
+
 _HANDLERS = {
+    Kind.EXTERNAL_METHOD: _of_method,
     Kind.OBJECT: _object,
     Kind.GENERATOR: _generator,
     **dict.fromkeys(TENSORS, _tensor),
     **dict.fromkeys((*container_methods.NAMES, Kind.TUPLE), container_methods.call),
     Kind.MODULE: _module,
     Kind.STORAGE: _storage,
+    Kind.NUMPY: _array,
 }

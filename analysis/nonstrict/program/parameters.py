@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.usage import used_as
@@ -21,7 +22,6 @@ from nonstrict.program.values import (
 )
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Sequence
 
     from nonstrict.program.definitions import Function
@@ -160,6 +160,9 @@ def _argument(
 ) -> Value:
     promised = promised_value(definition, parameter.annotation, place)
     passed = seen.get(parameter.arg)
+    if isinstance(default, ast.Constant) and default.value is None:
+        found = _argument(definition, function, parameter, place, None, seen, use)
+        return found._replace(flags=found.flags | Flag.OPTIONAL) if found.kind in TENSORS else found
     if passed is not None and passed.kind is not Kind.UNKNOWN and _refines(promised, passed):
         return argument_value(passed, place)
     if promised.kind is Kind.UNKNOWN and default is not None:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
-from nonstrict.program import expressions
+from nonstrict.program import decided, expressions
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, Kind, Value
 
@@ -52,7 +52,7 @@ def _truth(frame: Frame, test: ast.expr) -> bool | None:
         verdict = _truth(frame, test.operand)
         return None if verdict is None else not verdict
     if isinstance(test, ast.BoolOp):
-        return _of_parts(frame, test)
+        return decided.of_parts(test, lambda part: _truth(frame, part))
     if isinstance(test, ast.Compare):
         return _of_comparison(frame, test)
     if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
@@ -62,14 +62,6 @@ def _truth(frame: Frame, test: ast.expr) -> bool | None:
     if held is None:
         return None
     return False if held.kind is Kind.NONE else bool(held.const) if held.const is not NO_CONSTANT else None
-
-
-def _of_parts(frame: Frame, test: ast.BoolOp) -> bool | None:
-    decisive = isinstance(test.op, ast.Or)
-    verdicts = [_truth(frame, part) for part in test.values]
-    if decisive in verdicts:
-        return decisive
-    return None if None in verdicts else not decisive
 
 
 def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:

@@ -16,7 +16,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import elements_of, evaluate, use
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, strictness
+from nonstrict.program.regions import breaks, folding, strictness
 from nonstrict.program.values import BOOL, NONE, REVERSED, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -135,6 +135,8 @@ def _if(frame: Frame, statement: ast.If) -> None:
         conditions.forget_output(frame, known)
         return
     verdict = conditions.settled_truth(frame, statement.test)
+    if verdict is False and frame.region and folding.marks_what_it_asks(frame, statement):
+        verdict = None  # the first call comes by
     if verdict is None:
         checks, refuses = not conditions.computes(statement), conditions.refuses(statement)
         conditions.decide(frame, statement.test, checks=checks, refuses=refuses)

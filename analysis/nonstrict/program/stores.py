@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.steps import member_of
 from nonstrict.knowledge.effects import assignment_effect
-from nonstrict.program import classes, expressions, refinements, unseen
+from nonstrict.program import classes, expressions, namespaces, refinements, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
@@ -29,6 +29,8 @@ from nonstrict.program.values import (
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
+#: Events of reading state that the caller of a function, or a module, holds.
+_READS = frozenset({Event.READ, Event.ATTRIBUTE})
 _TENSOR_METADATA = frozenset({"data", "grad", "requires_grad", "names"})
 
 
@@ -88,6 +90,8 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
     if base.kind is Kind.CLASS or base.kind is Kind.FUNCTION:
         owner = base.ref
         place = Place(Origin.GLOBAL, owner.module.path, owner.name, (f".{name}",))
+        if base.kind is Kind.CLASS:
+            place = owner.place.step(f".{name}")
         if base.place.origin is not Origin.FRESH or getattr(owner, "closure", None) is None:
             write(frame, node, place, value, "attribute")
         return
@@ -101,11 +105,16 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
         write(frame, node, place, value, "attribute", registered=registered)
     if base.heap is not None and not registered and not _keeps_to_itself(frame, base):
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
-        base.heap.attributes[name] = kept if _settles(frame, base) else join(known, kept)
+        base.heap.attributes[name] = kept if _settles(frame, base, known) else join(known, kept)
 
 
-def _settles(frame: Frame, base: Value) -> bool:
-    """Whether a store surely happens, to an object that a script makes: nothing else is there afterwards."""
+def _settles(frame: Frame, base: Value, known: Value | None) -> bool:
+    """Whether a store surely happens, to an object that a script makes: nothing else is there afterwards.
+
+    The same for what a copy still shares with the object that it is a copy of.
+    """
+    if base.place.origin is Origin.FRESH and known is not None and outer(known.place):
+        return not any(around.branches for around in frame.around())
     followed = frame.static and frame.at_module_level and frame.function is not None
     return followed and base.place.origin is Origin.FRESH and not frame.branches
 
@@ -154,10 +163,24 @@ def write(frame: Frame, node: ast.AST, place: Place, value: Value, what: str, *,
     if frame.static or not outer(place):
         return
     frame.settle(value)
+    _only_changed(frame, node, place)
     if traced(value) and not registered:
         frame.emit(Event.LEAK, node, place, value, what)
     else:
         frame.emit(Event.WRITE, node, place, value, what)
+
+
+def _only_changed(frame: Frame, node: ast.AST, place: Place) -> None:
+    """What a call gave that is changed at once was asked for to change it: `TREE.get("a", {}).update(b=1)`."""
+    target = node.func if isinstance(node, ast.Call) else node
+    asked = target.value if isinstance(target, (ast.Attribute, ast.Subscript)) else None
+    if not isinstance(asked, ast.Call):
+        return
+    effects = frame.summary.effects
+    for key in [key for key, effect in effects.items() if effect.node is asked and effect.event in _READS]:
+        held = effects[key].place
+        if held[:3] == place[:3] and place.path[: len(held.path)] == held.path:
+            del effects[key]
 
 
 def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
@@ -186,6 +209,9 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
     if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
         frame.emit(Event.IO, node, what="changes the environment")
         return
+    if (owner := namespaces.holder(base)) is not None:
+        set_attribute(frame, node, owner, namespaces.named(index), value)
+        return
     if base.ref == GLOBALS:
         name = index.const if isinstance(index.const, str) else "globals()"
         write(frame, node, Place(Origin.GLOBAL, frame.module.path, name), value, "rebind")
@@ -193,11 +219,21 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
     if classes.special(frame, node, base, "__setitem__", [index, value]) is not None:
         return
     opaque = base.kind is Kind.UNKNOWN and base.place.captured and not base.place.path
-    if opaque or base.kind in CONTAINERS or base.kind in (Kind.OBJECT, Kind.INSTANCE):
+    array = base.kind is Kind.NUMPY and base.place.captured
+    if opaque or array or base.kind in CONTAINERS or base.kind in (Kind.OBJECT, Kind.INSTANCE):
         write(frame, node, base.place, value, "item")
     if base.heap is not None and not _keeps_to_itself(frame, base):
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
         base.heap.store(index.const, kept)
+
+
+def array_written(frame: Frame, node: ast.AST, array: Value, what: str) -> bool:
+    """Whether an array of NumPy lives where a change of it is seen: that is noted."""
+    if frame.opaque:
+        frame.written(node, array, f"`{what}`")
+    elif array.place.captured:
+        write(frame, node, array.place, array, what)
+    return frame.opaque or array.place.captured
 
 
 def augment(frame: Frame, statement: ast.AugAssign) -> None:
@@ -267,9 +303,15 @@ def delete(frame: Frame, target: ast.expr) -> None:
     elif isinstance(target, ast.Subscript):
         base = frame.machine.evaluate(frame, target.value)
         for alternative in base.alternatives():
+            if (owner := namespaces.holder(alternative)) is not None:
+                delete_attribute(frame, target, owner, namespaces.named(expressions.index(frame, target.slice)))
             if alternative.kind in CONTAINERS and outer(alternative.place):
                 write(frame, target, alternative.place, UNKNOWN, "del")
     elif isinstance(target, ast.Attribute):
-        base = frame.machine.evaluate(frame, target.value)
-        if base.kind in (Kind.OBJECT, Kind.MODULE) and outer(base.place):
-            write(frame, target, base.place.step(f".{target.attr}"), UNKNOWN, "del")
+        delete_attribute(frame, target, frame.machine.evaluate(frame, target.value), target.attr)
+
+
+def delete_attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> None:
+    """`del base.name`."""
+    if base.kind in (Kind.OBJECT, Kind.MODULE) and outer(base.place):
+        write(frame, node, base.place.step(f".{name}"), UNKNOWN, "del")

@@ -6,11 +6,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.steps import member_of
-from nonstrict.program import attributes, classes
+from nonstrict.program import attributes, classes, namespaces
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
-from nonstrict.program.regions import breaks
+from nonstrict.program.regions import breaks, dispatch
 from nonstrict.program.values import (
     GLOBALS,
     NO_CONSTANT,
@@ -54,6 +54,14 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
         return frame.machine.global_value(frame.module, index.const)
     if base.heap is not None:
         return _element_at(frame, node, base, index)
+    return _of_something(frame, node, base, index)
+
+
+def _of_something(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    """An entry of what is no container that is known, but may be the dict that holds the attributes of an object."""
+    owner = namespaces.holder(base)
+    if owner is not None:
+        return attributes.entry_of(frame, node, owner, index)
     return UNKNOWN.at(base.place.step("[]")).with_pending(base.pending | index.pending)
 
 
@@ -89,6 +97,8 @@ def _element_at(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
         return UNKNOWN
     if frame.region:
         breaks.selected(frame, node, base, index)
+        if base.kind is Kind.DICT and index.const is NO_CONSTANT:
+            index = index._replace(const=dispatch.key(frame, node.slice))
     if index.kind is Kind.SETTING and base.kind in (Kind.LIST, Kind.TUPLE):
         return copied(base)
     if index.is_tensor and base.kind in (Kind.LIST, Kind.TUPLE) and not index.flags & Flag.LITERAL and not frame.region:
@@ -97,6 +107,7 @@ def _element_at(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
     if base.place.origin is Origin.GLOBAL and not base.place.path and (found is None or found.kind is Kind.MARKED):
         stored = frame.machine.stored_in(base.place, "")
         found = found if stored is None else join(found, stored)
+    found = heap.missing if found is None else found
     step = f"[{index.const!r}]" if index.const is not NO_CONSTANT else "[]"
     return UNKNOWN.at(base.place.step(step)) if found is None else entry(frame, base, index.const, found)
 
@@ -117,7 +128,7 @@ def copied(base: Value) -> Value:
     made = Heap()
     if base.heap is not None:
         made.items, made.loose = dict(base.heap.items), base.heap.loose
-        made.element, made.unsure = base.heap.element, base.heap.unsure
+        made.element, made.unsure, made.missing = base.heap.element, base.heap.unsure, base.heap.missing
         if made.element is not None and base.place.origin is not Origin.FRESH:
             made.element = relocated(made.element, base.place.step("[]"))
             made.items = {key: relocated(item, base.place.step(f"[{key!r}]")) for key, item in made.items.items()}

@@ -8,6 +8,7 @@ from nonstrict.knowledge.operators import Operator, nn_module, torch_function, t
 from nonstrict.program import attributes, constants, functional_calls, gradients, subscripts
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
+from nonstrict.program.held_modules import children
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
 from nonstrict.program.regions import breaks, outputs
 from nonstrict.program.values import (
@@ -221,10 +222,8 @@ def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
     """A module of torch: with its children, and whether its arguments switch on what depends on the mode."""
     known = nn_module(name)
     heap = Heap()
-    if known is not None and known.container:
-        for value in positional:
-            for key, child in _children(value):
-                heap.store(key if isinstance(key, str) else len(heap.items), child)
+    made = Value(Kind.MODULE, FRESH, name, heap=heap)
+    hold(made, positional)
     if known is not None and known.mode_argument:
         given = [keywords[argument] for argument in known.mode_argument.split() if argument in keywords]
         if not given and 0 <= known.mode_position < len(positional):
@@ -234,16 +233,17 @@ def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
     for option, names in _PARAMETER_OPTIONS.items():
         if keywords.get(option, UNKNOWN).const is False:
             heap.attributes.update(dict.fromkeys(names, NONE))
-    return Value(Kind.MODULE, FRESH, name, heap=heap)
+    return made
 
 
-def _children(value: Value) -> list[tuple[object, Value]]:
-    """The modules that an argument of a container hands it, by their keys: itself, or the elements of what iterates."""
-    if value.kind not in (Kind.LIST, Kind.DICT, Kind.TUPLE, Kind.ITERATOR) or value.heap is None:
-        return [(NO_CONSTANT, value)]
-    if value.kind is Kind.DICT:
-        return [*value.heap.items.items()] or ([(NO_CONSTANT, value.heap.element)] if value.heap.element else [])
-    return [(NO_CONSTANT, member) for member in value.heap.members()]
+def hold(module: Value, given: list[Value]) -> None:
+    """Put what a `Sequential`, `ModuleList` or `ModuleDict` is made of into it; other modules hold nothing so."""
+    known = nn_module(module.ref) if isinstance(module.ref, str) else None
+    if known is None or not known.container or module.heap is None:
+        return
+    for value in given:
+        for key, child in children(value):
+            module.heap.store(key if isinstance(key, str) else len(module.heap.items), child)
 
 
 def apply(

@@ -71,6 +71,7 @@ class Flag:
     SMALL = 2048  # NumPy array without dimensions, or with one of at most eight elements: inductor inlines those
     GIVEN = 4096  # parameter of which a condition says that it is not None
     MAYBE = 8192  # argument tensor, or view of one, that may be one made here instead
+    OPTIONAL = 16384  # parameter that may be None, as its annotation or its default says
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 
@@ -81,7 +82,7 @@ class Heap:
     Weakly updated: values are joined, never removed.
     """
 
-    __slots__ = ("attributes", "element", "hooks", "inner", "items", "loose", "open", "unsure")
+    __slots__ = ("attributes", "element", "hooks", "inner", "items", "loose", "missing", "open", "unsure")
 
     def __init__(self) -> None:
         self.element: Value | None = None
@@ -91,6 +92,7 @@ class Heap:
         self.hooks: list[Value] = []
         self.inner: list[Value] = []  # hooks of modules in this one, not known which
         self.open = False  # content was stored that is not known
+        self.missing: Value | None = None  # what a `defaultdict` makes for a key that it does not hold
         self.unsure = False  # what was stored may be there or not, or one of several things is
 
     def store(self, key: object, value: Value) -> None:
@@ -189,6 +191,7 @@ REVERSED = "builtins.reversed"
 PARTIAL_METHOD = "functools.partialmethod"
 BYTES = "builtins.bytes"
 BYTEARRAY = "builtins.bytearray"
+COMPLEX = "builtins.complex"
 ELLIPSIS = "builtins.Ellipsis"
 DICT_VIEW = "builtins.dict view"
 UNKNOWN = Value(Kind.UNKNOWN, NOWHERE)
@@ -228,6 +231,10 @@ def holding(kind: Kind, element: Value | None) -> Value:
     return Value(kind, heap=heap)
 
 
+#: What holds for a value if it holds for one of those that it may be.
+_OF_EITHER = Flag.ATTACHED | Flag.MAYBE | Flag.OPTIONAL
+
+
 def join(left: Value | None, right: Value) -> Value:
     """The value that is either of the two; `None` as `left` stands for "nothing yet"."""
     if left is None or left == right:
@@ -236,7 +243,7 @@ def join(left: Value | None, right: Value) -> Value:
     if _same(left, right):
         place = left.place if left.place == right.place else _common(left, right)
         const = left.const if left.const == right.const else NO_CONSTANT
-        flags = (left.flags & right.flags) | ((left.flags | right.flags) & (Flag.ATTACHED | Flag.MAYBE))
+        flags = (left.flags & right.flags) | ((left.flags | right.flags) & _OF_EITHER)
         if left.kind is Kind.TENSOR and FRESH.origin in (left.place.origin, right.place.origin) and place != FRESH:
             flags |= Flag.MAYBE
         return Value(left.kind, place, left.ref, const, left.heap, flags, pending)

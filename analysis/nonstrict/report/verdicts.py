@@ -96,8 +96,8 @@ REASONS = {
     ),
     "sandbox": Reason(
         "no sandbox",
-        "code cannot be isolated on this machine",
-        "allow user namespaces or Landlock here, or run code that you trust with `--isolation none`",
+        "no sandbox here lets {function} run",
+        "run code that you trust with `--isolation none`, or allow user namespaces or Landlock here",
     ),
     "needs-cuda": Reason(
         "needs a GPU",

@@ -99,6 +99,7 @@ plain call: handed on as a value, called with `*args`, an object of unknown clas
 ## What is not reported
 
 - Modules passed as arguments, and `self` of a decorated method.
+- Methods of `self` that are marked inside a compiled region, which fails: see `defined-in-compiled-region` (NST601).
 - Modules that hold no parameters, buffers or submodules and behave the same in training and evaluation, such as
   `nn.GELU`, or a class of the project whose `__init__` makes none.
 - The mode of module *arguments*: see `module-mode-capture` (NST105).
@@ -122,6 +123,7 @@ from nonstrict.program.places import Origin
 from nonstrict.program.values import PRIMITIVES, Kind
 from nonstrict.rules.base import FROZEN, Experiment, Rule, report, report_at
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject, traced
+from nonstrict.rules.nst601_defined_in_compiled_region import fails_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +155,8 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the reads of captured modules and parameters, and the marker of a marked module."""
     receiver = body.receiver
     bound = receiver is not None and receiver.kind is Kind.MODULE
-    if receiver is not None and bound:
+    # A module that the region is given is captured by nothing: Dynamo refuses the marker, and that is all.
+    if receiver is not None and bound and (receiver.place.owner or not fails_inside(body)):
         yield from _marked_module(body, receiver)
     for read in captured_reads(body, Sort.MODULE):
         if not (bound and read.effect.place.origin is Origin.RECEIVER):

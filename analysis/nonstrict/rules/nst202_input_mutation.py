@@ -108,6 +108,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
 from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import changes_copy, deed, target
+from nonstrict.rules.stores import changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +121,7 @@ if TYPE_CHECKING:
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the changes of arguments; one that stores a traced tensor on an object is NST207 besides."""
-    for seen in body.observed(Event.WRITE, Event.LEAK):
+    for seen in changes(body, Event.WRITE, Event.LEAK):
         effect = seen.effect
         if seen.in_hook or effect.place.origin is not Origin.ARGUMENT or effect.what == "cache":
             continue

@@ -109,6 +109,7 @@ from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import FROZEN, Experiment, Rule, report
 from nonstrict.rules.effect_texts import deed, effect_severity, owner, target, trace_time_only
+from nonstrict.rules.stores import changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +121,7 @@ if TYPE_CHECKING:
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the writes to captured Python state outside hooks."""
-    for seen in body.observed(Event.WRITE):
+    for seen in changes(body, Event.WRITE):
         effect = seen.effect
         if seen.in_hook or not effect.place.captured:
             continue

@@ -90,7 +90,8 @@ dataclass that is registered as a constant is registered with `register_dataclas
 
 - Tensors, numbers, `torch.Size`, lists, tuples, dicts, what torch's operators return, and registered dataclasses, also
   with a field that is `None`. (`torch.Size` was measured to work on every backend of torch 2.13.)
-- Functions whose body is a placeholder, generator functions, and functions that are marked for `make_fx` or export.
+- Functions whose body is a placeholder, also `pass` in a method that a subclass overrides; generator functions, and
+  functions that are marked for `make_fx` or export.
 - `None` before a loop that fills the variable.
 - What `allow_in_graph` takes besides: `None` and named tuples. It refuses dicts and objects of all classes.
 
@@ -122,6 +123,8 @@ def examine(body: Body) -> Iterator[Finding]:
     for result in body.given:
         refused = result.refused
         if refused is None or ("NumPy" in refused.what and _escapes(body)):
+            continue
+        if result.implicit and body.applied.is_left_to_subclasses:
             continue
         severity = Severity.WARNING if result.maybe else None
         yield report_at(RULE, body, result.span, _message(body, result), help=refused.advice, severity=severity)

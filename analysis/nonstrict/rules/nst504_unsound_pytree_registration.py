@@ -109,9 +109,11 @@ There is no automatic fix for a `__post_init__` that runs again, nor for what to
 
 - Registrations of classes of which no object is passed to a marked function in a compiled region.
 - Fields that the marked function does not read, and fields that the constructor computes from those that are kept.
-- A `__post_init__` that only checks, converts (`self.x = tuple(self.x)`) or fills other fields, and one that a
-  registered field tells what it has done (`if not self.scaled:`).
-- Mutable classes registered as constants that nothing in the project changes: on 2.13 this is the form that works.
+- A `__post_init__` that only checks, converts (`self.x = tuple(self.x)`) or fills other fields, one that asks the value
+  itself (`if self.x.dim() == 1:`), and one that a registered field tells what it has done (`if not self.scaled:`).
+- An `__eq__` of which the text does not tell what it compares, and fields that follow from those that it compares.
+- Mutable classes registered as constants that nothing in the project changes once they may have been passed: on 2.13
+  this is the form that works.
 
 ## References
 

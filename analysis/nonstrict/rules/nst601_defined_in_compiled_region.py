@@ -137,6 +137,13 @@ def examine(body: Body) -> Iterator[Finding]:
         yield report(RULE, body, seen, message + ending, help=advice, severity=severity)
 
 
+def fails_inside(body: Body) -> bool:
+    """Whether Dynamo traces the application of a marker that it refuses: nothing is marked then."""
+    if not body.applied.is_traced or body.marker == "make-fx":
+        return False
+    return body.marker != "nonstrict" or bool(_refused(body.applied.target, body.torch))
+
+
 def _refused(target: Value, torch: tuple[int, int]) -> str:
     """What a value is that `nonstrict_trace` cannot be applied to while Dynamo traces; "" if it can, or may."""
     found = [_refusal(alternative, torch) for alternative in target.alternatives() if alternative.kind is not Kind.NONE]

@@ -72,7 +72,7 @@ before keeps the unmarked function. There is no fix for a method of a class whos
 
 - `allow_in_graph` and `assume_constant_result`, which change what Dynamo does with the function itself.
 - Calls that are expected to raise (`with pytest.raises(...)`).
-- Markers that a function of the project applies, which may keep the result.
+- Markers that a function of the project applies to what it is given, and whose result it keeps or returns.
 
 ## References
 
@@ -84,6 +84,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
+from nonstrict.program.marks.loose import DROPPED
 from nonstrict.rules.base import Rule, report_at
 
 if TYPE_CHECKING:
@@ -96,14 +97,15 @@ if TYPE_CHECKING:
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the marker if nothing keeps what it returns."""
-    if body.applied.is_dropped:
+    if body.marker == DROPPED or body.applied.is_dropped:
         name = body.function.rpartition(".")[2]
         message = (
             f"the function that `{body.api}` returns is dropped: `{name}` itself stays unmarked, and compiled regions "
             "trace it"
         )
         advice = f"keep the result: `{name} = {body.api}({name})`, or use it as a decorator"
-        yield report_at(RULE, body, body.marked_at, message, help=advice)
+        found = report_at(RULE, body, body.marked_at, message, help=advice)
+        yield found._replace(function="", marker="nonstrict") if body.marker == DROPPED else found
 
 
 def fixes(context: Context) -> Iterator[Fix]:
@@ -119,7 +121,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="A marker is called for its effect, but its effect is the function that it returns.",
     documentation=__doc__ or "",
-    markers=frozenset({"nonstrict", "leaf"}),
+    markers=frozenset({"nonstrict", "leaf", DROPPED}),
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,

@@ -7,6 +7,8 @@ Finds markers that the torch at hand does not have under the name used, or that 
 - `torch.compiler.nonstrict_trace` before torch 2.14;
 - `leaf_function` in a region compiled with inductor, the default backend: no version up to torch 2.15 compiles it.
 
+A missing name is told where it is read: on the decorator, in the wrapper of the project, on the line of the alias.
+
 The version is that of the installed torch, or the setting `torch-version`.
 
 ## Why is this bad
@@ -82,7 +84,9 @@ fake becomes a custom operator: unsafe, as it has no derivative until `register_
 
 ## What is not reported
 
-- A name that is chosen by a version test, `hasattr`, `getattr` with a default, or an `except`.
+- A name that is chosen by a version test, `hasattr`, `getattr` with a default, or an `except`; a function that reads
+  it and is only used behind one. Tests of something else (`if torch.cuda.is_available():`, `if fn is None:`, a name
+  that is a constant) protect nothing.
 - Leaf functions of which every region that calls them names another backend. Where no region is in sight, a leaf
   function is a note.
 
@@ -97,6 +101,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.markers import LEAF_COMPILES, MARKERS, since, spellings
+from nonstrict.program.marks.loose import ABSENT
 from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.nst602_conflicting_decorators import conflict_of
 
@@ -118,13 +123,16 @@ def examine(body: Body) -> Iterator[Finding]:
 def _missing(body: Body) -> Iterator[Finding]:
     spelling = body.applied.spelling
     marker = MARKERS.get(spelling)
-    if marker is None or marker.since is None or body.torch >= since(marker.since) or body.applied.is_guarded:
+    if marker is None or marker.since is None or body.torch >= since(marker.since):
+        return
+    if body.marker != ABSENT and body.applied.is_guarded:
         return
     others = spellings(marker.kind, body.torch)
     has = ".".join(map(str, body.torch))
     message = f"torch {has} has no `{spelling}`: it exists from torch {marker.since} on"
     advice = f"use `{others[0]}`" if others else f"require torch {marker.since}"
-    yield report_at(RULE, body, body.marked_at, message, help=advice)
+    found = report_at(RULE, body, body.marked_at, message, help=advice)
+    yield found._replace(function="", marker=marker.kind) if body.marker == ABSENT else found
 
 
 def _leaf(body: Body) -> Iterator[Finding]:
@@ -154,7 +162,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="The torch at hand does not have a marker under this name, or not for this use.",
     documentation=__doc__ or "",
-    markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf", "custom-op", "make-fx"}),
+    markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf", "custom-op", "make-fx", ABSENT}),
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,

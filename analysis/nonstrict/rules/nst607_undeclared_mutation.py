@@ -3,7 +3,8 @@
 ## What it does
 
 Finds leaf functions and custom operators that change an argument in place without saying so in `mutates_args` (or in
-the schema), and those that return one of their arguments or a view of it.
+the schema), those that return one of their arguments or a view of it, and custom operators two of whose results share
+their memory.
 
 ## Why is this bad
 
@@ -89,6 +90,7 @@ otherwise, unsafe for leaf functions and implementations of a schema, whose call
 - In-place operators of torch in a `triton_op`: the compiler looks into it.
 - Operators tagged `torch.Tag.inplace`, and schemas that declare the alias: `(Tensor(a!) x) -> Tensor(a!)`.
 - Changes by functions of NumPy or by native code, which are not seen; those of an array that shares the memory are.
+- What was told apart from the argument, and cloned otherwise: `if y is x: y = y.clone()`.
 - Casts (`to()`, `float()`), which copy where there is anything to convert.
 
 What may be a copy is a warning (`contiguous()`, `reshape()`, and `cpu()` where what is changed then changes an argument
@@ -109,6 +111,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.findings import Applicability, Severity
 from nonstrict.program.effects import Event
+from nonstrict.program.marks.shared_results import sharing
 from nonstrict.program.marks.tensor_forms import mentions, tensors_in
 from nonstrict.program.places import HOST, Origin
 from nonstrict.program.values import Kind
@@ -136,12 +139,16 @@ _CONVERTING = {
     ),
     "layout": frozenset({"contiguous", "reshape", "flatten", "ravel", "resolve_conj", "resolve_neg"}),
 }
+#: What returns its operand itself or a copy, and never a view that is another object.
+_ITSELF_OR_COPY = _CONVERTING["cast"] - {"as_tensor", "asarray"} | {"contiguous", "resolve_conj", "resolve_neg"}
 #: What makes sequences, and nothing of their elements.
 _SEQUENCE_CALLS = frozenset({"list", "tuple", "range", "len", "zip", "enumerate", "reversed", "sorted"})
 #: In place of a position: any part of a sequence of unknown length.
 _ANY = -2
 #: Devices other than the CPU, as operators and their kernels are registered for them.
 _DEVICES = frozenset({"cuda", "mps", "xpu", "hpu", "mtia", "xla", "npu"})
+
+_NUMBERS = re.compile(r"\b(int|float|bool|complex|number|Scalar)\b")
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -152,7 +159,8 @@ def examine(body: Body) -> Iterator[Finding]:
     if operator.mutates is not None and operator.api != "triton_op":
         yield from _mutations(body, operator, operator.mutates)
     if not operator.aliases_declared:
-        yield from _aliases(body, operator)
+        aliases = list(_aliases(body, operator))
+        yield from aliases or _shared(body, operator)
 
 
 # -- changes ------------------------------------------------------------------------------------------------------
@@ -274,9 +282,21 @@ def _aliases(body: Body, operator: Operator) -> Iterator[Finding]:
         at = _returning(body, index, value.place.name) if _is_argument(value, untyped=unchecked) else None
         if at is None or (index == _ANY and _may_convert(body.applied.node)):
             continue
-        if at not in told and not _chooses_copy(at):
+        if at not in told and not _chooses_copy(at) and not _is_told_apart(body.applied.node, at, value.place):
             told.add(at)
             yield from _alias(body, operator, value.place, at, unchecked=unchecked)
+
+
+def _shared(body: Body, operator: Operator) -> Iterator[Finding]:
+    """Results that share memory with one another: torch compares what a `custom_op` returns."""
+    node = body.applied.node
+    if operator.api != "custom_op" or not isinstance(node, ast.FunctionDef) or node.returns is None:
+        return
+    if _NUMBERS.search(ast.unparse(node.returns)):
+        return
+    for at in sharing(node):
+        message = f"two results of `{body.function}` share their memory: torch raises, compiled or not"
+        yield report_at(RULE, body, body.applied.span_of(at), message, help="return copies: `.clone()`")
 
 
 def _may_convert(function: FunctionNode | None) -> bool:
@@ -292,6 +312,33 @@ def _may_convert(function: FunctionNode | None) -> bool:
 def _chooses_copy(node: ast.expr) -> bool:
     """Whether an expression takes a copy if need be: `y.clone() if y is x else y`."""
     return isinstance(node, ast.IfExp) and "clone" in {last_name(side) for side in (node.body, node.orelse)}
+
+
+def _is_told_apart(function: FunctionNode | None, at: ast.expr, place: Place) -> bool:
+    """Whether a conversion was compared with the argument before, and copied if it is that: `if y is x:`."""
+    if not isinstance(function, ast.FunctionDef) or not isinstance(at, ast.Name) or not place.is_view:
+        return False
+    statements = function.body
+    made = [one for one in statements if isinstance(one, ast.Assign) and last_name(one.targets[0]) == at.id]
+    converts = len(made) == 1 and isinstance(made[0].value, ast.Call) and last_name(made[0].value) in _ITSELF_OR_COPY
+    source = made[0].value.func if converts and isinstance(made[0].value, ast.Call) else None
+    if not isinstance(source, ast.Attribute) or getattr(source.value, "id", "") != place.name:
+        return False
+    return any(_replaces(one, at.id, place.name) for one in statements[statements.index(made[0]) :])
+
+
+def _replaces(statement: ast.stmt, name: str, other: str) -> bool:
+    """Whether a statement is `if name is other:` and puts a copy in place of the name, or returns one."""
+    if not isinstance(statement, ast.If) or not isinstance(statement.test, ast.Compare):
+        return False
+    test, last = statement.test, statement.body[-1]
+    compared = {getattr(side, "id", "") for side in (test.left, *test.comparators)}
+    if compared != {name, other} or not isinstance(test.ops[0], ast.Is) or statement.orelse:
+        return False
+    if isinstance(last, ast.Assign) and [last_name(target) for target in last.targets] != [name]:
+        return False
+    value = last.value if isinstance(last, (ast.Assign, ast.Return)) else None
+    return isinstance(value, ast.Call) and last_name(value) == "clone"
 
 
 def _alias(body: Body, operator: Operator, place: Place, at: ast.expr, *, unchecked: bool) -> Iterator[Finding]:

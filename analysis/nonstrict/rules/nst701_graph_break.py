@@ -106,7 +106,7 @@ from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.graph_breaks import graph_break
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.purity import supposed
-from nonstrict.program.regions.breaks import DISABLED, NATIVE, is_logging
+from nonstrict.program.regions.breaks import DISABLED, NATIVE, NEVER_FOUND, is_logging
 from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 from nonstrict.rules.purity import certificate
 from nonstrict.rules.ways_out import is_effect, way_out
@@ -121,6 +121,14 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 _LONGEST = 60
+#: What the truth of is asked for, by construct.
+_DECIDED = {
+    "stmt:if-tensor": "the tensor",
+    "stmt:if-tensor-literal": "the tensor",
+    "stmt:numpy-branch": "the array",
+}
+#: What no edit is known for: no value that a caller could pass, one that stays what it is if passed, no break at all.
+_UNMENDED = frozenset({"stmt:environ-write", "stmt:numpy-branch", "stmt:if-tensor-literal", NEVER_FOUND})
 _GRAPH_BREAK = "call:torch._dynamo.graph_break"
 
 
@@ -128,6 +136,8 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the constructs that break the graph; one for each expression."""
     for seen in body.observed(Event.BREAK):
         key = seen.effect.what
+        if key == NEVER_FOUND:
+            yield _frozen(body, seen)
         known = None if key.startswith(NATIVE) or seen.in_hook else graph_break(key, body.torch)
         if known is None:
             continue
@@ -137,6 +147,16 @@ def examine(body: Body) -> Iterator[Finding]:
         severity = _severity(body, seen)
         advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
         yield report(RULE, body, seen, message, help=advice, severity=severity)
+
+
+def _frozen(body: Body, seen: Observed) -> Finding:
+    """What is traced without an error, and is decided there and then."""
+    message = (
+        f"{_construct(seen)} is decided while `{body.function}` is traced: nothing fails, and the number is not found, "
+        "whatever the tensor holds"
+    )
+    advice = "ask the tensor, as in `(lengths == 3).any()`, and choose with `torch.where`; or decide outside the region"
+    return report(RULE, body, seen, message, help=advice, severity=Severity.WARNING)
 
 
 def _severity(body: Body, seen: Observed) -> Severity:
@@ -151,8 +171,8 @@ def _severity(body: Body, seen: Observed) -> Severity:
 def _construct(seen: Observed) -> str:
     """The construct as the user wrote it, shortened."""
     node = seen.effect.node
-    if seen.effect.what == "stmt:if-tensor":
-        return f"deciding on the tensor `{_short(ast.unparse(node))}`"
+    if decided := _DECIDED.get(seen.effect.what):
+        return f"deciding on {decided} `{_short(ast.unparse(node))}`"
     if isinstance(node, ast.Call):
         return f"`{_short(ast.unparse(node.func))}()`"
     if isinstance(node, ast.ClassDef):
@@ -204,6 +224,8 @@ def fixes(context: Context) -> Iterator[Fix]:
     if seen is None:
         return
     key = seen.effect.what
+    if key in _UNMENDED:
+        return
     if key == _GRAPH_BREAK:
         # Without `fullgraph=True` somebody may want the graph to break there.
         yield from effects.remove(context, Applicability.SAFE if context.body.fullgraph else Applicability.UNSAFE)

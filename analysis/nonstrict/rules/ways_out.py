@@ -16,12 +16,29 @@ _BUILT = re.compile(r"torch\.nn\.|torch\.optim|:requires_grad=True")
 _INTROSPECTION = re.compile(r"(?:inspect|sys|gc|traceback|types)\.|builtins\.(?:globals|eval|exec|compile|breakpoint)")
 
 _CHOICE = "choose by `index_select` among stacked tensors, compute all and weigh them, or choose outside the region"
+_RECURRENT = (
+    "call the layer outside the region, or use its cell (`nn.LSTMCell`) in a loop; "
+    "`torch._dynamo.config.allow_rnn = True` is experimental"
+)
+_BRANCH = "return from both branches what is to change, and change it after `torch.cond`"
 #: Advice for constructs that are no plain call, by key.
 _STATEMENTS = {
     "disabled-call": "call it before or after the compiled function, or replace `disable` by `nonstrict_trace` if the "
     "function is pure",
     "stmt:raise": "raise outside the region, or remove the call of a function that always raises",
     "stmt:if-tensor": "use `torch.where` or `torch.cond`, or decide outside the region",
+    "stmt:if-tensor-literal": "decide on the plain number: torch makes a tensor of it that it does not look into",
+    "stmt:numpy-branch": "decide outside the region and pass a Python number; arrays are traced as tensors",
+    "stmt:rnn-call": _RECURRENT,
+    "stmt:lstm-call": _RECURRENT,
+    "stmt:gru-call": _RECURRENT,
+    "stmt:generator-region": "compile the function that iterates, or one that returns a list",
+    "stmt:environ-write": "set it once, before the compiled function is called",
+    "stmt:range-data-size": "keep what is selected a tensor and compute on all of it at once",
+    "stmt:cond-branch-global": _BRANCH,
+    "stmt:cond-branch-append": _BRANCH,
+    "stmt:cond-branch-attribute": _BRANCH,
+    "stmt:deprecated-call": "call what replaces it",
     "stmt:class-definition": "define the class at the top of the module",
     "stmt:await": "await outside the region and pass the result",
     "stmt:data-ptr-arithmetic": "wrap what needs the address in a `torch.library.custom_op` with a `register_fake`",

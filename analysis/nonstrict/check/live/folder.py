@@ -24,7 +24,7 @@ from nonstrict.check.live.fixing import Fixing, functions_of
 from nonstrict.check.live.known import Known
 from nonstrict.check.live.marked import MarkedFiles
 from nonstrict.check.live.remembered import Remembered
-from nonstrict.check.live.results import Mark, Result, Results, located, seen_mark
+from nonstrict.check.live.results import Mark, Result, Results, located, shown_marks
 from nonstrict.check.live.texts import Text, differing_lines, entered, on_disk, opened
 from nonstrict.check.live.units import again, seen
 from nonstrict.check.stack import undisturbed
@@ -433,7 +433,7 @@ class Folder:
         alone = path in self._open and module is not None and not module.source.cells and not told.share.failures
         return Result(
             findings=tuple(share.findings),
-            marks=tuple(dict.fromkeys(seen_mark(one.body) for one in told.told if one.body.mark.path == path)),
+            marks=shown_marks(path, (one.body for one in told.told)),
             failures=tuple(f"{where}: {reason}" for where, reason in share.failures),
             read=share.read | {path},
             asked=machine.elsewhere.asked(),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.analysis import Share, merged
 from nonstrict.program.effects import span_of
+from nonstrict.program.marks import loose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -158,6 +159,12 @@ def _by_path(findings: Iterable[Finding]) -> dict[str, set[Finding]]:
     for finding in findings:
         found.setdefault(finding.span.path, set()).add(finding)
     return found
+
+
+def shown_marks(path: str, bodies: Iterable[MarkedBody]) -> tuple[SeenMark, ...]:
+    """The marks of a file that are of functions: names that torch lacks are only told of."""
+    shown = (body for body in bodies if body.marker not in loose.KINDS and body.mark.path == path)
+    return tuple(dict.fromkeys(map(seen_mark, shown)))
 
 
 def seen_mark(body: MarkedBody) -> SeenMark:

@@ -17,7 +17,7 @@ from nonstrict.check.live.mentions import Mentions, Piece, edited_sheet, names_o
 from nonstrict.check.live.results import SeenMark, seen_mark
 from nonstrict.check.live.texts import differing_lines
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import roots
+from nonstrict.program.marks import loose, roots
 from nonstrict.program.writers.elsewhere import imported_words, stem_of
 
 if TYPE_CHECKING:
@@ -89,7 +89,9 @@ class Seen(NamedTuple):
 
     def marks(self) -> tuple[SeenMark, ...]:
         """The marks and regions that were applied in the file."""
-        return tuple(dict.fromkeys(unit.mark for unit in self.units if not unit.outside))
+        return tuple(
+            dict.fromkeys(unit.mark for unit in self.units if not unit.outside and unit.mark.kind not in loose.KINDS)
+        )
 
 
 class Lines:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.facts.targets import last_name
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
+#: Calls by which code reaches a function by its name, as text.
+_BY_NAME = frozenset({"getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller", "patch", "object"})
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 #: What has names of its own.
 Scope: TypeAlias = "ast.Module | ast.ClassDef | FunctionNode | _Comprehension"
@@ -48,6 +51,15 @@ class Scopes:
         for node in self.document.nodes:
             if isinstance(node, ast.Attribute):
                 found.setdefault(node.attr, []).append(node)
+        return found
+
+    @cached_property
+    def texts(self) -> dict[str, list[ast.AST]]:
+        """By a name, what reaches it as text: `getattr(pkg, "scale")`, `patch("pkg.scale")`, `globals()["scale"]`."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in self.document.nodes:
+            for name in _named_as_text(node):
+                found.setdefault(name, []).append(node)
         return found
 
     @cached_property
@@ -205,3 +217,20 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
             yield node.name
     elif isinstance(node, ast.MatchMapping) and node.rest:
         yield node.rest
+
+
+def _named_as_text(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Call) and last_name(node.func) in _BY_NAME:
+        texts = (one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str))
+        yield from {name for text in texts for name in (text, text.rpartition(".")[2])}
+    elif isinstance(node, ast.Subscript) and (name := _entry_of_namespace(node)):
+        yield name
+
+
+def _entry_of_namespace(node: ast.Subscript) -> str:
+    """The name that `globals()["scale"]` or `module.__dict__["scale"]` means."""
+    base = node.value
+    called = isinstance(base, ast.Call) and last_name(base.func) in ("globals", "vars", "locals")
+    held = isinstance(base, ast.Attribute) and base.attr == "__dict__"
+    key = node.slice
+    return key.value if (called or held) and isinstance(key, ast.Constant) and isinstance(key.value, str) else ""

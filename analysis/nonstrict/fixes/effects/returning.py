@@ -56,6 +56,8 @@ def return_value(context: Context) -> Iterator[Fix]:
     function = document.function(change.statement) if change is not None else None
     if change is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return
+    if change.statement not in function.body:
+        return
     result = _result(context, document, function, change, seen)
     if result is None:
         return
@@ -122,7 +124,7 @@ def _is_plain(node: ast.expr) -> bool:
 def _can_wait(context: Context, function: _Definition, change: _Change) -> bool:
     """Whether nothing between the change and the end of the function can tell that it has not happened yet."""
     base = root(change.target)
-    if base is None or change.statement not in function.body:
+    if base is None:
         return False
     later = function.body[function.body.index(change.statement) + 1 :]
     for statement in later:
@@ -135,7 +137,7 @@ def _can_wait(context: Context, function: _Definition, change: _Change) -> bool:
 def _can_be_first(context: Context, function: _Definition, change: _Change) -> bool:
     """Whether nothing in the function before a change has to do with what is changed."""
     base = root(change.target)
-    if base is None or change.statement not in function.body:
+    if base is None:
         return False
     earlier = function.body[: function.body.index(change.statement)]
     named = (part for one in earlier for part in ast.walk(one) if isinstance(part, ast.Name) and part.id == base.id)

@@ -32,8 +32,8 @@ class Uses:
         self.documents = documents
         #: what it evaluates leaves no trace in the machine that made the findings
         self.machine: Machine = documents.machine.anew()
-        #: the functions that were interpreted in some way, for `nonstrict.fixes.uses.traced`
-        self.interpreted: dict[int, frozenset[Span]] = {}
+        #: sets of functions, for `nonstrict.fixes.uses.traced`
+        self.traced: dict[object, frozenset[Span]] = {}
         self._scopes: dict[str, Scopes] = {}
         self._known: dict[ast.AST, References] = {}
         self.methods = Methods(self)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.fixes.uses.calls import Bound, Call, Kept, Made, References, Way
 from nonstrict.fixes.uses.wrappers import is_function, keeps_parameters, keeps_signature
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.program.definitions import Class
 
-#: Calls by which code reaches a function by its name, as text.
-_BY_NAME = frozenset({"getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller", "patch", "object"})
 #: What may give code a module that no import statement names.
 _DYNAMIC = ("importlib", "__import__", "sys.modules")
 #: Attributes of a function through which it is called, or its parameters are asked for.
@@ -217,11 +214,8 @@ class Search:
 
     def _by_name(self, document: Document, name: str) -> None:
         """Uses of the name as text: `getattr(module, "scale")`, `patch("pkg.module.scale")`."""
-        for node in document.nodes:
-            if isinstance(node, ast.Call) and last_name(node.func) in _BY_NAME and _names(node, name):
-                self._obstacle(document, node)
-            if isinstance(node, ast.Subscript) and _entry_of_namespace(node) == name:
-                self._obstacle(document, node)
+        for node in self.uses.scopes(document).texts.get(name, ()):
+            self._obstacle(document, node)
 
     def _by_name_anywhere(self, name: str) -> None:
         for document in self.uses.holding(name) or ():
@@ -331,21 +325,3 @@ def _only_returns(function: ast.FunctionDef, statement: ast.Return) -> bool:
     """Whether a function ends with a statement, and returns nothing else."""
     ends = [node for node in own_scope(function) if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom))]
     return ends == [statement] and function.body[-1] is statement
-
-
-def _names(call: ast.Call, name: str) -> bool:
-    return any(
-        isinstance(argument, ast.Constant)
-        and isinstance(argument.value, str)
-        and (argument.value == name or argument.value.endswith(f".{name}"))
-        for argument in call.args
-    )
-
-
-def _entry_of_namespace(node: ast.Subscript) -> str:
-    """The name that `globals()["scale"]` or `module.__dict__["scale"]` means."""
-    base = node.value
-    called = isinstance(base, ast.Call) and last_name(base.func) in ("globals", "vars", "locals")
-    held = isinstance(base, ast.Attribute) and base.attr == "__dict__"
-    key = node.slice
-    return key.value if (called or held) and isinstance(key, ast.Constant) and isinstance(key.value, str) else ""

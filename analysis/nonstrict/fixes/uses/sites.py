@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.fixes.code.names import dotted
 from nonstrict.fixes.code.pure import is_pure
+from nonstrict.fixes.uses import traced
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.program.effects import span_of
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.findings import Span
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
     from nonstrict.fixes.uses.calls import Call
     from nonstrict.fixes.uses.references import Uses
-    from nonstrict.program.definitions import Function
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 _DEFERRED = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -125,19 +123,13 @@ def rebinds(function: FunctionNode, name: str) -> bool:
     )
 
 
-def _span(function: Function) -> Span:
-    return span_of(function.module.path, function.offset, function.node)
-
-
 class Regions:
     """Tells which functions are compiled, or called by compiled ones, and which are bodies of marked functions."""
 
     def __init__(self, context: Context, uses: Uses) -> None:
         self._uses = uses
-        regions = context.machine.regions.values()
-        self._spans = {_span(region.function) for region in regions}
-        marks = context.machine.marks.values()
-        self._marked = {_span(mark.function) for mark in marks if mark.function is not None}
+        self._spans = traced.compiled(context)
+        self._marked = traced.marked(context)
 
     def compiled(self, document: Document, function: FunctionNode | None, hops: int = _HOPS) -> bool:
         """Whether the compiler traces a function."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from nonstrict.program.effects import reachable, span_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from nonstrict.findings import Span
     from nonstrict.fixes.context import Context
     from nonstrict.program.definitions import Function
@@ -18,27 +20,45 @@ _BODY, _REGION = 0, 2
 
 def in_bodies(context: Context) -> frozenset[Span]:
     """The functions that run while a marked function is traced."""
-    machine = context.machine
-    found = {_span(mark.function) for mark in machine.marks.values() if mark.function and mark.kind in _KINDS}
-    if context.body.mark.function is not None:
-        found.add(_span(context.body.mark.function))
-    reached = (one.summary.definition for one in reachable(context.body.summary))
-    return frozenset(found | {_span(one) for one in reached if one is not None} | _interpreted(context, _BODY))
+
+    def everywhere() -> Iterator[Function | None]:
+        yield from (mark.function for mark in context.machine.marks.values() if mark.kind in _KINDS)
+        yield from _interpreted(context, _BODY)
+
+    def here() -> Iterator[Function | None]:
+        yield context.body.mark.function
+        yield from (one.summary.definition for one in reachable(context.body.summary))
+
+    return _spans(context, "traced as bodies", everywhere) | _spans(context, context.body, here)
 
 
 def in_regions(context: Context) -> frozenset[Span]:
     """The functions that Dynamo traces: compiled ones, and what they call."""
-    regions = {_span(region.function) for region in context.machine.regions.values()}
-    return frozenset(regions | _interpreted(context, _REGION))
+
+    def found() -> Iterator[Function | None]:
+        yield from (region.function for region in context.machine.regions.values())
+        yield from _interpreted(context, _REGION)
+
+    return _spans(context, "traced by Dynamo", found)
 
 
-def _interpreted(context: Context, how: int) -> frozenset[Span]:
-    known = context.documents.uses.interpreted
-    if how not in known:
-        summaries = [(key[1], summary.definition) for key, summary in context.machine.memo.items()]
-        known[how] = frozenset(_span(one) for mode, one in summaries if one is not None and mode == how)
-    return known[how]
+def marked(context: Context) -> frozenset[Span]:
+    """The functions that have a marker of any kind."""
+    return _spans(context, "marked", lambda: (mark.function for mark in context.machine.marks.values()))
 
 
-def _span(function: Function) -> Span:
-    return span_of(function.module.path, function.offset, function.node)
+def compiled(context: Context) -> frozenset[Span]:
+    """The functions that regions begin with."""
+    return _spans(context, "compiled", lambda: (region.function for region in context.machine.regions.values()))
+
+
+def _interpreted(context: Context, how: int) -> Iterator[Function | None]:
+    return (summary.definition for key, summary in context.machine.memo.items() if key[1] == how)
+
+
+def _spans(context: Context, key: object, functions: Callable[[], Iterable[Function | None]]) -> frozenset[Span]:
+    """Where functions are defined; looked for once by each key."""
+    known = context.documents.uses.traced
+    if key not in known:
+        known[key] = frozenset(span_of(one.module.path, one.offset, one.node) for one in functions() if one is not None)
+    return known[key]

@@ -45,6 +45,8 @@ class Registrations:
 
     def __init__(self) -> None:
         self.of: dict[Class, list[Registration]] = {}
+        #: classes from outside the program that are registered, by their dotted names
+        self.foreign: set[str] = set()
         #: files in which something is registered of which is not known what
         self.unresolved: set[str] = set()
         #: the files that may register something, with the names by which they do; None until asked for
@@ -65,6 +67,8 @@ def register(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value]
     for registered in classes.alternatives():
         if registered.kind is Kind.CLASS:
             frame.machine.registrations.add(_made(frame, node, name, registered.ref, positional, keywords))
+        elif registered.kind is Kind.EXTERNAL:
+            frame.machine.registrations.foreign.add(registered.ref)
         elif positional and not _is_parameter(frame, node):
             frame.machine.registrations.unresolved.add(frame.module.path)
     return UNKNOWN

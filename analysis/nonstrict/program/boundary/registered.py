@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.pytrees import PLAIN_BASES, PLAIN_DECORATORS, WORDS
+from nonstrict.knowledge.pytrees import PLAIN_DECORATORS, WORDS, is_plain_base
 from nonstrict.program import classes
 from nonstrict.program.marks import roots
 from nonstrict.program.values import NAMED_TUPLE, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
@@ -47,7 +49,7 @@ def registrations(machine: Machine, cls: Class) -> list[Registration] | None:
     _search(machine, cls)
     if cls in found.of:
         return None if all(one.kind == "other" for one in found.of[cls]) else found.of[cls]
-    if not _is_plain(machine, cls) or any(cls in classes.lineage(other) for other in found.of):
+    if _is_abstract(cls) or not _is_plain(machine, cls) or any(cls in classes.lineage(other) for other in found.of):
         return None
     if _handed_on(machine, cls):
         return None
@@ -57,11 +59,33 @@ def registrations(machine: Machine, cls: Class) -> list[Registration] | None:
     return []
 
 
+def is_foreign(machine: Machine, names: Iterable[str]) -> bool:
+    """Whether the project registers a class from outside the program that goes by one of some names.
+
+    Names are compared by their last part, whatever its case: knowledge says `path` where the class is `pathlib.Path`.
+    """
+    wanted = {name.rpartition(".")[2].lower() for name in names}
+    for path, words in _files(machine, None).items():
+        module = machine.project.module(path) if path not in machine.registrations.searched else None
+        if module is not None and any(re.search(rf"\b{name}\b", module.source.code, re.IGNORECASE) for name in wanted):
+            machine.registrations.searched.add(path)
+            _interpret(machine, module, words)
+    return any(known.rpartition(".")[2].lower() in wanted for known in machine.registrations.foreign)
+
+
+def _is_abstract(cls: Class) -> bool:
+    """Whether what is said to be of a class is of another one, which may be registered: a protocol, or abstract."""
+    if any(isinstance(base.ref, str) and base.ref.rpartition(".")[2] == "Protocol" for base in cls.bases):
+        return True
+    methods = (one for one in cls.node.body if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return any(last_name(mark) == "abstractmethod" for method in methods for mark in method.decorator_list)
+
+
 def _is_plain(machine: Machine, cls: Class) -> bool:
     """Whether nothing but a registration that was seen can make pytrees know a class."""
     for base in classes.lineage(cls):
         if isinstance(base, str):
-            if base not in PLAIN_BASES:
+            if not is_plain_base(base):
                 return False
         elif not _decorated_plainly(machine, base) or _hooks_subclasses(base) or not _bases_known(base):
             return False
@@ -151,7 +175,7 @@ def _interpret(machine: Machine, module: Module, words: frozenset[str]) -> None:
             roots.evaluate_chunk(machine, module, chunk, node, set(words))
 
 
-def _files(machine: Machine, own: Module) -> dict[str, frozenset[str]]:
+def _files(machine: Machine, own: Module | None) -> dict[str, frozenset[str]]:
     """The files that hold a registration, or a call of a helper that registers what it is given, with the words."""
     found = machine.registrations.files
     if found is None:
@@ -166,7 +190,7 @@ def _files(machine: Machine, own: Module) -> dict[str, frozenset[str]]:
             words |= helpers
             for path in (*found, *machine.elsewhere.holding(helpers)):
                 found[path] = frozenset(words)
-    if own.path not in found and _REGISTERS.search(own.source.code):
+    if own is not None and own.path not in found and _REGISTERS.search(own.source.code):
         found[own.path] = WORDS | _helpers(machine, own.path, set(WORDS))
     return found
 

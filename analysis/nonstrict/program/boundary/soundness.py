@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts import fields
+from nonstrict.facts import fields, filtered, rerun
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program import classes
-from nonstrict.program.boundary import registered, verdicts
+from nonstrict.program.boundary import changed, compared, rebuilt, registered, verdicts
 from nonstrict.program.effects import reachable, span_of
-from nonstrict.program.values import TENSORS, Kind, Value
+from nonstrict.program.values import TENSORS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from nonstrict.program.boundary.exchange import Taken
     from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.definitions import Class
-    from nonstrict.program.modules import Module
+    from nonstrict.program.values import Value
 
-_COMPARES_ALL = frozenset({"vars", "asdict", "astuple", "__dict__", "key", "_key"})
 _MAX_DEPTH = 3
 
 
@@ -41,7 +40,7 @@ def faults(body: MarkedBody, argument: Taken, registration: Registration) -> Ite
     if registration.kind == "constant":
         yield from _constant(body, argument, registration)
     elif registration.kind == "dataclass":
-        yield from _dataclass(body, registration)
+        yield from _dataclass(body, argument, registration)
     elif registration.kind == "node":
         yield from _node(body, argument, registration)
 
@@ -66,7 +65,7 @@ def _constant(body: MarkedBody, argument: Taken, registration: Registration) -> 
             "register the class with `register_dataclass` or `register_pytree_node`, so that the tensor is an input",
         )
         return
-    ignored = sorted(_ignored_by_eq(cls) & _read_names(body))
+    ignored = sorted(compared.ignored(body.machine, cls) & _read_names(body))
     if ignored:
         yield Fault(
             f"`__eq__` of `{cls.name}`, which is registered as a constant, ignores `{ignored[0]}`: torch guards the "
@@ -74,19 +73,18 @@ def _constant(body: MarkedBody, argument: Taken, registration: Registration) -> 
             f"compare `{ignored[0]}` in `__eq__` and `__hash__`",
         )
         return
-    changed = tuple(_mutations(body, argument, cls))
-    if changed:
+    if places := _changes(body, argument, cls):
         yield Fault(
             f"`{cls.name}` is registered as a constant, but the project changes its objects: the values of the first "
             "call are kept",
             "make a new object for each value, or register the class with `register_dataclass`",
-            changed[:3],
+            tuple(places[:3]),
         )
 
 
 def _tensor_field(body: MarkedBody, argument: Taken, cls: Class) -> str:
     heaps = [classes.template(body.machine, cls)]
-    heaps += [one.heap for one in _objects(argument.value, cls) if one.heap is not None]
+    heaps += [one.heap for one in rebuilt.objects(argument.value, cls) if one.heap is not None]
     for heap in heaps:
         for name, value in heap.attributes.items():
             if any(one.kind in TENSORS for one in value.alternatives()):
@@ -94,81 +92,23 @@ def _tensor_field(body: MarkedBody, argument: Taken, cls: Class) -> str:
     return ""
 
 
-def _objects(value: Value, cls: Class, depth: int = 0) -> Iterator[Value]:
-    """The objects of a class that a value is or holds."""
-    for one in value.alternatives():
-        if one.kind is Kind.OBJECT and one.ref is cls:
-            yield one
-        elif depth < _MAX_DEPTH:
-            for element in verdicts.elements(one):
-                yield from _objects(element, cls, depth + 1)
-
-
-def _ignored_by_eq(cls: Class) -> frozenset[str]:
-    """The fields that the class's own `__eq__` leaves out."""
-    own = frozenset(fields.set_by_init(cls.node)) | frozenset(fields.annotated(cls.node))
-    compares = fields.method(cls.node, "__eq__")
-    if compares is None:
-        given = fields.annotated(cls.node).items()
-        return frozenset(name for name, value in given if fields.option(value, "compare") is False)
-    if any(last_name(node) in _COMPARES_ALL or last_name(node) == "super" for node in walk(compares)):
-        return frozenset()
-    compared = fields.reads(compares, 0, cls.node)
-    other = fields.reads(compares, 1, cls.node)
-    wholesale = compared.all and not compared.names
-    return frozenset() if wholesale else own - compared.names - other.names
-
-
-def _mutations(body: MarkedBody, argument: Taken, cls: Class) -> Iterator[Related]:
-    """Where objects of a class are given another value for a field after they were made."""
-    names = frozenset(fields.set_by_init(cls.node)) | frozenset(fields.annotated(cls.node))
-    machine = body.machine
-    paths = {cls.module.path, body.mark.path}
-    if argument.site is not None:
-        paths.add(argument.site.span.path)
-        if argument.value.place.owner:
-            paths.add(argument.value.place.owner.partition(":")[0])
-    for path in sorted(paths):
-        module = machine.project.module(path)
-        if module is not None and any(f".{name}" in module.source.code for name in names):
-            yield from _in_module(body, module, cls, names)
-
-
-def _in_module(body: MarkedBody, module: Module, cls: Class, names: frozenset[str]) -> Iterator[Related]:
-    parts: list[tuple[ast.AST, int]] = [(module.outline.shell, 0)]
-    for chunk in module.chunks_with(names):
-        node = module.outline.node(chunk)
-        if node is not None:
-            parts.append((node, chunk.offset))
-    for part, offset in parts:
-        for store in fields.stores(part, names):
-            if _is_object(body, module, part, store.value, cls):
-                yield Related(span_of(module.path, offset, store), "changed here")
-
-
-def _is_object(body: MarkedBody, module: Module, part: ast.AST, holder: ast.expr, cls: Class) -> bool:
-    """Whether an expression is an object of the class, as far as the text tells."""
-    name = last_name(holder)
-    for node in walk(part):
-        made = isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and last_name(node.value) == cls.name
-        if made and isinstance(node, ast.Assign) and any(last_name(target) == name for target in node.targets):
-            return True
-        annotated = isinstance(node, ast.arg) and node.arg == name and node.annotation is not None
-        if annotated and isinstance(node, ast.arg) and last_name(node.annotation or node) == cls.name:
-            return True
-    if not isinstance(holder, ast.Name) or name not in module.bindings:
-        return False
-    held = body.machine.global_value(module, name)
-    return any(one.kind is Kind.OBJECT and one.ref is cls for one in held.alternatives())
+def _changes(body: MarkedBody, argument: Taken, cls: Class) -> list[Related]:
+    """Where the project changes objects of a class that may have been passed already."""
+    names = compared.stored_fields(_own(cls)) | frozenset(
+        name for base in _own(cls) for name in fields.annotated(base.node)
+    )
+    found = changed.changes(body, argument, cls, names & _read_names(body))
+    return [change.related for change in found if not change.early]
 
 
 # -- dataclasses --------------------------------------------------------------------------------------------------
 
 
-def _dataclass(body: MarkedBody, registration: Registration) -> Iterator[Fault]:
+def _dataclass(body: MarkedBody, argument: Taken, registration: Registration) -> Iterator[Fault]:
     cls = registration.cls
     read = _read_names(body)
-    post = next((found for base in _own(cls) if (found := fields.method(base.node, "__post_init__"))), None)
+    owner = next((base for base in _own(cls) if fields.method(base.node, "__post_init__")), cls)
+    post = fields.method(owner.node, "__post_init__")
     renewed = fields.computed_from_others(post, registration.dropped) if post is not None else frozenset[str]()
     dropped = sorted((registration.dropped - renewed) & read)
     if dropped:
@@ -181,10 +121,9 @@ def _dataclass(body: MarkedBody, registration: Registration) -> Iterator[Fault]:
     if outside:
         yield _lost(cls, outside[0], "is no parameter of the constructor", f"let `__init__` take `{outside[0]}`")
         return
-    given = (frozenset(declared) if registration.fields is None else registration.fields) - registration.dropped
-    again = fields.changes_again(post, given - uninitialised) if post is not None else None
+    again = _runs_again(body, argument, registration, owner, post) if post is not None else None
     if again is not None:
-        where = Related(span_of(cls.module.path, cls.offset, again), "computed anew here")
+        where = Related(span_of(owner.module.path, owner.offset, again), "computed anew here")
         yield Fault(
             f"torch rebuilds `{cls.name}` inside the marked function by calling it: its `__post_init__` runs again on "
             "values that it has already changed, so the function computes with others",
@@ -197,6 +136,18 @@ def _dataclass(body: MarkedBody, registration: Registration) -> Iterator[Fault]:
             yield _lost(
                 cls, forgotten[0], "is not among the registered fields", f"add `{forgotten[0]}` to `field_names`"
             )
+
+
+def _runs_again(
+    body: MarkedBody, argument: Taken, registration: Registration, owner: Class, post: FunctionNode
+) -> ast.AST | None:
+    """What a `__post_init__` changes once more in the object that torch makes of the registered fields."""
+    cls = registration.cls
+    declared = {name: value for base in reversed(_own(cls)) for name, value in fields.annotated(base.node).items()}
+    reset = frozenset(name for name, value in declared.items() if fields.option(value, "init") is False)
+    kept = (registration.fields or frozenset(declared)) - registration.dropped - reset
+    objects = rebuilt.known_fields(body, argument, cls, declared, reset)
+    return rerun.changes_again(post, rerun.Rebuilt(kept, reset, objects), rebuilt.Callees(body.machine, owner).called)
 
 
 def _own(cls: Class) -> list[Class]:
@@ -230,14 +181,10 @@ def _node(body: MarkedBody, argument: Taken, registration: Registration) -> Iter
     flatten = _function_node(registration.flatten)
     if flatten is None:
         return
-    kept = fields.reads(flatten, 0, cls.node)
-    carried = set(kept.names) - _ignored_context(flatten, registration)
-    given = _given_to_init(cls)
-    if not kept.all:
-        lost = sorted(name for name in (given - carried) & _read_names(body) if not _derived(cls, name, carried))
-        if lost:
-            yield _lost(cls, lost[0], "is not kept by the registered functions", f"flatten `{lost[0]}` too")
-            return
+    lost = _forgotten(body, argument, registration, flatten)
+    if lost:
+        yield _lost(cls, lost, "is not kept by the registered functions", f"flatten `{lost}` too")
+        return
     context = _context(body, argument, registration)
     if context:
         yield Fault(
@@ -245,6 +192,38 @@ def _node(body: MarkedBody, argument: Taken, registration: Registration) -> Iter
             "compilation fails",
             "keep plain values in the context, or register the class of the object with `register_constant`",
         )
+
+
+def _forgotten(body: MarkedBody, argument: Taken, registration: Registration, flatten: FunctionNode) -> str:
+    """A field that the marked function reads and that the registered functions do not keep; "" if there is none."""
+    cls = registration.cls
+    given = _given_to_init(cls)
+    reads = fields.reads(flatten, 0, cls.node)
+    carried = given & (reads.names - _ignored_context(flatten, registration))
+    if reads.all:
+        kept = filtered.kept(flatten)
+        carried = frozenset(name for name in given if kept is None or not kept.leaves_out(name))
+    missing = (given - carried) & _read_names(body)
+    lost = sorted(name for name in missing if not fields.follows(cls.node, name, carried))
+    return lost[0] if lost else _rewritten(body, argument, registration, missing)
+
+
+def _rewritten(body: MarkedBody, argument: Taken, registration: Registration, names: frozenset[str]) -> str:
+    """One of some fields that the project gives another value than the constructor does, which is lost."""
+    rebuild = registration.unflatten
+    if rebuild.kind is Kind.BOUND:
+        rebuild = rebuild._replace(kind=Kind.FUNCTION, ref=rebuild.ref[1])
+    functions = [one.ref for one in (registration.flatten, rebuild) if one.kind is Kind.FUNCTION]
+    if not names or len(functions) != 2:
+        return ""
+    node = functions[1].node
+    called = (fields.method(registration.cls.node, last_name(inner)) for inner in walk(node))
+    restored = {name for part in (node, *called) if part is not None for name in _set_in(part)}
+    inside = [*changed.traced(body), *(span_of(one.module.path, one.offset, one.node) for one in functions)]
+    for change in changed.changes(body, argument, registration.cls, names - restored):
+        if not any(changed.within(change.related.span, span) for span in inside):
+            return min(change.fields)
+    return ""
 
 
 def _function_node(value: Value) -> FunctionNode | None:
@@ -282,30 +261,11 @@ def _given_to_init(cls: Class) -> frozenset[str]:
     return frozenset(fields.set_by_init(cls.node)) | frozenset(fields.annotated(cls.node))
 
 
-def _derived(cls: Class, field: str, kept: set[str]) -> bool:
-    """Whether the constructor computes a field from nothing but what is kept."""
-    values = fields.set_by_init(cls.node)
-    value = values.get(field)
-    init = fields.method(cls.node, "__init__")
-    if value is None or init is None:
-        return False
-    parameters = {argument.arg for argument in (*init.args.args, *init.args.kwonlyargs)} - {"self"}
-    from_kept = {
-        node.id
-        for name, other in values.items()
-        if name in kept
-        for node in walk(other)
-        if isinstance(node, ast.Name) and node.id in parameters
-    }
-    used = {node.id for node in walk(value) if isinstance(node, ast.Name) and node.id in parameters}
-    return used <= from_kept
-
-
 def _context(body: MarkedBody, argument: Taken, registration: Registration) -> str:
     """What in the context of a flattened object torch cannot keep; "" if nothing is known to be."""
     machine, cls = body.machine, registration.cls
     frame = machine.module_frame(cls.module)
-    for one in _objects(argument.value, cls):
+    for one in rebuilt.objects(argument.value, cls):
         flat = machine.call(frame, registration.node, registration.flatten, [one], {})
         context = flat.heap.load(1) if flat.kind is Kind.TUPLE and flat.heap is not None else None
         found = _unkeepable(body, context) if context is not None else ""

@@ -13,12 +13,15 @@ from nonstrict.facts import fields
 from nonstrict.knowledge.call_results import NUMPY_RESULTS
 from nonstrict.knowledge.effects import call_result
 from nonstrict.knowledge.operators import nn_module, tensor_method, torch_function, torch_kind
+from nonstrict.program import classes
 from nonstrict.program.boundary import registered
 from nonstrict.program.effects import span_of
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
     BYTEARRAY,
     BYTES,
+    CALLABLES,
+    COMPLEX,
     DICT_VIEW,
     ELLIPSIS,
     NAMED_TUPLE,
@@ -130,6 +133,9 @@ class Boundary:
 
     def _any(self, value: Value, judge: _Judge, *, sure: bool, depth: int) -> Refused | None:
         alternatives = value.alternatives()
+        if not all(one.kind in CALLABLES or one.kind is Kind.NONE for one in alternatives):
+            # Decorators with optional arguments give a function or the result, by what they are called with.
+            alternatives = tuple(one for one in alternatives if one.kind not in CALLABLES)
         verdicts = [judge(alternative, depth) for alternative in alternatives]
         if not sure and not all(verdicts):
             return None
@@ -152,7 +158,7 @@ class Boundary:
         advice = _RETURN
         if kind is Kind.STRING:
             return Refused("a bytes object" if value.ref == BYTES else "a string", advice)
-        if kind is Kind.NUMBER and isinstance(value.const, complex):
+        if kind is Kind.NUMBER and (value.ref == COMPLEX or isinstance(value.const, complex)):
             return Refused("a complex number", advice)
         if kind is Kind.SETTING:
             return Refused(_setting(value), advice)
@@ -177,6 +183,12 @@ class Boundary:
         return simple if judge == self._as_argument else simple._replace(advice=_RETURN)
 
     def _simple(self, value: Value) -> Refused | None:
+        refused = self._refused(value)
+        if refused is None or registered.is_foreign(self.machine, _class_names(value)):
+            return None
+        return refused
+
+    def _refused(self, value: Value) -> Refused | None:
         kind, ref = value.kind, value.ref
         if self.in_graph and (ref in _IN_GRAPH_ONLY or kind is Kind.NUMPY or _is_numpy(value)):
             return None
@@ -301,6 +313,17 @@ def _is_numpy(value: Value) -> bool:
     )
 
 
+def _class_names(value: Value) -> tuple[str, ...]:
+    """What the class of a value from outside the program may be called."""
+    if value.kind is Kind.SET:
+        return ("set", "frozenset")
+    if value.kind is Kind.NUMPY:
+        return ("ndarray",)
+    if value.kind is Kind.ITERATOR:
+        return ("iterator",)
+    return (value.ref,) if isinstance(value.ref, str) else ()
+
+
 _OF_NUMPY = _NUMPY_TYPES | {"dtype"} | {f"numpy.{name}" for name in NUMPY_RESULTS["number"].split()}
 
 
@@ -336,6 +359,8 @@ def _callable(value: Value) -> str:
         return "a Python module"
     if kind is Kind.EXTERNAL_METHOD:
         receiver, name = value.ref
+        if receiver.kind is Kind.CLASS and name == "apply" and classes.is_autograd_function(receiver.ref):
+            return "a bound method"
         return "a bound method" if receiver.is_tensor and tensor_method(name) is not None else ""
     return _external(value.ref) if kind is Kind.EXTERNAL else ""
 

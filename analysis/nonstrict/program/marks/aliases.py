@@ -72,7 +72,20 @@ def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
                 wrappers.is_wrapper(node, names) or wrappers.is_registrar(node, names - _AT_ONCE)
             ):
                 found.add(chunk.name)
+    found |= _in_blocks(module, wanted | found)
     return found | _made_by(machine, module, found)
+
+
+def _in_blocks(module: Module, names: AbstractSet[str]) -> set[str]:
+    """Functions that wrap a marker and are defined in a branch: `if hasattr(torch._dynamo, "nonstrict_trace"):`."""
+    found: set[str] = set()
+    for name, bindings in module.bound_outside.items() if _may_rename(module, names) else ():
+        for node in (binding.node for binding in bindings if binding.kind == "def"):
+            if isinstance(node, ast.FunctionDef) and (
+                wrappers.is_wrapper(node, names) or wrappers.is_registrar(node, names - _AT_ONCE)
+            ):
+                found.add(name)
+    return found
 
 
 def _of_class(module: Module, chunk: Chunk, names: AbstractSet[str]) -> set[str]:

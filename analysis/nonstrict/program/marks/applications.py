@@ -11,7 +11,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import parameters
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import roots
+from nonstrict.program.marks import loose, roots
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Mark
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+
+
+#: How many modules of the project hand on the name of a marker, at most.
+_HOPS = 3
 
 
 class Applied(NamedTuple):
@@ -113,7 +117,10 @@ def is_dropped(machine: Machine, mark: Mark) -> bool:
 
 
 def is_guarded(machine: Machine, mark: Mark) -> bool:
-    """Whether the marker's name is chosen, imported or used behind a test or a handler, or is one of several."""
+    """Whether the marker's name is chosen, imported or used behind a test or a handler, or is one of several.
+
+    A name of the project that holds the marker counts too: what is missing is told where it is read.
+    """
     module = machine.project.module(mark.path)
     if module is None:
         return True
@@ -123,30 +130,27 @@ def is_guarded(machine: Machine, mark: Mark) -> bool:
     value = machine.evaluate(machine.module_frame(module), node) if isinstance(node, ast.expr) else None
     if value is None or value.kind is not Kind.EXTERNAL or value.ref != mark.spelling:
         return True
-    if any(_behind_test(statement, mark.node) for statement in _statements(machine, mark)):
+    if loose.is_guarded(module, _statements(machine, mark), mark.node):
         return True
     root = node
     while isinstance(root, ast.Attribute):
         root = root.value
-    return not isinstance(root, ast.Name) or _chosen(module, root.id)
+    return not isinstance(root, ast.Name) or not _is_of_torch(machine, module, root.id)
 
 
-def _behind_test(statement: ast.AST, node: ast.AST) -> bool:
-    tests = (outer for outer in walk(statement) if isinstance(outer, (ast.If, ast.Try, ast.IfExp)))
-    return any(inner is node for outer in tests for inner in walk(outer))
-
-
-def _chosen(module: Module, name: str) -> bool:
-    """Whether a top-level name has several bindings, or one that may not happen or is a choice."""
+def _is_of_torch(machine: Machine, module: Module, name: str, hops: int = _HOPS) -> bool:
+    """Whether a top-level name is surely imported, in the end from torch; several imports make one of a package."""
     bindings = module.bindings.get(name, [])
-    if len(bindings) != 1:
-        return not (bindings and all(binding.kind == "import" for binding in bindings)) or any(
-            binding.conditional or binding.attribute for binding in bindings
-        )
-    binding = bindings[0]
-    if binding.conditional:
+    if not bindings or any(binding.kind != "import" or binding.conditional for binding in bindings):
+        return False
+    if len(bindings) > 1:
+        return not any(binding.attribute for binding in bindings)
+    dotted = machine.project.absolute(bindings[0].module, bindings[0].level, module)
+    if dotted.partition(".")[0] == "torch":
         return True
-    return binding.kind == "assign" and not isinstance(binding.node, (ast.Name, ast.Attribute))
+    path = machine.project.find(dotted, module) if hops and bindings[0].attribute else None
+    handing = machine.project.module(path) if path is not None else None
+    return handing is not None and _is_of_torch(machine, handing, bindings[0].attribute, hops - 1)
 
 
 # -- what a class stands for --------------------------------------------------------------------------------------

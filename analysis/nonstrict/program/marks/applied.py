@@ -10,8 +10,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
-from nonstrict.program.effects import span_of
-from nonstrict.program.marks import applications, callers, registrations, roots
+from nonstrict.program.effects import Event, span_of
+from nonstrict.program.marks import applications, callers, overriding, registrations, roots
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import Kind, Value
 
@@ -92,9 +92,22 @@ class AppliedMarker:
         return applications.is_dropped(self._machine, self._mark)
 
     @cached_property
+    def is_traced(self) -> bool:
+        """Whether a compiled region applies the marker, so that Dynamo traces the application."""
+        regions = list(self._machine.regions.values())
+        bodies = (self._machine.compiled_region(region, self._torch) for region in regions)
+        return any(seen.effect.node is self._mark.node for one in bodies for seen in one.observed(Event.MARKS))
+
+    @cached_property
     def is_guarded(self) -> bool:
         """Whether the marker's name may be another one on a torch that lacks it."""
         return applications.is_guarded(self._machine, self._mark)
+
+    @cached_property
+    def is_left_to_subclasses(self) -> bool:
+        """Whether the function is a method that does nothing, in the place of those of subclasses."""
+        function = self._mark.function
+        return function is not None and overriding.is_left_to_subclasses(self._machine, function)
 
     @property
     def yields(self) -> str:

@@ -14,7 +14,7 @@ from nonstrict.program import classes, generics
 from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import NONE, UNKNOWN, Kind, Value, join
+from nonstrict.program.values import NONE, UNKNOWN, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -130,11 +130,12 @@ def function_of(machine: Machine, value: Value) -> Function | None:
 def marked_value(frame: Frame, node: ast.AST, name: str, target: Value, positional: Sequence[Value]) -> Value:
     """Record that a marker was applied; the value that stands for the marked function."""
     marker = MARKERS[name]
-    path, offset, at = frame.application or (frame.module.path, frame.offset, node)
     marked: Value | None = None
     for alternative in _implementations(frame, target):
         if alternative.kind not in _CALLABLE and alternative.kind is not Kind.EXTERNAL:
             continue
+        here = (frame.module.path, frame.offset, node)
+        path, offset, at = here if _is_own(frame, alternative) else frame.application or here
         function = function_of(frame.machine, alternative)
         key = (id(function) if function else id(alternative.ref), marker.kind, path, offset, id(at))
         mark = frame.machine.marks.get(key)
@@ -148,6 +149,20 @@ def marked_value(frame: Frame, node: ast.AST, name: str, target: Value, position
             _exported(frame, node, mark, positional[1])
         marked = join(marked, Value(Kind.MARKED, FRESH, mark))
     return marked or UNKNOWN
+
+
+def _is_own(frame: Frame, target: Value) -> bool:
+    """Whether a method marks one of the same object, or a part of it: whoever calls the method hands it nothing."""
+    function = frame.function
+    if function is None or function.owner is None or frame.scope is None or not frame.scope.parameters:
+        return False
+    receiver = frame.env.get(frame.scope.parameters[0])
+    if receiver is None or receiver.heap is None:
+        return False
+    held = target.ref[0] if target.kind is Kind.BOUND else target
+    parts = (part for value in receiver.heap.attributes.values() for part in value.alternatives())
+    own = (receiver, *(part for part in parts if part.kind in (Kind.MODULE, Kind.OBJECT)))
+    return held.kind in (Kind.MODULE, Kind.OBJECT) and any(part.heap is held.heap for part in own)
 
 
 def _implementations(frame: Frame, target: Value) -> Iterator[Value]:
@@ -210,7 +225,8 @@ def _receiver(frame: Frame, node: ast.Call, mark: Mark) -> Value | None:
     """What a marked method is called on, where it is called as a method."""
     if mark.function is None or mark.function.owner is None or not isinstance(node.func, ast.Attribute):
         return None
-    return frame.machine.evaluate(frame, node.func.value)
+    receiver = frame.machine.evaluate(frame, node.func.value)
+    return receiver.ref[0] if receiver.kind is Kind.SUPER else receiver
 
 
 def result(frame: Frame, mark: Mark) -> Value:
@@ -281,6 +297,20 @@ def is_private(mark: Mark) -> bool:
         return False
     calls = [node for node in walk(outer.node) if isinstance(node, ast.Call) and last_name(node) == mark.api]
     return any(last_name(argument) == function.name for call in calls for argument in call.args[:1])
+
+
+def traced_receiver(mark: Mark, receiver: Value | None) -> Value | None:
+    """The first parameter of a marked method, or of a module's `forward`, as the body has it.
+
+    The capture of a module is reported on the marker; the body does not report the module's state once more. The
+    module that `make_fx` or `export` traces is an argument that the body may change.
+    """
+    if mark.target.kind is Kind.CLASS:
+        # The object that calling a class makes, or the context of an `autograd.Function`.
+        return Value(Kind.OBJECT, FRESH, mark.target.ref, heap=Heap())
+    if receiver is None or receiver.kind is not Kind.MODULE:
+        return receiver
+    return receiver.at(Place(Origin.ARGUMENT, "", "self") if mark.kind == "make-fx" else Place(Origin.UNKNOWN))
 
 
 def receiver_of(mark: Mark) -> Value | None:

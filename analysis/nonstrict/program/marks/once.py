@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.walk import children
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nonstrict.program.definitions import Function
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
@@ -40,8 +42,8 @@ def only_decorates(machine: Machine, module: Module, name: str) -> bool:
 
 def _uses(module: Module, name: str) -> list[list[ast.AST]]:
     """The nodes around each mention of a name but its definition and imports."""
-    mentions = (around for around in _mentions(module, name) if around is not None)
-    return [around for around in mentions if not isinstance(around[-1], (ast.alias, ast.Import, ast.ImportFrom))]
+    found = (around for around in mentions(module, name) if around is not None)
+    return [around for around in found if not isinstance(around[-1], (ast.alias, ast.Import, ast.ImportFrom))]
 
 
 def _decorates(around: list[ast.AST]) -> bool:
@@ -60,10 +62,10 @@ def _once(
     name = owner if node.name == "__init__" else node.name
     if not name or not depth or machine.elsewhere.users(module, owner or name):
         return False
-    mentions = [around for around in _mentions(module, name) if around is not None]
-    if len(mentions) != 1:
+    found = list(itertools.islice((around for around in mentions(module, name) if around is not None), 2))
+    if len(found) != 1:
         return False
-    around = mentions[0]
+    around = found[0]
     inside = [one for one in around if isinstance(one, (*_FUNCTIONS, ast.ClassDef))]
     called = isinstance(around[-1], ast.Call) and not any(isinstance(one, _REPEATS) for one in around)
     if not called or not inside:
@@ -75,12 +77,11 @@ def _once(
     return _once(machine, module, last, holder.name if isinstance(holder, ast.ClassDef) else "", depth - 1)
 
 
-def _mentions(module: Module, name: str) -> list[list[ast.AST] | None]:
+def mentions(module: Module, name: str) -> Iterator[list[ast.AST] | None]:
     """For each mention of a name, the nodes around it, the call of it last; None for its definition."""
-    code = module.source.code
-    found: list[list[ast.AST] | None] = []
-    for start, _ in module.outline.places((name,)):
-        line = code.count("\n", 0, start) + 1
+    code, line, seen = module.source.code, 1, 0
+    for start, _ in sorted(module.outline.places((name,))):
+        line, seen = line + code.count("\n", seen, start), start
         column = len(code[code.rfind("\n", 0, start) + 1 : start].encode("utf-8", "surrogateescape"))
         chunks = module.chunks_at([start])
         root = module.outline.node(chunks[0]) if chunks else module.outline.shell
@@ -88,8 +89,7 @@ def _mentions(module: Module, name: str) -> list[list[ast.AST] | None]:
         if root is not None:
             around = _path(root, name, line - offset, column)
             defines = isinstance(around[-1], (*_FUNCTIONS, ast.ClassDef)) and around[-1].name == name
-            found.append(None if defines else around)
-    return found
+            yield None if defines else around
 
 
 def _path(root: ast.AST, name: str, line: int, column: int) -> list[ast.AST]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.endings import does_nothing
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: A hierarchy with more overrides is a framework: what is one class of many says little of the others.
 _MAX_SUBCLASSES = 4
+#: What a method is among the members of its class.
+_METHODS = frozenset({Kind.FUNCTION, Kind.MARKED})
 
 
 def overriding(machine: Machine, method: Function, summary: Summary) -> list[Class]:
@@ -35,6 +38,14 @@ def overriding(machine: Machine, method: Function, summary: Summary) -> list[Cla
         if _inherits(machine, cls, method) and any(_overrides(machine, cls, owner, name) for name in called)
     ]
     return found if len(found) <= _MAX_SUBCLASSES else []
+
+
+def is_left_to_subclasses(machine: Machine, method: Function) -> bool:
+    """Whether a method does nothing at all, and a subclass has one of its own."""
+    if method.owner is None or not does_nothing(method.node):
+        return False
+    members = (classes.member(machine, cls, method.name) for cls in _subclasses(machine, method.owner))
+    return any(one is not None and one[0].kind in _METHODS and one[1] is not method.owner for one in members)
 
 
 def _called_methods(method: Function, owner: Class, summary: Summary) -> set[str]:

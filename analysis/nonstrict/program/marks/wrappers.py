@@ -24,6 +24,7 @@ def is_wrapper(node: FunctionNode, words: AbstractSet[str]) -> bool:
     """Whether a function returns a marker, or what one makes of a parameter or of a function defined in it."""
     if isinstance(node, ast.Lambda):
         return _marks_given(node.body, words, _given(node))
+    words = words | _markers_held(node, words)
     marked, applied = _bound_to_marked(node, words)
     functions = {inner.name for inner in walk(node) if isinstance(inner, ast.FunctionDef)} - {node.name}
     for inner in walk(node):
@@ -32,12 +33,27 @@ def is_wrapper(node: FunctionNode, words: AbstractSet[str]) -> bool:
                 return True
             if isinstance(value, ast.Call) and any(last_name(argument) in words for argument in value.args):
                 return True
+            if isinstance(value, ast.Call) and isinstance(value.func, ast.BoolOp) and _is_marker(value.func, words):
+                return True
             nested = value.id if isinstance(value, ast.Name) and value.id in functions else ""
             if nested and _returns_marked(node, nested, {*words, *applied}):
                 return True
             if isinstance(value, ast.Lambda) and last_name(value.body) in words:
                 return True
     return False
+
+
+def _markers_held(node: FunctionNode, words: AbstractSet[str]) -> set[str]:
+    """The variables of a function that are a marker: `marker = getattr(torch.compiler, "nonstrict_trace", None)`."""
+    return {
+        inner.targets[0].id
+        for inner in own_scope(node)
+        if isinstance(inner, ast.Assign) and isinstance(inner.targets[0], ast.Name) and _is_marker(inner.value, words)
+    }
+
+
+def _is_marker(value: ast.expr, words: AbstractSet[str]) -> bool:
+    return any(gives_marker(choice, words) for choice in _choices(value))
 
 
 def is_registrar(node: FunctionNode, words: AbstractSet[str]) -> bool:

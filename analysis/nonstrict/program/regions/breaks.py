@@ -13,18 +13,23 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured
+from nonstrict.program import classes
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import Origin
+from nonstrict.program.regions import branches, contexts, unbacked
 from nonstrict.program.values import NO_CONSTANT, TENSORS, Flag, Kind, Value
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
 
 #: Key of the construct "a function that `torch.compiler.disable` keeps out of compiled code is called".
 DISABLED = "disabled-call"
+#: Key of what is traced, and yields something else than in plain Python: `3 in lengths.tolist()`.
+NEVER_FOUND = "wrong:membership-tolist"
 #: Prefix of the constructs of NST702: compiled code outside torch and the standard library.
 NATIVE = "native:"
 
@@ -48,6 +53,8 @@ _ARGUMENTS = {
     Kind.OBJECT: "object",
     Kind.MODULE: "module",
 }
+#: Decorators whose functions warn of being called.
+_DEPRECATING = frozenset({"warnings.deprecated", "typing_extensions.deprecated"})
 #: Made of an input they are traced, made of a tensor of the region they are not.
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 #: What knowledge calls the results of calls, as the table calls objects and context managers.
@@ -65,10 +72,12 @@ _INSTANCES = {
 _SIZED_BY = {"torch.nn.functional.one_hot": (1, "num_classes")}
 _SELECTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE, Kind.MODULE})
 _CONVERSIONS = frozenset({"long", "int", "to", "cpu", "cuda", "contiguous"})
+#: By its name, or as knowledge calls what that makes.
+_CONTEXT_VARIABLES = ("contextvars.ContextVar", "context-variable")
 _CONTEXT_VARIABLE = {"get": "context-variable-read", "set": "context-variable-write"}
 _KNOWN_NATIVE = ("torch.", "numpy.", "triton.")
 #: Options as torch's texts name them; other names of three words are none, and nothing sets them.
-_OPTION = re.compile(r"\b[a-z]+(?:_[a-z]+){2,}\b")
+_OPTION = re.compile(r"(?<=\btorch\._dynamo\.config\.)[a-z_]+|\b[a-z]+(?:_[a-z]+){2,}\b")
 _LOGGING = re.compile(r"(?:call|arg):(?:builtins\.print|warnings\.|logging\.)|method:logging\.")
 #: Options that let Dynamo trace past logging, or past it and away.
 _LOGGING_OPTIONS = {"reorderable_logging_functions", "ignore_logger_methods", "ignore_logging_functions"}
@@ -86,6 +95,14 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
     if name == "builtins.eval" and positional and _names_something(positional[0]):
         emit(frame, node, f"arg:{name}:global-name")
         return
+    if name == "builtins.range" and positional and unbacked.is_size(frame, node, positional[0]):
+        statement(frame, node, "range-data-size")
+        return
+    if changing := branches.construct(frame, node, name, positional):
+        statement(frame, node, changing)
+        return
+    if name.startswith("math."):
+        positional = [value for value in positional if not (value.is_tensor and guards_item(frame, value))]
     for condition in (*_left_out(node, name, positional, keywords), *_conditions(positional, keywords)):
         key = f"arg:{name}:{condition}"
         if is_measured(key, torch):
@@ -135,12 +152,22 @@ def without_gradient(tensor: Value) -> Value:
     return tensor.with_pending(frozenset(effect for effect in tensor.pending if effect.event is not Event.BREAK))
 
 
-def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
+def method(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value]) -> None:
     """A method of a value outside the program is called in a region."""
-    if receiver.ref == "contextvars.ContextVar" and name in _CONTEXT_VARIABLE:
+    if receiver.ref in _CONTEXT_VARIABLES and name in _CONTEXT_VARIABLE:
         statement(frame, node, _CONTEXT_VARIABLE[name])
         return
+    if stacked := contexts.stacked(frame, node, receiver, name, positional):
+        emit(frame, node, stacked)
+        return
+    if name == "as_subclass" and receiver.kind is Kind.TENSOR and positional and positional[0].ref == "torch.Tensor":
+        statement(frame, node, "as-subclass-tensor")
+        return
     torch = frame.machine.torch
+    if unbacked.taken_apart(frame, node, receiver, name):
+        if graph_break(key := f"method:Tensor.{name}:data-size", torch) is not None:
+            emit(frame, node, key)
+        return
     given = receiver.place.origin is Origin.ARGUMENT and not receiver.place.is_view
     for kind in _receivers(receiver):
         key = f"method:{kind}.{name}"
@@ -159,12 +186,66 @@ def entered(frame: Frame, node: ast.AST, manager: Value) -> None:
     """A context manager is entered in a region."""
     if manager.kind is Kind.OBJECT and (manager.place.captured or manager.place.origin is Origin.ARGUMENT):
         statement(frame, node, "object-with" if manager.place.captured else "object-with-argument")
+        return
+    if manager.kind is Kind.OBJECT and hasattr(manager.ref, "bases"):
+        for name in classes.external_bases(manager.ref):
+            if graph_break(f"with:{name}", frame.machine.torch) is not None:
+                emit(frame, node, f"with:{name}")
+                return
     if manager.kind is not Kind.INSTANCE or not isinstance(manager.ref, str):
         return
     for name in (manager.ref, *_INSTANCES.get(manager.ref, ())):
         if graph_break(f"with:{name}", frame.machine.torch) is not None:
             emit(frame, node, f"with:{name}")
             return
+
+
+def decided(frame: Frame, node: ast.AST, value: Value) -> None:
+    """The truth of a value is asked for in a region: of what follows from data it is not known there.
+
+    Dynamo does not look into tensors made of literals either, and takes arrays of NumPy for tensors.
+    """
+    alternatives = value.alternatives()
+    if depends_on_data(frame, value):
+        statement(frame, node, "if-tensor-item")
+    kinds = {member.kind for member in alternatives} - {Kind.NONE}
+    if kinds and kinds <= TENSORS:
+        literal = all(member.flags & Flag.LITERAL for member in alternatives if member.kind in TENSORS)
+        statement(frame, node, "if-tensor-literal" if literal else "if-tensor")
+    elif all(member.kind is Kind.NONE or is_array(member) for member in alternatives) and kinds:
+        statement(frame, node, "numpy-branch")
+
+
+def is_array(value: Value) -> bool:
+    """Whether a value is an array of NumPy, or a number that is one of its scalars."""
+    scalar = value.kind is Kind.NUMBER and isinstance(value.ref, str) and value.ref.startswith("numpy.")
+    return value.kind is Kind.NUMPY or scalar
+
+
+def never_found(frame: Frame, node: ast.AST, sought: Value, numbers: Value) -> bool:
+    """Whether a constant is sought among the numbers of a tensor: Dynamo finds it in no list of theirs, and goes on."""
+    listed = numbers.kind is Kind.LIST and any(effect.what == "`tolist()`" for effect in numbers.pending)
+    if not listed or sought.const is NO_CONSTANT:
+        return False
+    emit(frame, node, NEVER_FOUND)
+    return True
+
+
+def yielded(frame: Frame, node: ast.AST) -> None:
+    """The compiled function itself is a generator: Dynamo refuses it, whether it gets to the `yield` or not."""
+    if frame.caller is None and frame.function is not None and not frame.function.context_manager:
+        conditions, frame.branches = frame.branches, 0
+        statement(frame, node, "generator-region")
+        frame.branches = conditions
+
+
+def decorated(frame: Frame, node: ast.AST, function: Function) -> None:
+    """A function of the program is called in a region: a decorator may have it do what Dynamo does not trace."""
+    for decorator in getattr(function.node, "decorator_list", ()):
+        if isinstance(decorator, ast.Call) and last_name(decorator) == "deprecated":
+            made = frame.machine.evaluate(frame.machine.module_frame(function.module), decorator.func)
+            if made.kind is Kind.EXTERNAL and made.ref in _DEPRECATING:
+                statement(frame, node, "deprecated-call")
 
 
 def statement(frame: Frame, node: ast.AST, name: str) -> None:
@@ -259,6 +340,8 @@ def _conditions(positional: Sequence[Value], keywords: dict[str, Value]) -> Iter
             yield "tensors-key"
         return  # what is compared is what the function makes of the arguments
     for value in (*positional, *keywords.values()):
+        if value.is_tensor and value.flags & Flag.LITERAL:
+            yield "literal"
         condition = _condition(value)
         if condition:
             yield condition

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import walk
 from nonstrict.program import expressions
-from nonstrict.program.values import CALLABLES, NO_CONSTANT, Kind
+from nonstrict.program.regions import fields
+from nonstrict.program.values import CALLABLES, NO_CONSTANT, Flag, Kind
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
@@ -24,7 +26,7 @@ def truth(frame: Frame, test: ast.expr) -> bool | None:
         return _of_parts(frame, test)
     if isinstance(test, ast.Compare):
         return _of_comparison(frame, test)
-    return of_value(frame, expressions.evaluate(frame, test))
+    return of_value(frame, fields.default(frame, test) or expressions.evaluate(frame, test))
 
 
 def of_value(frame: Frame, value: Value) -> bool | None:
@@ -32,6 +34,18 @@ def of_value(frame: Frame, value: Value) -> bool | None:
     if value.const is not NO_CONSTANT:
         return None if frame.machine.is_rebound(value.place) else bool(value.const)
     return True if value.kind in CALLABLES else None
+
+
+def marks_what_it_asks(frame: Frame, statement: ast.If) -> bool:
+    """Whether an attribute is set by the branch alone that asks for it: `if self.fn is None: self.fn = mark(f)`."""
+    test = statement.test
+    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Attribute):
+        return False
+    held = expressions.evaluate(frame, test.left).alternatives()
+    if any(value.kind is not Kind.MARKED for value in held):
+        return False
+    inside = {id(node) for one in statement.body for node in walk(one)}
+    return all(id(value.ref.node) in inside for value in held)
 
 
 def _of_parts(frame: Frame, test: ast.BoolOp) -> bool | None:
@@ -56,7 +70,9 @@ def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
         kinds = {alternative.kind for alternative in left.alternatives()}
         if kinds == {Kind.NONE}:
             return isinstance(operator, ast.Is)
-        return isinstance(operator, ast.IsNot) if kinds.isdisjoint(_OPEN) else None
+        return isinstance(operator, ast.IsNot) if kinds.isdisjoint(_OPEN) and not left.flags & Flag.OPTIONAL else None
+    if isinstance(operator, (ast.Eq, ast.NotEq)) and right.kind is Kind.NONE and left.is_tensor:
+        return isinstance(operator, ast.NotEq)
     if of_value(frame, left) is None or of_value(frame, right) is None or left.const is NO_CONSTANT:
         return None
     if isinstance(operator, (ast.Eq, ast.NotEq)) and right.const is not NO_CONSTANT:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
+from nonstrict.program.effects import Event
 from nonstrict.program.marks import callers, purity
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import strictness
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nonstrict.program.definitions import Function, Region
     from nonstrict.program.effects import Observed
     from nonstrict.program.machine import Machine
     from nonstrict.program.values import Value
+
+
+#: What `os.environ[...] = ...` is called among effects.
+_ENVIRONMENT = "changes the environment"
 
 
 class CompiledRegion(MarkedBody):
@@ -26,6 +34,13 @@ class CompiledRegion(MarkedBody):
         mark = Mark("compiled", "torch.compile", region.target, *place, region.function)
         super().__init__(machine, mark, torch)
         self.fullgraph = region.fullgraph
+
+    def observed(self, *events: Event) -> Iterator[Observed]:
+        """The effects of the given kinds; what changes the environment breaks the graph as well."""
+        yield from super().observed(*events)
+        for seen in super().observed(Event.IO) if Event.BREAK in events else ():
+            if isinstance(seen.effect.node, ast.Subscript) and seen.effect.what == _ENVIRONMENT:
+                yield seen._replace(effect=seen.effect._replace(event=Event.BREAK, what="stmt:environ-write"))
 
     def supposed(self, observed: Observed) -> MarkedBody | None:
         """The helper in which something happens, as if it were marked; None for the region's own function."""

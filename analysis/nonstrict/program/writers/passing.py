@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts import restoring
 from nonstrict.facts.scopes import scope_of
+from nonstrict.program.definitions import Class
 from nonstrict.program.effects import span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nonstrict.findings import Span
-    from nonstrict.program.definitions import Class, Function
+    from nonstrict.program.definitions import Function
     from nonstrict.program.effects import Summary
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
@@ -32,12 +33,9 @@ def passing(machine: Machine, own: Function, summary: Summary) -> frozenset[Span
     found: set[Span] = set()
     for function in body:
         nodes = restoring.restored(function.node)
-        owner = function.owner
-        if owner is not None and function.name in _PAIRED:
-            nodes |= restoring.restored_on_exit(owner.node)
-        entered = (
-            owner if owner is not None and function.name in _PAIRED else function if _is_entered(function) else None
-        )
+        entered = _entered(function)
+        if isinstance(entered, Class):
+            nodes |= restoring.restored_on_exit(entered.node)
         if nodes and (entered is None or _only_within(machine, entered, body)):
             found.update(span_of(function.module.path, function.offset, node) for node in nodes)
     return frozenset(found)
@@ -55,9 +53,11 @@ def _followed(summary: Summary) -> Iterator[Function]:
                     yield edge.summary.definition
 
 
-def _is_entered(function: Function) -> bool:
-    """Whether other code runs before a function takes back what it changed: that of a `with` statement."""
-    return scope_of(function.node).is_generator
+def _entered(function: Function) -> Function | Class | None:
+    """The context manager that a function is part of: other code runs before that takes back what it changed."""
+    if function.owner is not None and function.name in _PAIRED:
+        return function.owner
+    return function if scope_of(function.node).is_generator else None
 
 
 def _only_within(machine: Machine, entered: Function | Class, body: Iterable[Function]) -> bool:

@@ -158,7 +158,15 @@ def _hands_on(node: ast.AST, names: set[str]) -> bool:
             value = inner.context_expr if isinstance(inner, ast.withitem) else inner.value
             if value is not None and _any_of([value], names) and not _simple(value):
                 return True
+        elif isinstance(inner, ast.For) and _any_of(_one_by_one(inner.iter), names):
+            return True
     return False
+
+
+def _one_by_one(iterable: ast.expr) -> list[ast.expr]:
+    """The objects that a loop over a literal goes through."""
+    elements = iterable.elts if isinstance(iterable, (ast.Tuple, ast.List)) else []
+    return [element for element in elements if not _simple(element)]
 
 
 def _called_on(call: ast.Call, names: set[str]) -> bool:

@@ -11,11 +11,11 @@ from nonstrict.facts.execution import Step, is_call, steps_outside
 from nonstrict.facts.laziness import fills
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
-from nonstrict.facts.steps import may_meet, steps_of
+from nonstrict.facts.steps import is_namespace, may_meet, steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.findings import Related
-from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.knowledge.effects import ARRAY_METHODS, CHANGING_FUNCTIONS, MUTATING_METHODS
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.effects import Summary, span_of
@@ -32,11 +32,14 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
 
 _MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_parameter", "train", "eval"})
-_ARRAY_WRITERS = frozenset({"fill", "itemset", "partition"})
-#: Methods that change what they are called on.
-MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS | _ARRAY_WRITERS
+#: Functions that change their first argument, by their last names: `random.shuffle`, `heapq.heappush`, `np.copyto`.
+_CHANGING_FIRST = frozenset({"shuffle", *(name.rpartition(".")[2] for name in CHANGING_FUNCTIONS)})
+#: Methods that change what they are called on. Queues have `put`, and images a `resize` that returns another one.
+MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS | (ARRAY_METHODS - {"resize", "put"})
 #: Names of tensor methods that work in place.
 IN_PLACE = re.compile(r"\w*[^_]_")
+#: How many arguments these have where they are called on a class.
+_PAST_THE_CLASS = {"__setattr__": 3, "__delattr__": 2}
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Statements that may write a name, and what may hold such statements.
 _WRITING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For, ast.AsyncFor, ast.NamedExpr, *_DEFINITION)
@@ -326,7 +329,7 @@ def _changes_some(node: ast.AST) -> bool:
         return False
     if isinstance(node.func, ast.Attribute) and (node.func.attr in MUTATORS or IN_PLACE.fullmatch(node.func.attr)):
         return True
-    return replaces_parameters(node) or _sets_attribute(node) or last_name(node) == "copyto"
+    return replaces_parameters(node) or _sets_attribute(node) or last_name(node) in _CHANGING_FIRST
 
 
 def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool) -> Iterator[Write]:
@@ -382,15 +385,23 @@ def _mutating_call(path: str, offset: int, node: ast.Call, name: str) -> Iterato
         if method in MUTATORS or in_place:
             mode = (".training",) if method in ("train", "eval") else ()
             how = "changed in place here" if in_place else changed_by(node)
-            yield Write(path, offset, node, how, (*steps[1:], *mode))
+            for part in _attributes_set(node, function.value) or (mode,):
+                yield Write(path, offset, node, how, (*steps[1:], *part))
     elif replaces_parameters(node):
         for steps in map(steps_of, node.args[:2]):
             if steps[:1] == (name,):
                 yield Write(path, offset, node, "its parameters are replaced here", steps[1:])
-    elif last_name(node) == "copyto" and node.args and (steps := steps_of(node.args[0]))[:1] == (name,):
+    elif last_name(node) in _CHANGING_FIRST and node.args and (steps := steps_of(node.args[0]))[:1] == (name,):
         yield Write(path, offset, node, "changed in place here", steps[1:])
     elif _sets_attribute(node) and (steps := steps_of(node.args[0]))[:1] == (name,):
         yield Write(path, offset, node, "changed here", (*steps[1:], *named_by(node.args[1])))
+
+
+def _attributes_set(node: ast.Call, receiver: ast.expr) -> list[tuple[str, ...]]:
+    """The steps that `vars(x).update(k=1)` takes; none where any attribute may be set."""
+    if not is_namespace(receiver) or last_name(node) != "update" or node.args:
+        return []
+    return [(f".{keyword.arg}",) for keyword in node.keywords if all(one.arg for one in node.keywords)]
 
 
 def changed_by(node: ast.Call) -> str:
@@ -407,7 +418,10 @@ def replaces_parameters(node: ast.Call) -> bool:
 
 
 def _sets_attribute(node: ast.Call) -> bool:
-    return isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and len(node.args) >= 2
+    function = node.func
+    if isinstance(function, ast.Attribute):  # `object.__setattr__(x, "k", v)`, past what the class does
+        return len(node.args) >= _PAST_THE_CLASS.get(function.attr, len(node.args) + 1)
+    return isinstance(function, ast.Name) and function.id in ("setattr", "delattr") and len(node.args) >= 2
 
 
 def named_by(key: ast.expr) -> tuple[str, ...]:

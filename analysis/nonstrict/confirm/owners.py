@@ -1,0 +1,49 @@
+"""How the subject of a finding is changed from outside: by which name, in which module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.confirm.programs import Change, Program, module_name
+from nonstrict.confirm.slices import imported_names, statements_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from nonstrict.confirm.suspects import Suspect
+    from nonstrict.findings import Subject
+
+
+def change_of(program: Program, suspect: Suspect, files: Collection[str] = ()) -> Change | None:
+    """How the subject of a finding can be changed from outside; None where nothing is known of it.
+
+    `files` are the user's files that the program loads: where there are several, the agent tells globals apart by their
+    modules (`nonstrict_agent.observe.state.module_roots`).
+    """
+    subject = suspect.subject
+    if subject is None:
+        return None
+    path = tuple(step for step in subject.path if step != "~")
+    if subject.origin == "cell":
+        return Change(subject.name, path, "", "in-place")
+    if subject.origin != "global":
+        return None
+    how = "mode" if suspect.code == "NST105" else "rebind"
+    owner = module_name(_owner(program, suspect, subject, rebinds=how == "rebind" and not path))
+    reached = how == "mode" or path
+    name = f"{owner}.{subject.name}" if reached and len(set(files)) > 1 else subject.name
+    return Change(name, path, owner, how)
+
+
+def _owner(program: Program, suspect: Suspect, subject: Subject, *, rebinds: bool) -> str:
+    """The file of the module whose variable a subject is.
+
+    A variable that is imported is set where it was defined, by those who set it; what it holds is the same everywhere.
+    """
+    statements = statements_of(program.tree)
+    bound = {name for statement in statements for name in statement.binds}
+    own = bound - imported_names(statements) if rebinds else bound
+    writers = {path for path, _ in suspect.writers}
+    if subject.name in own or len(writers) != 1:
+        return program.path
+    return next(iter(writers))

@@ -1,0 +1,301 @@
+"""Expressions that compute another value from one, so that doing it again to the result gives a third."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import children, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from nonstrict.facts.scopes import FunctionNode
+
+#: Methods, and functions of torch, that give something else for their own result.
+CHANGING_METHODS = frozenset(
+    {"add", "add_", "append", "cos", "cumsum", "div", "div_", "exp", "exp_", "extend", "flip", "insert", "log", "mean"}
+    | {"mul", "mul_", "neg", "neg_", "permute", "pow", "pow_", "roll", "sigmoid", "sin", "softmax", "sqrt", "sqrt_"}
+    | {"square", "sub", "sub_", "sum", "t", "t_", "tanh", "transpose", "transpose_", "unsqueeze", "unsqueeze_"}
+)
+_CHANGING_FUNCTIONS = frozenset(
+    {"deg2rad", "rad2deg", "tan", "sinh", "cosh", "exp2", "expm1", "log1p", "log2", "log10", "gelu", "silu"}
+    | {"softplus", "rsqrt", "reciprocal", "logit", "erf", "cumprod", "rot90", "diff"}
+)
+#: What may undo a computation: the whole is the same for its own result (`(x + 7) // 8 * 8`, a wrapped angle).
+_SETTLING = frozenset(
+    {"abs", "argsort", "bool", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "fix", "floor", "fmod", "int", "max"}
+    | {"maximum", "min", "minimum", "nan_to_num", "normalize", "relu", "remainder", "round", "sign", "sort", "trunc"}
+    | {"unique", "where"}
+)
+_SETTLED_BY = (ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr)
+#: Functions that are called by a bare name and hand on what they are given.
+_PLAIN = frozenset({"tuple", "list", "float", "complex", "cat", "concat", "concatenate", "stack", "hstack", "vstack"})
+#: What gives the same values in another form.
+_CONVERTING = frozenset(
+    {"as_tensor", "asarray", "clone", "contiguous", "cpu", "cuda", "detach", "double", "float", "from_numpy", "half"}
+    | {"tensor", "to"}
+)
+_PARTING = frozenset({"unbind", "chunk", "split", "tensor_split"})
+_NEUTRAL: dict[type[ast.operator], int] = {ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.Pow: 1}
+_TORCH = frozenset({"torch", "F", "nn"})
+_MAX_DEPTH = 3
+
+
+class Guard(NamedTuple):
+    """A test that lets something happen, and how it has to come out; no test if it cannot be told."""
+
+    test: ast.expr | None
+    holds: bool
+
+
+class Called(NamedTuple):
+    """A function of the program that a call reaches, and which of its parameters the first argument becomes."""
+
+    function: FunctionNode
+    first: int
+
+
+class Subject(NamedTuple):
+    """What is looked for in an expression: whether a node is the value, and the names of its disjoint parts."""
+
+    is_it: Callable[[ast.AST], bool]
+    parts: frozenset[str]
+    called: Callable[[ast.Call], Called | None]
+    depth: int = 0
+
+    def is_direct(self, node: ast.AST) -> bool:
+        """Whether a node is the value, or a part of it."""
+        if isinstance(node, ast.Call) and last_name(node) in _CONVERTING:
+            of_it = isinstance(node.func, ast.Attribute) and self.is_direct(node.func.value)
+            return of_it or (bool(node.args) and self.is_direct(node.args[0]))
+        return self.is_it(node) or self._is_slice(node) or self._is_part(node)
+
+    def mentioned(self, node: ast.AST) -> bool:
+        """Whether an expression reads the value."""
+        return any(self.is_it(inner) or self._is_part(inner) for inner in walk(node))
+
+    def _names(self, node: ast.expr) -> set[str]:
+        return {inner.id for inner in walk(node) if isinstance(inner, ast.Name) and inner.id in self.parts}
+
+    def _is_slice(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Subscript) and self.is_it(node.value)
+
+    def _is_part(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.parts
+
+    def apart(self, left: ast.expr, right: ast.expr) -> bool:
+        """Whether two expressions surely read different parts of the value."""
+        whole = [node for side in (left, right) for node in walk(side) if self.is_it(node)]
+        if not whole:
+            return self._names(left).isdisjoint(self._names(right))
+        return self._is_slice(left) and self._is_slice(right) and _complementary(left, right)
+
+
+def _complementary(left: ast.expr, right: ast.expr) -> bool:
+    """Whether one of two subscripts ends where the other begins."""
+    slices = [_last_slice(node) for node in (left, right)]
+    for one, other in (slices, reversed(slices)):
+        if one is not None and other is not None and one.upper is not None and other.lower is not None:
+            first = one.lower is None and other.upper is None
+            if first and ast.dump(one.upper) == ast.dump(other.lower):
+                return True
+    return False
+
+
+def _last_slice(node: ast.expr) -> ast.Slice | None:
+    index = node.slice if isinstance(node, ast.Subscript) else None
+    if isinstance(index, ast.Tuple) and index.elts:
+        index = index.elts[-1]
+    return index if isinstance(index, ast.Slice) and index.step is None else None
+
+
+def computing(value: ast.AST, subject: Subject, guards: tuple[Guard, ...] = ()) -> Iterator[tuple[Guard, ...]]:
+    """The conditions under which an expression computes another value from a subject, each with the given ones."""
+    if isinstance(value, ast.IfExp):
+        yield from computing(value.body, subject, (*guards, *required(value.test)))
+        yield from computing(value.orelse, subject, (*guards, *excluded(value.test)))
+    elif isinstance(value, (ast.Lambda, ast.BoolOp, ast.Compare)):
+        return
+    elif isinstance(value, ast.BinOp):
+        yield from _operator(value, subject, guards)
+    elif isinstance(value, ast.Call):
+        yield from _call(value, subject, guards)
+    else:
+        negates = isinstance(value, ast.UnaryOp) and isinstance(value.op, (ast.USub, ast.Not, ast.Invert))
+        if isinstance(value, ast.UnaryOp) and negates and subject.is_direct(value.operand):
+            yield guards
+        for child in children(value):
+            yield from computing(child, subject, guards)
+
+
+def required(test: ast.expr) -> tuple[Guard, ...]:
+    """What has to hold for a test to hold, condition by condition."""
+    whole = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
+    parts = test.values if isinstance(test, ast.BoolOp) and whole else [test]
+    return tuple(Guard(part, holds=True) for part in parts)
+
+
+def excluded(test: ast.expr) -> tuple[Guard, ...]:
+    """What has to fail for a test to fail, condition by condition."""
+    whole = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
+    parts = test.values if isinstance(test, ast.BoolOp) and whole else [test]
+    return tuple(Guard(part, holds=False) for part in parts)
+
+
+def _operator(value: ast.BinOp, subject: Subject, guards: tuple[Guard, ...]) -> Iterator[tuple[Guard, ...]]:
+    if isinstance(value.op, _SETTLED_BY):
+        # Alone `x // 2` goes on halving; with more around it or in it, it rounds.
+        if isinstance(value.op, ast.FloorDiv) and subject.is_direct(value.left) and not subject.mentioned(value.right):
+            yield guards
+        return
+    if not any(isinstance(side, ast.BinOp) and isinstance(side.op, ast.FloorDiv) for side in (value.left, value.right)):
+        both = subject.mentioned(value.left) and subject.mentioned(value.right)
+        if both and not _mixes(value, subject):
+            return  # `x - x.mean()`, `x / x.norm()`: once it is done, it does nothing
+        if changes_by(value.op, value.left, value.right, subject):
+            yield guards
+        for side in (value.left, value.right):
+            yield from computing(side, subject, guards)
+
+
+def _mixes(value: ast.BinOp, subject: Subject) -> bool:
+    """Whether an operator joins several readings of a value so that its result is another one for its own result."""
+    direct = subject.is_direct(value.left) and subject.is_direct(value.right)
+    if direct and isinstance(value.op, (ast.Add, ast.MatMult)):
+        return True
+    if direct and subject.is_it(value.left) and subject.is_it(value.right):
+        return isinstance(value.op, (ast.Mult, ast.Pow))
+    return subject.apart(value.left, value.right)
+
+
+def changes_by(op: ast.operator, left: ast.expr, right: ast.expr, subject: Subject) -> bool:
+    """Whether an operator gives something else for its own result: `x * 2`, but not `x | 2`, `x * 1`, `x * mask`."""
+    if not (subject.is_direct(left) or subject.is_direct(right)) or isinstance(op, (ast.Mod, ast.BitAnd, ast.BitOr)):
+        return False
+    other = right if subject.is_direct(left) else left
+    if isinstance(other, ast.Constant) and other.value == _NEUTRAL.get(type(op), object()):
+        return False
+    masks = isinstance(other, ast.Compare) or any("mask" in last_name(node) for node in walk(other))
+    return not (isinstance(op, ast.Mult) and masks)
+
+
+def _call(value: ast.Call, subject: Subject, guards: tuple[Guard, ...]) -> Iterator[tuple[Guard, ...]]:
+    name = last_name(value)
+    if name in _SETTLING:
+        return
+    reached = subject.called(value) if subject.depth < _MAX_DEPTH else None
+    if reached is not None:
+        if _in_function(value, reached, subject):
+            yield guards
+        return
+    if name in CHANGING_METHODS:
+        parts = [*value.args, *([value.func.value] if isinstance(value.func, ast.Attribute) else [])]
+        if not _reduces_all(value, name) and changes_together(parts, subject):
+            yield guards
+    elif any(subject.is_direct(part) for part in _operand(value)):
+        yield guards
+    elif isinstance(value.func, ast.Name) and name not in _PLAIN:
+        return
+    for child in children(value):
+        yield from computing(child, subject, guards)
+
+
+def changes_together(parts: Sequence[ast.expr], subject: Subject) -> bool:
+    """Whether one of the operands of a call is the value, and no other reads it."""
+    direct = [part for part in parts if subject.is_direct(part)]
+    return len(direct) == 1 and not any(subject.mentioned(part) for part in parts if part is not direct[0])
+
+
+def _reduces_all(call: ast.Call, name: str) -> bool:
+    """Whether a sum or mean gives one number, or keeps its dimensions: again, it does nothing."""
+    if name not in ("sum", "mean"):
+        return False
+    of_torch = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in _TORCH
+    keeps = any(one.arg == "keepdim" for one in call.keywords)
+    return keeps or (len(call.args) <= int(of_torch) and not call.keywords)
+
+
+def _operand(call: ast.Call) -> list[ast.expr]:
+    """What a function or method that is known to belong to torch computes something else of."""
+    if not isinstance(call.func, ast.Attribute):
+        return []
+    root = call.func.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    of_torch = isinstance(root, ast.Name) and root.id in _TORCH
+    if call.func.attr == "pad" and of_torch and len(call.args) > 1 and _is_growth(call.args[1]):
+        return call.args[:1]
+    if call.func.attr not in _CHANGING_FUNCTIONS:
+        return []
+    return call.args[:1] if of_torch else [call.func.value]
+
+
+def _is_growth(widths: ast.expr) -> bool:
+    """Whether the widths of a padding are numbers, which do not depend on how large the tensor is already."""
+    numbers = widths.elts if isinstance(widths, (ast.Tuple, ast.List)) else []
+    values = [number.value for number in numbers if isinstance(number, ast.Constant)]
+    return len(values) == len(numbers) and any(values)
+
+
+# -- functions of the program ----------------------------------------------------------------------------------------
+
+
+def _in_function(call: ast.Call, reached: Called, subject: Subject) -> bool:
+    """Whether a function of the program, all of whose statements run, computes another value from an argument."""
+    given = [index for index, part in enumerate(call.args) if subject.is_direct(part)]
+    if len(given) != 1 or any(subject.mentioned(part) for part in call.args if part is not call.args[given[0]]):
+        return False
+    function = reached.function
+    parameters = [*function.args.posonlyargs, *function.args.args]
+    index = given[0] + reached.first
+    if index >= len(parameters):
+        return False
+    if isinstance(function, ast.Lambda):
+        inner = _parameter(parameters[index].arg, frozenset(), subject)
+        return any(not guards for guards in computing(function.body, inner))
+    *before, last = function.body
+    if not isinstance(last, ast.Return) or last.value is None:
+        return False
+    parts = _parts(before, parameters[index].arg)
+    if parts is None:
+        return False
+    inner = _parameter(parameters[index].arg, parts, subject)
+    return any(not guards for guards in computing(last.value, inner))
+
+
+def _parameter(name: str, parts: frozenset[str], subject: Subject) -> Subject:
+    def is_it(node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == name
+
+    return Subject(is_it, parts, subject.called, subject.depth + 1)
+
+
+def _parts(statements: Sequence[ast.stmt], name: str) -> frozenset[str] | None:
+    """The names of the parts that a parameter is taken apart into; None if more than that is done."""
+    found: set[str] = set()
+    for statement in statements:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            continue
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Tuple) or found:
+            return None
+        names = {element.id for element in target.elts if isinstance(element, ast.Name)}
+        if len(names) != len(target.elts) or name in names or not _takes_apart(statement.value, name):
+            return None
+        found |= names
+    return frozenset(found)
+
+
+def _takes_apart(value: ast.expr, name: str) -> bool:
+    """Whether an expression gives the disjoint parts of a parameter: itself, `x.unbind(-1)`, `(x[:2], x[2:])`."""
+    if isinstance(value, ast.Name):
+        return value.id == name
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _PARTING:
+        roots = [value.func.value, *value.args[:1]]
+        return any(isinstance(root, ast.Name) and root.id == name for root in roots)
+    if not isinstance(value, ast.Tuple) or len(value.elts) != 2:
+        return False
+    of_it = all(getattr(getattr(part, "value", None), "id", "") == name for part in value.elts)
+    return of_it and _complementary(value.elts[0], value.elts[1])

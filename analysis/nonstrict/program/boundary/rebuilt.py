@@ -1,0 +1,141 @@
+"""What is known of objects that torch makes anew: what their fields hold, and what their methods call."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts import fields
+from nonstrict.facts.computing import Called
+from nonstrict.facts.rerun import PRESENT, TENSOR
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+from nonstrict.program import classes
+from nonstrict.program.boundary import verdicts
+from nonstrict.program.values import TENSORS, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.program.definitions import Class
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.values import Value
+
+_MAX_DEPTH = 3
+_ANYTHING: object = object()
+_OPAQUE = frozenset({Kind.UNKNOWN, Kind.UNION})
+
+
+def objects(value: Value, cls: Class, depth: int = 0) -> Iterator[Value]:
+    """The objects of a class that a value is or holds."""
+    for one in value.alternatives():
+        if one.kind is Kind.OBJECT and one.ref is cls:
+            yield one
+        elif depth < _MAX_DEPTH:
+            for element in verdicts.elements(one):
+                yield from objects(element, cls, depth + 1)
+
+
+def known_fields(
+    body: MarkedBody, argument: Taken, cls: Class, declared: Mapping[str, ast.expr | None], reset: frozenset[str]
+) -> tuple[Mapping[str, object], ...]:
+    """What the fields of the objects hold when their constructor begins, for each call of it that is seen.
+
+    `declared` are the fields in their order with what they are set to. The fields `reset` have their defaults.
+    """
+    held = [one.heap.attributes for one in objects(argument.value, cls) if one.heap is not None]
+    kinds = {name: kind for name in declared if (kind := _kind_of([one.get(name) for one in held])) is not _ANYTHING}
+    default = _defaults(declared)
+    order = [name for name in declared if name not in reset]
+    return tuple(_given(call, order, default, kinds) for call in _constructions(body, argument, cls))
+
+
+def _constructions(body: MarkedBody, argument: Taken, cls: Class) -> Iterator[ast.Call]:
+    """The calls of a class in its own file, in that of the marked function and where the object is passed."""
+    paths = {cls.module.path, body.mark.path}
+    if argument.site is not None:
+        paths.add(argument.site.span.path)
+    for path in sorted(paths):
+        module = body.machine.project.module(path)
+        if module is None or cls.name not in module.source.code:
+            continue
+        chunks = (module.outline.node(chunk) for chunk in module.chunks_with({cls.name}))
+        for part in (module.outline.shell, *chunks):
+            for node in walk(part) if part is not None else ():
+                if isinstance(node, ast.Call) and last_name(node.func) == cls.name:
+                    yield node
+
+
+def _given(
+    call: ast.Call, order: Sequence[str], default: Mapping[str, object], kinds: Mapping[str, object]
+) -> Mapping[str, object]:
+    """What the fields of an object hold that a call makes."""
+    known = dict(default)
+    untold = any(isinstance(part, ast.Starred) for part in call.args) or any(one.arg is None for one in call.keywords)
+    arguments = dict(zip(order, call.args, strict=False)) | {one.arg or "": one.value for one in call.keywords}
+    for name in order if untold else arguments:
+        known.pop(name, None)
+        if name in kinds:
+            known[name] = kinds[name]
+        if not untold and isinstance(constant := arguments[name], ast.Constant):
+            known[name] = constant.value
+    return known
+
+
+def _kind_of(values: Sequence[Value | None]) -> object:
+    """What all of some values are."""
+    contents = [_content(value) if value is not None else _ANYTHING for value in values]
+    alike = bool(contents) and all(content is contents[0] for content in contents)
+    return contents[0] if alike else _ANYTHING
+
+
+def _content(value: Value) -> object:
+    if value.kind in _OPAQUE:
+        return _ANYTHING
+    if value.kind is Kind.NONE:
+        return None
+    return TENSOR if value.kind in TENSORS else PRESENT
+
+
+def _defaults(declared: Mapping[str, ast.expr | None]) -> dict[str, object]:
+    """The constants that fields are set to where the constructor is not given another value."""
+    found: dict[str, object] = {}
+    for name, value in declared.items():
+        given = value
+        if isinstance(value, ast.Call) and last_name(value) == "field":
+            given = next((one.value for one in value.keywords if one.arg == "default"), None)
+        if isinstance(given, ast.Constant):
+            found[name] = given.value
+    return found
+
+
+class Callees:
+    """The functions of the program that calls in the methods of a class reach."""
+
+    def __init__(self, machine: Machine, cls: Class) -> None:
+        self.machine = machine
+        self.cls = cls
+
+    def called(self, call: ast.Call) -> Called | None:
+        """The function that a call reaches; None if it is none of the program, or not known."""
+        root: ast.expr = call.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return None
+        if root.id == "self":
+            return self._method(last_name(call)) if getattr(call.func, "value", None) is root else None
+        if root.id not in self.cls.module.bindings:
+            return None
+        callee = self.machine.evaluate(self.machine.module_frame(self.cls.module), call.func)
+        return Called(callee.ref.node, 0) if callee.kind is Kind.FUNCTION else None
+
+    def _method(self, name: str) -> Called | None:
+        for base in classes.lineage(self.cls):
+            found = fields.method(base.node, name) if not isinstance(base, str) else None
+            if found is not None:
+                static = any(last_name(decorator) == "staticmethod" for decorator in found.decorator_list)
+                return Called(found, 0 if static else 1)
+        return None

@@ -1,0 +1,140 @@
+"""Conditions that what a body was given decides: the flag that a helper is called with, the type of an argument.
+
+Local variables only. A flag of a module is left open: it is there to be switched.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.memo import remembered
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+from nonstrict.program import classes
+from nonstrict.program.places import NOWHERE
+from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, TENSORS, Flag, Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nonstrict.program.frames import Frame
+
+#: Values of these kinds are of one type, whose instances are none of another of them.
+_TYPED = TENSORS | CONTAINERS | {Kind.STRING, Kind.NUMBER, Kind.BOOL, Kind.NONE, Kind.TUPLE}
+#: The types that are asked for, as they are called: what is no `list` may still be a `Sequence`.
+_NAMES = frozenset({"Tensor", "list", "dict", "set", "tuple", "str", "int", "float", "bool"})
+#: What is surely not None.
+_GIVEN = TENSORS | CALLABLES | CONTAINERS | {Kind.STRING, Kind.NUMBER, Kind.BOOL, Kind.TUPLE}
+_NUMBERS = frozenset({Kind.NUMBER, Kind.BOOL})
+
+
+def truth(frame: Frame, test: ast.expr) -> bool | None:
+    """Whether a condition holds; None where that is open."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        verdict = truth(frame, test.operand)
+        return None if verdict is None else not verdict
+    if isinstance(test, ast.BoolOp):
+        return of_parts(test, lambda part: truth(frame, part))
+    if isinstance(test, ast.Constant):
+        return bool(test.value)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        return _compared(frame, test.left, test.ops[0], test.comparators[0])
+    if isinstance(test, ast.Call):
+        return _of_type(frame, test)
+    held = _local(frame, test)
+    if held is None:
+        return None
+    return False if held.kind is Kind.NONE else bool(held.const) if held.const is not NO_CONSTANT else None
+
+
+def of_parts(test: ast.BoolOp, judge: Callable[[ast.expr], bool | None]) -> bool | None:
+    """Whether a conjunction or disjunction holds, by what is known of its parts."""
+    decisive = isinstance(test.op, ast.Or)
+    verdicts = [judge(part) for part in test.values]
+    if decisive in verdicts:
+        return decisive
+    return None if None in verdicts else not decisive
+
+
+def _local(frame: Frame, node: ast.expr) -> Value | None:
+    """What a local variable surely holds, or a literal."""
+    if isinstance(node, ast.Constant):
+        return frame.machine.evaluate(frame, node)
+    if not isinstance(node, ast.Name) or frame.scope is None or node.id not in frame.scope.local:
+        return None
+    around = frame.function.node if frame.function is not None else None
+    if around is None or node.id in remembered(around, "_nonstrict_rebound_inside", _rebound_inside):
+        return None
+    return frame.env.get(node.id)
+
+
+def _rebound_inside(function: ast.AST) -> frozenset[str]:
+    """The variables of a function that functions inside of it bind."""
+    return frozenset(name for node in walk(function) if isinstance(node, ast.Nonlocal) for name in node.names)
+
+
+def _compared(frame: Frame, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool | None:
+    """Comparisons of a local variable with None, or with a literal."""
+    one, other = _local(frame, left), _local(frame, right)
+    if one is None or other is None:
+        return None
+    if isinstance(operator, (ast.Is, ast.IsNot)):
+        if other.kind is not Kind.NONE or not (one.kind is Kind.NONE or _is_given(one)):
+            return None
+        return (one.kind is Kind.NONE) is isinstance(operator, ast.Is)
+    known = one.const is not NO_CONSTANT and other.const is not NO_CONSTANT
+    if not known or not isinstance(operator, (ast.Eq, ast.NotEq)):
+        return None
+    return (one.const == other.const) is isinstance(operator, ast.Eq)
+
+
+def _is_given(value: Value) -> bool:
+    return not _may_be_none(value) and all(member.kind in _GIVEN for member in value.alternatives())
+
+
+def _may_be_none(value: Value) -> bool:
+    return any(one.flags & Flag.OPTIONAL for one in (value, *value.alternatives()))
+
+
+# -- types --------------------------------------------------------------------------------------------------------
+
+
+def _of_type(frame: Frame, call: ast.Call) -> bool | None:
+    """`isinstance(x, torch.Tensor)`, `torch.is_tensor(x)` of a local variable."""
+    asks_tensor = ast.unparse(call.func) == "torch.is_tensor" and len(call.args) == 1
+    if not asks_tensor and not (getattr(call.func, "id", "") == "isinstance" and len(call.args) == 2):
+        return None
+    held = _local(frame, call.args[0])
+    if held is None or isinstance(call.args[0], ast.Constant):
+        return None
+    if asks_tensor:
+        verdicts = [_is_instance(held, Value(Kind.TENSOR, NOWHERE), "Tensor")]
+    else:
+        asked = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else [call.args[1]]
+        verdicts = [_is_instance(held, frame.machine.annotated(frame, one, NOWHERE), last_name(one)) for one in asked]
+    if True in verdicts:
+        return True
+    return None if None in verdicts else False
+
+
+def _is_instance(value: Value, asked: Value, name: str) -> bool | None:
+    """Whether all that a value may be is, or none of it is, of the type that is asked for by some name."""
+    verdicts = {_member_is_instance(member, asked, name) for member in value.alternatives()}
+    verdict = verdicts.pop() if len(verdicts) == 1 else None
+    return None if verdict and _may_be_none(value) else verdict
+
+
+def _member_is_instance(member: Value, asked: Value, name: str) -> bool | None:
+    if hasattr(asked.ref, "bases"):
+        return True if hasattr(member.ref, "bases") and asked.ref in classes.lineage(member.ref) else None
+    if member.kind not in _TYPED or asked.kind not in _TYPED or name not in _NAMES:
+        return None
+    if asked.kind in TENSORS:
+        whole = asked.ref is None and name == "Tensor"
+        return False if member.kind not in TENSORS else True if whole else None
+    if member.kind in TENSORS:
+        return False
+    if member.kind is not asked.kind:
+        return None if {member.kind, asked.kind} <= _NUMBERS else False
+    return True if name == asked.kind.value and name != "set" and member.ref is None else None

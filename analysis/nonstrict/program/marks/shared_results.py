@@ -1,0 +1,131 @@
+"""Results of a function that share memory with one another, as far as its text tells: `y, y[0]`, `x.chunk(2)`."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import own_scope
+from nonstrict.knowledge.operators import tensor_method, torch_function
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.knowledge.operators import Operator
+
+#: Views that are copies where the layout asks for one.
+_MAY_COPY = frozenset({"reshape", "flatten", "ravel", "contiguous", "to", "type", "type_as"})
+_VIEWS = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
+_INDICES = (ast.Constant, ast.Slice, ast.UnaryOp)
+_MAX_DEPTH = 8
+
+
+def sharing(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    """The returned expressions that share memory with another result, or hold results that share theirs.
+
+    Arguments and their views are left out: a result that shares memory with these is another matter.
+    """
+    memory = _Memory(function)
+    for node in own_scope(function):
+        if isinstance(node, ast.Return) and node.value is not None:
+            if isinstance(node.value, (ast.Tuple, ast.List)):
+                yield from memory.shared(node.value.elts)
+            elif memory.is_cut(node.value):
+                yield node.value
+
+
+class _Memory:
+    """What the expressions of one function are made of: names are followed that are bound once."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        nodes = list(own_scope(function))
+        self._bound = Counter(one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+        self._values: dict[str, ast.expr] = {}
+        self._parts: dict[str, ast.expr] = {}
+        for node in nodes:
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                target = node.targets[0]
+                if isinstance(target, ast.Name):
+                    self._values[target.id] = node.value
+                elif isinstance(target, (ast.Tuple, ast.List)):
+                    names = (part.id for part in target.elts if isinstance(part, ast.Name))
+                    self._parts.update(dict.fromkeys(names, node.value))
+
+    def shared(self, results: list[ast.expr]) -> Iterator[ast.expr]:
+        """Those of several results whose memory an earlier one has."""
+        seen: set[object] = set()
+        for result in results:
+            memory = self._of(result)
+            if memory is not None and memory in seen:
+                yield result
+            seen.add(memory)
+
+    def is_cut(self, node: ast.expr, depth: int = 0) -> bool:
+        """Whether an expression holds the pieces of one tensor: `list(y.unbind(0))`."""
+        if isinstance(node, ast.Name):
+            value = self._value(node)
+            return value is not None and depth < _MAX_DEPTH and self.is_cut(value, depth + 1)
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple") and len(node.args) == 1:
+            return self.is_cut(node.args[0], depth)
+        operator, _ = _called(node)
+        single = any(isinstance(one, ast.Constant) and one.value == 1 for one in node.args)
+        return operator is not None and operator.views and operator.returns == "tensors" and not single
+
+    def _of(self, node: ast.expr, depth: int = 0) -> object | None:
+        """What stands for the memory of a tensor; None where nothing is known."""
+        if depth > _MAX_DEPTH:
+            return None
+        if isinstance(node, ast.Name):
+            return self._of_name(node, depth)
+        if isinstance(node, ast.Subscript):
+            base = self._value(node.value) if isinstance(node.value, ast.Name) else node.value
+            if base is not None and self.is_cut(base):
+                return base
+            plain = all(isinstance(one, _INDICES) for one in _indices(node.slice))
+            return self._of(node.value, depth + 1) if plain and base is not None and _is_tensor(base) else None
+        if isinstance(node, ast.Attribute) and node.attr in _VIEWS:
+            return self._of(node.value, depth + 1)
+        if isinstance(node, ast.Call):
+            operator, operand = _called(node)
+            views = operator is not None and operator.views and operator.returns == "tensor"
+            kept = views and last_name(node) not in _MAY_COPY and operand is not None
+            return self._of(operand, depth + 1) if kept and operand is not None else None
+        return None
+
+    def _of_name(self, node: ast.Name, depth: int) -> object | None:
+        if self._bound[node.id] != 1:
+            return None
+        if node.id in self._parts:
+            value = self._parts[node.id]
+            return value if self.is_cut(value) else node.id
+        value = self._values.get(node.id)
+        if value is None:
+            return None
+        return self._of(value, depth + 1) or node.id
+
+    def _value(self, node: ast.Name) -> ast.expr | None:
+        return self._values.get(node.id) if self._bound[node.id] == 1 else None
+
+
+def _indices(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def _is_tensor(node: ast.expr) -> bool:
+    """Whether an expression makes one tensor: an operator of torch, or arithmetic."""
+    operator, _ = _called(node) if isinstance(node, ast.Call) else (None, None)
+    return isinstance(node, ast.BinOp) or (operator is not None and operator.returns == "tensor")
+
+
+def _called(node: ast.Call) -> tuple[Operator | None, ast.expr | None]:
+    """The operator of torch that is called, and what it is called on."""
+    function = node.func
+    if not isinstance(function, ast.Attribute):
+        return None, None
+    if isinstance(function.value, ast.Name) and function.value.id == "torch":
+        return torch_function(f"torch.{function.attr}"), next(iter(node.args), None)
+    return tensor_method(function.attr), function.value

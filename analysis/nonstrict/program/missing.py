@@ -1,0 +1,50 @@
+"""What a `defaultdict` makes for a key that it does not hold."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.effects import call_result
+from nonstrict.program.effects import Summary
+from nonstrict.program.frames import Frame
+from nonstrict.program.places import FRESH
+from nonstrict.program.values import CONTAINERS, Heap, Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Typed = Callable[[str, str, Sequence[Value]], Value]
+
+#: Entries that are known by their factory; tensors among them would be made when they are first asked for.
+_PLAIN = CONTAINERS | {Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.OBJECT}
+
+
+def made_by(frame: Frame, factory: Value, typed: Typed) -> Value | None:
+    """The entry that a factory makes: a type, a class of the program, or a lambda that makes one."""
+    found: Value | None = None
+    if factory.kind is Kind.EXTERNAL and (result := call_result(factory.ref)) is not None:
+        found = typed(result, factory.ref, ())
+    elif factory.kind is Kind.CLASS:
+        found = _instance(frame, factory)
+    elif factory.kind is Kind.FUNCTION and isinstance(factory.ref.node, ast.Lambda):
+        found = _of_lambda(frame, factory)
+    return found if found is not None and found.kind in _PLAIN else None
+
+
+def _instance(frame: Frame, factory: Value) -> Value:
+    """An instance of its own: nothing is to be stored in what stands for all instances of a class."""
+    instance = frame.machine.instance_at(factory.ref, FRESH)
+    made = Heap()
+    if instance.heap is not None:
+        made.attributes = dict(instance.heap.attributes)
+        made.open = instance.heap.open
+    return instance._replace(heap=made)
+
+
+def _of_lambda(frame: Frame, factory: Value) -> Value:
+    """What `lambda: []` makes; anything that it does besides is done when it is called."""
+    function = factory.ref
+    outside = Frame(frame.machine, function.module, function.offset, Summary(function.qualname), static=True)
+    outside.function = function
+    return frame.machine.evaluate(outside, function.node.body)
