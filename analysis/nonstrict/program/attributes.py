@@ -57,6 +57,8 @@ _RESULT_FIELDS = frozenset({"values", "indices"})
 _HOLDERS = CONTAINERS | {Kind.TUPLE, Kind.OBJECT, Kind.INSTANCE}
 #: Bases that give an object no members of their own.
 _EMPTY_BASES = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})
+#: What may hold a table that is filled while the program is imported.
+_REGISTRIES = frozenset({Kind.OBJECT, Kind.CLASS})
 _POINTER_ATTRIBUTES = frozenset({"__cuda_array_interface__", "__array_interface__"})
 
 
@@ -74,6 +76,8 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     if handler is None:
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
     found = handler(frame, node, base, name)
+    if base.kind in _REGISTRIES and not frame.static and hasattr(base.ref, "bases"):
+        registries.fill(frame.machine, found, base)
     if base.pending and base.kind not in TENSORS:
         return found.with_pending(found.pending | base.pending)
     return found

@@ -1,63 +1,140 @@
-"""Containers that decorators fill: `@register("gelu")` puts the function below it into a table of its module.
+"""Containers that a program fills while it is imported, by decorators, by calls and by stores.
 
-A table is looked into when code asks for what it holds; by then whatever is imported has been put in.
+`@register("gelu")` puts the function below it into a table of its module, and so do `register("gelu", gelu)` and
+`TABLE.update(gelu=gelu)` outside functions. A table is looked into when code asks for what it holds; by then whatever
+is imported has been put in.
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.targets import last_name
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
     from nonstrict.program.values import Value
 
 _TABLES = frozenset({Kind.DICT, Kind.LIST})
-_STORES = ("[", ".append(", ".setdefault(", ".update(")
+_CHANGING = ("append", "extend", "insert", "setdefault", "update")
+_STORES = ("[", *(f".{method}(" for method in _CHANGING))
 #: More entries tell nothing new.
 _MAX_ENTRIES = 40
 
 
-def fill(machine: Machine, table: Value) -> None:
-    """Evaluate the functions and classes that decorators put into a table that a top-level name holds, once."""
+class _Ways(NamedTuple):
+    """What puts entries into a table: the functions and methods that store there, and the names that lead to them."""
+
+    storing: frozenset[str] = frozenset()
+    leading: frozenset[str] = frozenset()
+
+
+def fill(machine: Machine, table: Value, holder: Value | None = None) -> None:
+    """Evaluate what puts something into a table that a top-level name holds, once.
+
+    `holder` is the object or class whose attribute the table is, where it is one.
+    """
     place = table.place
     if table.kind not in _TABLES or place.origin is not Origin.GLOBAL or place in machine.filled:
         return
     machine.filled.add(place)
     module = machine.project.module(place.owner)
-    decorators = _decorators(module, place.name) if module is not None else set[str]()
-    if module is None or not decorators:
+    if module is None or len(place.path) != (0 if holder is None else 1):
         return
-    modules = [module, *(use.module for word in decorators for use in machine.elsewhere.users(module, word))]
-    for user in dict.fromkeys(modules):
-        for entry in list(_decorated(user, decorators))[:_MAX_ENTRIES]:
-            machine.global_value(user, entry)
+    key = place.path[0][1:] if place.path else place.name
+    ways = _ways(module, key) if holder is None else _own_ways(holder.ref, key, place.name)
+    _enter(machine, module, ways.storing, key)
+    for word in sorted(ways.leading):
+        for use in machine.elsewhere.users(module, word):
+            _enter(machine, use.module, ways.storing, key)
 
 
-def _decorators(module: Module, name: str) -> set[str]:
-    """The functions of a module that store in a table, and may be decorators: they define or return a function."""
-    code = module.source.code
-    if not any(f"{name}{how}" in code for how in _STORES):
-        return set()  # most tables: a look at the text is cheaper than a pattern of their own
+def _enter(machine: Machine, module: Module, storing: frozenset[str], table: str) -> None:
+    """Evaluate the definitions of a module that are decorated by what stores in a table, and its own statements."""
+    if storing:
+        for entry in list(_decorated(module, storing))[:_MAX_ENTRIES]:
+            machine.global_value(module, entry)
+    if not any(True for _ in module.outside(storing | {table})):
+        return
+    frame = machine.module_frame(module)
+    for statement in [one for one in module.outline.shell.body if _puts(one, storing, table)][:_MAX_ENTRIES]:
+        saved = dict(frame.env)
+        machine.execute(frame, [statement])
+        frame.env, frame.done = saved, False
+
+
+def _puts(statement: ast.stmt, storing: frozenset[str], table: str) -> bool:
+    """Whether a statement outside functions calls what stores in a table, or stores there itself."""
+    if isinstance(statement, ast.For):
+        return any(_puts(inner, storing, table) for inner in statement.body)
+    if isinstance(statement, ast.Assign):
+        return any(isinstance(to, ast.Subscript) and last_name(to.value) == table for to in statement.targets)
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    called = statement.value.func
+    changes = isinstance(called, ast.Attribute) and called.attr in _CHANGING and last_name(called.value) == table
+    return changes or last_name(called) in storing
+
+
+def _ways(module: Module, table: str) -> _Ways:
+    """What stores in a table that is a top-level name of a module."""
+    stored = _stores(module.source.code, table)
+    if stored is None:
+        return _Ways()
+    chunks = [chunk for chunk in module.chunks_with({table}) if stored.search(chunk.text)]
+    storing, leading = set[str](), set[str]()
+    for chunk in chunks:
+        leading.add(chunk.name)
+        if chunk.is_class:
+            storing |= _methods(module.outline.node(chunk), chunk.text, stored)
+            leading |= module.assigned_from.get(chunk.name, set())
+        else:
+            storing.add(chunk.name)
+    return _Ways(frozenset(storing), frozenset(leading))
+
+
+def _own_ways(cls: Class, table: str, holder: str) -> _Ways:
+    """What stores in a table that is an attribute of a class or of its instances; `holder` is a name of one."""
+    chunks = (chunk for chunk in cls.module.chunks_with({cls.name}) if chunk.is_class and chunk.name == cls.name)
+    chunk = next(chunks, None)
+    stored = _stores(chunk.text, table) if chunk is not None else None
+    if chunk is None or stored is None:
+        return _Ways()
+    return _Ways(frozenset(_methods(cls.node, chunk.text, stored)), frozenset({cls.name, holder}))
+
+
+def _stores(code: str, table: str) -> re.Pattern[str] | None:
+    """What a store in a table looks like inside of definitions; None if there is none."""
+    if not any(f"{table}{how}" in code for how in _STORES):
+        return None  # most tables: a look at the text is cheaper than a pattern of their own
+    changing = "|".join(_CHANGING)
     stored = re.compile(
-        rf"^[ \t]+{re.escape(name)}(?:\[[^\n]*\]\s*=[^=]|\.(?:append|setdefault|update)\()", re.MULTILINE
+        rf"^[ \t]+(?:\w+\.)*{re.escape(table)}(?:\[[^\n]*\]\s*=[^=]|\.(?:{changing})\()", re.MULTILINE
     )
-    if not stored.search(code):
-        return set()
+    return stored if stored.search(code) else None
+
+
+def _methods(node: ast.AST | None, text: str, stored: re.Pattern[str]) -> set[str]:
+    """The methods of a class in which a table is stored in."""
+    lines = text.split("\n")
     return {
-        chunk.name
-        for chunk in module.chunks_with({name})
-        if not chunk.is_class and stored.search(chunk.text) and re.search(r"\breturn\b", chunk.text)
+        method.name
+        for method in getattr(node, "body", ())
+        if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and not (method.name.startswith("__") and method.name.endswith("__"))
+        and stored.search("\n".join(lines[method.lineno - 1 : method.end_lineno]))
     }
 
 
-def _decorated(module: Module, decorators: set[str]) -> Iterator[str]:
+def _decorated(module: Module, decorators: frozenset[str]) -> Iterator[str]:
     words = "|".join(map(re.escape, sorted(decorators)))
     above = re.compile(rf"^@(?:\w+\.)*(?:{words})\b", re.MULTILINE)
     for chunk in module.chunks_with(decorators):
