@@ -116,9 +116,7 @@ def _stores(code: str, table: str) -> re.Pattern[str] | None:
     if not any(f"{table}{how}" in code for how in _STORES):
         return None  # most tables: a look at the text is cheaper than a pattern of their own
     changing = "|".join(_CHANGING)
-    stored = re.compile(
-        rf"^[ \t]+(?:\w+\.)*{re.escape(table)}(?:\[[^\n]*\]\s*=[^=]|\.(?:{changing})\()", re.MULTILINE
-    )
+    stored = re.compile(rf"^[ \t]+(?:\w+\.)*{re.escape(table)}(?:\[[^\n]*\]\s*=[^=]|\.(?:{changing})\()", re.MULTILINE)
     return stored if stored.search(code) else None
 
 
