@@ -30,10 +30,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, help="the data file to write")
     parser.add_argument("--page", type=Path, default=ROOT / "docs/graph-breaks.md")
-    parser.add_argument("--only", nargs="+", metavar="KEY", help="measure these keys; writes no page")
+    parser.add_argument("--only", nargs="+", metavar="KEY", help="measure these keys, for --output; writes no page")
     parser.add_argument("--changes", action="store_true", help="write only what differs from the table; no page")
     parser.add_argument("--processes", type=int, help="how many at a time; as many as processors by default")
     options = parser.parse_args()
+    if options.only and options.output is None:
+        parser.error("--only would replace the whole table: say --output FILE")
     constructs = read_constructs()
     constructs += swept({construct.key for construct in constructs})
     if options.only:

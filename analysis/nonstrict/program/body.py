@@ -74,6 +74,7 @@ class MarkedBody:
         self._arguments = bound
         frame.env.update(bound)
         invoke.run(self.machine, frame)
+        self._run_around(frame, function)
         self._run_overrides(function, summary)
         if function.cached_at is not None:
             invoke.leak_from_cache(frame, function, summary)
@@ -90,6 +91,9 @@ class MarkedBody:
             region=self.marker == "compiled",
             opaque=self.mark.operator is not None,
         )
+
+    def _run_around(self, frame: Frame, function: Function) -> None:
+        """What runs before and after the body, traced with it."""
 
     def _run_overrides(self, function: Function, summary: Summary) -> None:
         """What the method does for objects of subclasses that override what it calls."""

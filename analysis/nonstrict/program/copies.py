@@ -64,7 +64,7 @@ def _object(frame: Frame, node: ast.AST, given: Value) -> Value:
     made = Heap()
     if known is not None:
         made.element, made.items, made.loose = known.element, dict(known.items), known.loose
-        made.hooks, made.inner = list(known.hooks), list(known.inner)
+        made.hooks, made.backward, made.inner = list(known.hooks), list(known.backward), list(known.inner)
         made.open, made.unsure = known.open, known.unsure
         for name, value in known.attributes.items():
             made.attributes[name] = _attribute(given, name, value)

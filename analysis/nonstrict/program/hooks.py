@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts import hooks as facts
 from nonstrict.program import classes, externals
 from nonstrict.program.places import NOWHERE, Origin, Place
-from nonstrict.program.values import UNKNOWN, Heap, Kind, Value
+from nonstrict.program.regions import breaks
+from nonstrict.program.values import UNKNOWN, Heap, Kind, Value, container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +21,9 @@ _HOOKS = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL})
 #: Bases of everything: to ask for them asks nothing.
 _ANY_MODULE = "torch.nn.Module"
 _MAX_DEPTH = 6
+#: What a hook is given at most, if it asks for no keywords, and what it is told of a module's arguments.
+_GIVEN = 3
+_INPUTS = container(Kind.TUPLE, Value(Kind.TENSOR))
 
 
 class Members(Heap):
@@ -42,13 +46,13 @@ def member(frame: Frame, module: Value, name: str) -> Value | None:
     return Value(Kind.MODULE, NOWHERE, _ANY_MODULE, heap=Members(module, deep=facts.MODULES_IN[name]))
 
 
-def register(frame: Frame, node: ast.AST, receiver: Value, positional: Sequence[Value]) -> None:
+def register(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value]) -> None:
     """A hook is registered on a tensor or module: it runs now and then, and what it does is done while tracing."""
     for value in positional:
         if value.kind not in _HOOKS:
             continue
         if receiver.heap is not None and frame.static:
-            _keep(frame, node, receiver, value)
+            _keep(frame, node, receiver, value, backward="backward" in name)
         else:
             of_module = receiver.kind is Kind.MODULE
             arguments = [receiver, UNKNOWN, Value(Kind.TENSOR)] if of_module else [Value(Kind.TENSOR)]
@@ -60,11 +64,39 @@ def run(frame: Frame, node: ast.AST, module: Value) -> None:
     heap = module.heap
     if heap is None:
         return
-    for hook in list(heap.hooks):
+    if frame.region:
+        _traced(frame, node, module)
+        return
+    for hook in [*heap.hooks, *heap.backward]:
         externals.run_deferred(frame, node, _outside(hook), "hook", [module, UNKNOWN, Value(Kind.TENSOR)])
     part = Value(Kind.MODULE, NOWHERE, _ANY_MODULE)
     for hook in list(heap.inner):
         externals.run_deferred(frame, node, _outside(hook), "hook", [part, UNKNOWN, Value(Kind.TENSOR)])
+
+
+def _traced(frame: Frame, node: ast.AST, module: Value) -> None:
+    """In a region Dynamo traces the hooks of the modules that are called, and refuses those of backward passes."""
+    run_around(frame, node, module)
+    if module.heap is not None and module.heap.backward:
+        breaks.statement(frame, node, "module-backward-hook")
+
+
+def run_around(frame: Frame, node: ast.AST, module: Value) -> None:
+    """What is registered to run before and after `forward` is traced as a part of it."""
+    output = Value(Kind.TENSOR) if isinstance(module.ref, str) else UNKNOWN
+    for hook in list(module.heap.hooks) if module.heap is not None else ():
+        frame.machine.call(frame, node, _outside(hook), [module, _INPUTS, output][: _taken(hook)], {})
+
+
+def _taken(hook: Value) -> int:
+    """How many arguments a hook takes: the module, what it is called with, and what it returned."""
+    if hook.kind not in (Kind.FUNCTION, Kind.BOUND):
+        return _GIVEN
+    function = hook.ref if hook.kind is Kind.FUNCTION else hook.ref[1]
+    declared = function.node.args
+    if declared.vararg is not None:
+        return _GIVEN
+    return len([*declared.posonlyargs, *declared.args]) - (hook.kind is Kind.BOUND)
 
 
 def run_inside(frame: Frame, node: ast.AST, sequence: Value) -> None:
@@ -82,19 +114,19 @@ def _outside(hook: Value) -> Value:
     return hook._replace(ref=(hook.ref[0].at(Place(Origin.RECEIVER, "", "self")), hook.ref[1]))
 
 
-def _keep(frame: Frame, node: ast.AST, receiver: Value, hook: Value) -> None:
+def _keep(frame: Frame, node: ast.AST, receiver: Value, hook: Value, *, backward: bool) -> None:
     heap = receiver.heap
     if heap is None or not _stays(frame, node):
         return
     if not isinstance(heap, Members):
-        _add(heap.hooks, hook)
+        _add(heap.backward if backward else heap.hooks, hook)
         return
     chosen = list(_chosen(frame, node, heap)) if _is_clear(frame, node) else None
     if chosen is None and heap.root.heap is not None:
         _add(heap.root.heap.inner, hook)
     for module in chosen or ():
         if module.heap is not None:
-            _add(module.heap.hooks, hook)
+            _add(module.heap.backward if backward else module.heap.hooks, hook)
 
 
 def _add(hooks: list[Value], hook: Value) -> None:

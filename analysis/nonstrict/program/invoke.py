@@ -117,6 +117,9 @@ def _marked(frame: Frame, node: ast.AST, callee: Value, positional: list[Value],
 def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """An object or module of the program is called."""
     if callee.kind is Kind.MODULE:
+        if frame.region and callee.flags & Flag.DISABLED:
+            breaks.emit(frame, node, breaks.DISABLED_MODULE)
+            return UNKNOWN
         frame.consume(node, callee)
         hooks.run(frame, node, callee)
     if isinstance(callee.ref, str) or callee.ref is None:

@@ -153,7 +153,7 @@ def _tensor(
     if name == "backward":
         return _backward(frame, node, receiver)
     if name in _HOOKS:
-        hooks.register(frame, node, receiver, positional)
+        hooks.register(frame, node, receiver, name, positional)
         return UNKNOWN
     if name in ("apply_", "map_") and positional:
         frame.machine.call(frame, node, positional[0], [NUMBER], {})
@@ -249,7 +249,7 @@ def _module(
         _register(module, name, positional, keywords)
         return UNKNOWN
     if name in _HOOKS:
-        hooks.register(frame, node, module, positional)
+        hooks.register(frame, node, module, name, positional)
         return UNKNOWN
     if (done := reflection.inherited(frame, node, module, name, positional)) is not None:
         return done

@@ -72,6 +72,7 @@ class Flag:
     GIVEN = 4096  # parameter of which a condition says that it is not None
     MAYBE = 8192  # argument tensor, or view of one, that may be one made here instead
     OPTIONAL = 16384  # parameter that may be None, as its annotation or its default says
+    DISABLED = 32768  # module that `torch.compiler.disable` keeps out of compiled code
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 
@@ -82,14 +83,15 @@ class Heap:
     Weakly updated: values are joined, never removed.
     """
 
-    __slots__ = ("attributes", "element", "hooks", "inner", "items", "loose", "missing", "open", "unsure")
+    __slots__ = ("attributes", "backward", "element", "hooks", "inner", "items", "loose", "missing", "open", "unsure")
 
     def __init__(self) -> None:
         self.element: Value | None = None
         self.items: dict[Any, Value] = {}
         self.loose: Value | None = None
         self.attributes: dict[str, Value] = {}
-        self.hooks: list[Value] = []
+        self.hooks: list[Value] = []  # of a module, run when it is called
+        self.backward: list[Value] = []  # of a module, run in the backward pass
         self.inner: list[Value] = []  # hooks of modules in this one, not known which
         self.open = False  # content was stored that is not known
         self.missing: Value | None = None  # what a `defaultdict` makes for a key that it does not hold
@@ -283,7 +285,16 @@ def _alike(left: Value, right: Value) -> bool:
     one, other = left.heap, right.heap
     if left.kind is not Kind.MODULE or not isinstance(left.ref, str) or one is None or other is None:
         return False
-    plain = not (one.items or other.items or one.hooks or other.hooks or one.attributes or other.attributes)
+    plain = not (
+        one.items
+        or other.items
+        or one.hooks
+        or other.hooks
+        or one.backward
+        or other.backward
+        or one.attributes
+        or other.attributes
+    )
     return plain and one.element is other.element is None and one.open == other.open
 
 

@@ -23,6 +23,8 @@ _RECURRENT = (
 _BRANCH = "return from both branches what is to change, and change it after `torch.cond`"
 #: Advice for constructs that are no plain call, by key.
 _STATEMENTS = {
+    "disabled-call:module": "call it before or after the compiled function, or compile it with the rest",
+    "stmt:module-backward-hook": "call the module outside the region; hooks of the compiled module itself run outside",
     "disabled-call": "call it before or after the compiled function, or replace `disable` by `nonstrict_trace` if the "
     "function is pure",
     "stmt:raise": "raise outside the region, or remove the call of a function that always raises",

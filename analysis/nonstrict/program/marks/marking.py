@@ -14,7 +14,7 @@ from nonstrict.program import classes, generics
 from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import NONE, UNKNOWN, Heap, Kind, Value, join
+from nonstrict.program.values import NONE, UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,7 +96,9 @@ def note_region(frame: Frame, node: ast.AST, name: str, target: Value, keywords:
 
 
 def _disabled(frame: Frame, target: Value) -> Value:
-    """A function as `torch.compiler.disable` returns it: the same, but no region traces it."""
+    """A function or module as `torch.compiler.disable` returns it: the same, but no region traces it."""
+    if target.kind is Kind.MODULE:
+        return target._replace(flags=target.flags | Flag.DISABLED)
     if target.kind is not Kind.FUNCTION or "disabled" in target.ref.traits:
         return target
     functions = frame.machine.disabled

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 #: Key of the construct "a function that `torch.compiler.disable` keeps out of compiled code is called".
 DISABLED = "disabled-call"
+DISABLED_MODULE = "disabled-call:module"
 #: Key of what is traced, and yields something else than in plain Python: `3 in lengths.tolist()`.
 NEVER_FOUND = "wrong:membership-tolist"
 #: Prefix of the constructs of NST702: compiled code outside torch and the standard library.

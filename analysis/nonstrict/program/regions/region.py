@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.program import hooks
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import Event
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from nonstrict.program.definitions import Function, Region
     from nonstrict.program.effects import Observed
+    from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.values import Value
 
@@ -65,6 +67,11 @@ class CompiledRegion(MarkedBody):
         if bound.kind not in (Kind.MODULE, Kind.OBJECT):
             return bound if target.kind is Kind.BOUND and bound.kind is Kind.CLASS else None
         return bound.at(Place(Origin.ARGUMENT, "", "self"))
+
+    def _run_around(self, frame: Frame, function: Function) -> None:
+        """The hooks of a compiled module; one whose method is compiled is not called, so that they do not run."""
+        if self.mark.target.kind is Kind.MODULE:
+            hooks.run_around(frame, function.node, self.mark.target)
 
     def _seen(self, function: Function) -> dict[str, Value]:
         return callers.passed_to(self.machine, function)
