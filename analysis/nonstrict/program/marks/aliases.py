@@ -29,6 +29,9 @@ _REGISTERING = frozenset({"impl", "custom_op", "triton_op"})
 _REGISTERED = re.compile(r"^[ \t]+[^#\n]*\b(?:impl|custom_op|triton_op)\(", re.MULTILINE)
 #: Words of markers that are no business of what stores or returns a function: they trace or compile it.
 _AT_ONCE = frozenset(name.rpartition(".")[2] for name in MARKERS) - WRAPPABLE
+#: What a class may compile that it is given, and where it says that the graph must not break.
+_COMPILING = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
+_WHOLE = re.compile(r"\bfullgraph\s*=\s*True\b|[\"']fullgraph[\"']")
 #: What traces a function at once and returns the graph, and what a function that does so later contains.
 _TRACERS = frozenset({"make_fx", "aot_function"})
 _NESTED = re.compile(r"^[ \t]+(?:async[ \t]+)?def[ \t]", re.MULTILINE)
@@ -95,6 +98,11 @@ def _of_class(module: Module, chunk: Chunk, names: AbstractSet[str]) -> set[str]
     if _may_apply(module, chunk, marking):
         node = module.outline.glimpse(chunk)
         found |= wrappers.marking_members(node, marking) if isinstance(node, ast.ClassDef) else set[str]()
+    compiling = names & _COMPILING if _WHOLE.search(chunk.text) else frozenset[str]()
+    if _may_apply(module, chunk, compiling):
+        # By its own name alone: every other class has a method called `prepare` or `setup`.
+        node = module.outline.glimpse(chunk)
+        found |= {chunk.name} & (wrappers.marking_members(node, compiling) if isinstance(node, ast.ClassDef) else set())
     return found
 
 

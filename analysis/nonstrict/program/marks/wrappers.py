@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Path = (ast.Name, ast.Attribute)
 #: Methods that put an argument into a container.
 _STORING = frozenset({"append", "add", "insert", "setdefault", "__setitem__"})
 
@@ -114,12 +115,21 @@ def _marks_given(value: ast.expr, words: AbstractSet[str], given: AbstractSet[st
     if not isinstance(value, ast.Call) or last_name(value) not in words:
         return False
     arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
-    return any(isinstance(argument, ast.Name) and argument.id in given for argument in arguments)
+    return any(_spelled(argument) in given for argument in arguments)
 
 
 def _given(node: ast.AST) -> set[str]:
-    """The parameters of a function and of those inside it."""
-    return {inner.arg for inner in walk(node) if isinstance(inner, ast.arg)}
+    """The parameters of a function and of those inside it, and the attributes that it sets to one of them."""
+    names = {inner.arg for inner in walk(node) if isinstance(inner, ast.arg)}
+    stores = [inner for inner in walk(node) if isinstance(inner, ast.Assign) and _spelled(inner.value) in names]
+    return names | {_spelled(target) for store in stores for target in store.targets if isinstance(target, _Path)}
+
+
+def _spelled(node: ast.expr) -> str:
+    """A name, or an attribute of one, as it is written; "" for anything else."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _stored(node: ast.AST) -> list[ast.expr]:
