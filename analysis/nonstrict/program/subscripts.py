@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+import functools
+from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.steps import member_of
 from nonstrict.program import attributes, classes, namespaces
@@ -26,6 +27,9 @@ from nonstrict.program.values import (
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
+
+_SEQUENCES = frozenset({Kind.LIST, Kind.TUPLE})
+_LAYERS = frozenset({"ModuleList", "Sequential"})
 
 
 def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
@@ -99,9 +103,11 @@ def _element_at(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
         breaks.selected(frame, node, base, index)
         if base.kind is Kind.DICT and index.const is NO_CONSTANT:
             index = index._replace(const=dispatch.key(frame, node.slice))
-    if index.kind is Kind.SETTING and base.kind in (Kind.LIST, Kind.TUPLE):
+    if isinstance(node.slice, ast.Slice) and (base.kind in _SEQUENCES or _is_layers(base)):
+        return sliced(base, node.slice)
+    if index.kind is Kind.SETTING and base.kind in _SEQUENCES:
         return copied(base)
-    if index.is_tensor and base.kind in (Kind.LIST, Kind.TUPLE) and not index.flags & Flag.LITERAL and not frame.region:
+    if index.is_tensor and base.kind in _SEQUENCES and not index.flags & Flag.LITERAL and not frame.region:
         frame.emit(Event.ESCAPE, node, index.place, index, "using a tensor as a Python integer")
     found = heap.load(index.const)
     if base.place.origin is Origin.GLOBAL and not base.place.path and (found is None or found.kind is Kind.MARKED):
@@ -133,6 +139,45 @@ def copied(base: Value) -> Value:
             made.element = relocated(made.element, base.place.step("[]"))
             made.items = {key: relocated(item, base.place.step(f"[{key!r}]")) for key, item in made.items.items()}
     return Value(base.kind, FRESH, heap=made, pending=base.pending)
+
+
+def sliced(base: Value, bounds: ast.Slice) -> Value:
+    """A part of a sequence: with its entries where they are known one by one, else any of them anywhere."""
+    part = copied(base) if base.kind in _SEQUENCES else base._replace(heap=_same(base.heap))
+    if part.heap is None:
+        return part
+    entries = part.heap.items
+    known = part.heap.loose is None and not part.heap.unsure and list(entries) == list(range(len(entries)))
+    limits = [_number(bound) for bound in (bounds.lower, bounds.upper, bounds.step)]
+    part.heap.items = {}
+    if known and entries and NO_CONSTANT not in limits and limits[2] != 0:
+        part.heap.items = dict(enumerate(list(entries.values())[slice(*limits)]))
+        part.heap.element = functools.reduce(join, part.heap.items.values(), None)
+    return part
+
+
+def _same(heap: Heap | None) -> Heap | None:
+    """What holds the same entries."""
+    if heap is None:
+        return None
+    made = Heap()
+    made.items, made.loose, made.element, made.unsure = dict(heap.items), heap.loose, heap.element, heap.unsure
+    return made
+
+
+def _is_layers(base: Value) -> bool:
+    """Whether a value is a sequence of layers, parts of which are such sequences."""
+    return base.kind is Kind.MODULE and isinstance(base.ref, str) and base.ref.rpartition(".")[2] in _LAYERS
+
+
+def _number(bound: ast.expr | None) -> Any:
+    """The number that bounds a slice, or None where none is written; `NO_CONSTANT` where it is not known."""
+    sign = 1
+    if isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub):
+        bound, sign = bound.operand, -1
+    if bound is None or (isinstance(bound, ast.Constant) and bound.value is None):
+        return None
+    return sign * bound.value if isinstance(bound, ast.Constant) and isinstance(bound.value, int) else NO_CONSTANT
 
 
 def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
