@@ -347,3 +347,23 @@ def test_only_nonstrict_functions_take_modules(tmp_path: Path):
         HEAD + "layer = nn.Linear(3, 3)\n\n\n@torch._dynamo.allow_in_graph\ndef g(x):\n    return layer(x)\n" + REGION
     )
     assert mended(tmp_path, {"a.py": text}, {"NST103"}).titles == []
+
+
+def test_names_of_one_tensor_that_may_come_apart(tmp_path: Path):
+    files = {
+        "weights.py": "import torch\n\nW = torch.ones(2)\n",
+        "helpers.py": "import weights\n\n\ndef shift(x):\n    return x + weights.W\n",
+        "ops.py": (
+            "import torch\nfrom helpers import shift\nfrom weights import W\n\n\n"
+            "@torch._dynamo.nonstrict_trace\ndef g(x):\n    return shift(x) * W\n"
+        ),
+        "main.py": (
+            "import torch\nimport weights\nfrom ops import g\n\n\n@torch.compile(fullgraph=True)\ndef f(x):\n"
+            "    return g(x)\n\n\nweights.W = torch.zeros(2)\nprint(f(torch.ones(2)))\n"
+        ),
+    }
+    done = mended(tmp_path, files, {"NST101"})
+    assert done.files["helpers.py"].endswith("def shift(x, given_W):\n    return x + given_W\n")
+    assert done.files["ops.py"].endswith("def g(x, given_W, W):\n    return shift(x, given_W) * W\n")
+    assert "return g(x, weights.W, ops.W)" in done.files["main.py"]
+    assert "NST101" not in done.after

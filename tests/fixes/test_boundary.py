@@ -421,3 +421,11 @@ def test_a_constant_is_made_outside(tmp_path: Path):
     after = text.replace("@torch.compile", "layer = Layer(1, 2.0)\n\n\n@torch.compile")
     check(tmp_path, "NST503", before, after, Applicability.SAFE)
     unmended(tmp_path, "NST503", before.replace("Layer(1, 2.0)", "Layer(1, x.ndim)"))
+
+
+def test_the_comment_of_a_constant_goes_with_it(tmp_path: Path):
+    text = CONSTANT.format(" and other.gain == self.gain").replace("\nlayer = Layer(1, 2.0)\n", "")
+    made = "layer = Layer(1, 2.0)  # as trained\n"
+    before = text.replace("    return scaled(x, layer)", f"    {made}    return scaled(x, layer)")
+    after = text.replace("@torch.compile", f"{made}\n\n@torch.compile")
+    check(tmp_path, "NST503", before, after, Applicability.SAFE)

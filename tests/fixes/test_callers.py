@@ -109,3 +109,93 @@ def test_state_of_another_file_stays_there(tmp_path: Path):
     """
     done = mended(tmp_path, files(marked=marked, region=region), {"NST203"})
     assert done.titles == []
+
+
+_TWO = """\
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def scale(x: torch.Tensor, weight: torch.Tensor, count):
+    print({}, count)
+    return x * weight
+
+
+@torch.compile(fullgraph=True)
+def forward(x, weight, count):
+    return scale(x, weight, count)
+
+
+class Counter:
+    number = 0
+
+    def counted(self):
+        self.number += 1
+        return self.number
+
+
+def main():
+    counter = Counter()
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("needs", "call", "lines"),
+    [
+        (
+            "x.shape",
+            "print(forward(torch.randn(3), torch.randn(3), 1))",
+            ["x = torch.randn(3)", "print(x.shape, 1)", "print(forward(x, torch.randn(3), 1))"],
+        ),
+        (
+            "weight.shape",
+            "print(forward(torch.randn(3), torch.randn(3), 1))",
+            [
+                "x = torch.randn(3)",
+                "weight = torch.randn(3)",
+                "print(weight.shape, 1)",
+                "print(forward(x, weight, 1))",
+            ],
+        ),
+        (
+            "x.shape",
+            "print(forward(weight=torch.randn(3), x=torch.randn(3), count=counter.number))",
+            [
+                "weight = torch.randn(3)",
+                "x = torch.randn(3)",
+                "print(x.shape, counter.number)",
+                "print(forward(weight=weight, x=x, count=counter.number))",
+            ],
+        ),
+        (
+            "weight.shape",
+            "print(forward(count=counter.number, x=torch.ones(3), weight=torch.ones(counter.counted())))",
+            [
+                "count = counter.number",
+                "x = torch.ones(3)",
+                "weight = torch.ones(counter.counted())",
+                "print(weight.shape, count)",
+                "print(forward(count=count, x=x, weight=weight))",
+            ],
+        ),
+    ],
+)
+def test_arguments_are_evaluated_in_their_order(tmp_path: Path, needs: str, call: str, lines: list[str]):
+    done = mended(tmp_path, {"model.py": _TWO.format(needs, call)}, {"NST201"})
+    assert done.files["model.py"].endswith("counter = Counter()\n    " + "\n    ".join(lines) + "\n")
+    assert done.after == []
+
+
+def test_an_argument_that_binds_a_name_stays(tmp_path: Path):
+    text = _TWO.format("x.shape", "print(forward((y := torch.randn(3)), y, 1))")
+    titles = mended(tmp_path, {"model.py": text}, {"NST201"}).titles
+    assert not [title for title in titles if title.startswith("Move")]
+
+
+def test_a_form_feed_before_a_definition(tmp_path: Path):
+    text = _TWO.format("x.shape", "print(forward(torch.ones(3), torch.ones(3), 1))").replace("def main", "\fdef main")
+    done = mended(tmp_path, {"model.py": text}, {"NST201"})
+    assert done.files["model.py"].endswith(
+        "    x = torch.ones(3)\n    print(x.shape, 1)\n    print(forward(x, torch.ones(3), 1))\n"
+    )

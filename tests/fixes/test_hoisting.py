@@ -137,3 +137,45 @@ def test_torch_draws(tmp_path: Path):
     body = "for _ in range(2):\n    x = x * torch.from_numpy(np.random.randn(3))\nreturn x"
     after = "for _ in range(2):\n    x = x * torch.randn(3, dtype=torch.float64)\nreturn x"
     check(tmp_path, "NST301", {"a.py": program("", body)}, {"a.py": program("", after)})
+
+
+def test_draws_stay_in_their_order(tmp_path: Path):
+    text = """\
+import random
+
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def last(x):
+    return x * random.random()
+
+
+@torch._dynamo.nonstrict_trace
+def first(x):
+    return x + random.random()
+
+
+@torch.compile(fullgraph=True)
+def f(x):
+    return last(first(x))
+
+
+print(f(torch.ones(3)))
+"""
+    expected = changed(
+        text,
+        ("def last(x)", "def last(x, drawn_2)"),
+        ("x * random.random()", "x * drawn_2"),
+        ("def first(x)", "def first(x, drawn)"),
+        ("x + random.random()", "x + drawn"),
+        ("def f(x)", "def f(x, drawn, drawn_2)"),
+        ("last(first(x))", "last(first(x, drawn), drawn_2)"),
+        ("torch.ones(3)", "torch.ones(3), random.random(), random.random()"),
+    )
+    check(tmp_path, "NST301", {"a.py": text}, {"a.py": expected})
+
+
+def test_a_draw_behind_one_that_stays(tmp_path: Path):
+    body = "if x.dim() > 1:\n    x = x + random.random()\nreturn x * random.random()"
+    assert mended(tmp_path, {"a.py": program("", body)}, {"NST301"}).titles == []

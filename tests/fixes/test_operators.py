@@ -267,6 +267,20 @@ def step(x):
         ("y = torch.empty_like(x)\n    y.copy_(x)\n    y += 1\n    return y", "torch.empty_like(x)"),
         ("if x.sum() > 0:\n        return x + 1\n    return x - 1", "torch.empty_like(x)"),
         ("return x.contiguous() * 2", "torch.empty_like(x.contiguous())"),
+        ("y = x.contiguous()\n    return y * 2", "torch.empty_like(x.contiguous())"),
+        (
+            "return x.clone(memory_format=torch.contiguous_format)",
+            "torch.empty_like(x.clone(memory_format=torch.contiguous_format))",
+        ),
+        (
+            "return torch.where(x > 0, x, torch.zeros_like(x))",
+            "torch.empty_like(torch.where(torch.empty_like(x, dtype=torch.bool), x, x))",
+        ),
+        (
+            "return torch.where(x > 0, 1.0, x)",
+            "torch.empty_like(torch.where(torch.empty_like(x, dtype=torch.bool), 1.0, x))",
+        ),
+        ("return torch.polygamma(n, x)", "torch.empty_like(torch.polygamma(n, x))"),
     ],
 )
 def test_a_fake_returns_what_the_text_tells(tmp_path: Path, body: str, fake: str):
@@ -299,6 +313,7 @@ def test_numpy_is_not_quite_sure(tmp_path: Path):
         "return torch.zeros(int(x.sum()))",
         "return x[x > 0]",
         "return x.nonzero()",
+        "return torch.where(x > 0)[0]",
         "y = x * 1\n    y.unsqueeze_(0)\n    return y",
         "for part in x:\n        y = part\n    return y",
         "return x + 1 if n else x.sum()",
@@ -379,7 +394,14 @@ def _(x, y):
 
 @pytest.mark.parametrize(
     ("declared", "then"),
-    [("()", '("x",)'), ("[]", '["x"]'), ("set()", '{"x"}'), ('("y",)', '("y", "x")'), ('{"y"}', '{"y", "x"}')],
+    [
+        ("()", '("x",)'),
+        ("[]", '["x"]'),
+        ("set()", '{"x"}'),
+        ('("y",)', '("y", "x")'),
+        ('{"y"}', '{"y", "x"}'),
+        ('{"buf"}', '{"x"}'),
+    ],
 )
 def test_a_changed_argument_is_declared(tmp_path: Path, declared: str, then: str):
     check(tmp_path, "NST607", BUMP.format(declared, "x * 2"), BUMP.format(then, "x * 2"), Applicability.SAFE)
@@ -392,10 +414,14 @@ def test_a_changed_argument_is_declared_by_a_leaf_function(tmp_path: Path):
 
 
 def test_a_changed_argument_is_declared_in_a_schema(tmp_path: Path):
-    text = BUMP.format('(), schema="({} x, Tensor y) -> Tensor"', "x * 2").replace(
-        "mutates_args=(), ", "mutates_args=(), "
-    )
-    check(tmp_path, "NST607", text.replace("{}", "Tensor"), text.replace("{}", "Tensor(a!)"), Applicability.SAFE)
+    before = BUMP.format('(), schema="(Tensor x, Tensor y) -> Tensor"', "x * 2")
+    after = BUMP.format('("x",), schema="(Tensor(a!) x, Tensor y) -> Tensor"', "x * 2")
+    check(tmp_path, "NST607", before, after, Applicability.SAFE)
+
+
+def test_a_schema_and_computed_names_cannot_both_be_changed(tmp_path: Path):
+    text = BUMP.format('tuple(NAMES), schema="(Tensor x, Tensor y) -> Tensor"', "x * 2")
+    assert mended(tmp_path, {"model.py": text}, {"NST607"}, Applicability.SAFE).titles == []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
@@ -274,3 +275,21 @@ def test_a_factory_that_returns_something_else_too(tmp_path: Path):
 def test_lambdas(tmp_path: Path):
     assert uses(tmp_path, {"a.py": "f = lambda x: x\nf(1)\n"}, "a.py", "<lambda>") == (["a.py:2"], [])
     assert uses(tmp_path, {"a.py": "f = [lambda x: x]\nf[0](1)\n"}, "a.py", "<lambda>")[1] == ["a.py:1"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "obstacle"),
+    [
+        ("%timeit g(1)", True),
+        ("%time y = g(1)", True),
+        ("%%timeit z = g(1)\nz", True),
+        ("times = %timeit -o g(1)", True),
+        ("%timeit h(1)", False),
+        ("%%timeit\ng(1)", False),
+        ("print(1 % 2)  # g(1)", False),
+    ],
+)
+def test_magics_of_notebooks(tmp_path: Path, cell: str, obstacle: bool):
+    cells = [{"cell_type": "code", "source": text} for text in (DEFINED, "g(1)", cell)]
+    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4})
+    assert bool(uses(tmp_path, {"n.ipynb": text}, "n.ipynb", "g")[1]) == obstacle

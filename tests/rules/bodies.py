@@ -15,6 +15,7 @@ from nonstrict.program.values import TENSOR, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.program.boundary.exchange import Taken
     from nonstrict.program.marks.sites import CallSite, Parameter
     from nonstrict.rules.base import Body
 
@@ -50,6 +51,7 @@ class FakeBody:
     guarded: bool = False
     mode_guarded: bool = False
     sites: tuple[CallSite, ...] = ()
+    taken: tuple[Taken, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     private: bool = False
     receiver: Value | None = None
@@ -65,6 +67,9 @@ class FakeBody:
 
     def writers(self, place: Place) -> tuple[Related, ...]:
         return self.changes
+
+    def decides_only_effects(self, read: Observed) -> bool:
+        return False
 
     def holds_apart(self, read: Effect) -> bool:
         return False

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nonstrict.program.boundary.exchange import Taken
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.sites import CallSite
 from nonstrict.program.places import Origin
@@ -157,4 +158,5 @@ def test_generator_is_told_at_compiled_calls_only() -> None:
     plain = CallSite(HERE, compiled=False, **arguments)
     compiled = CallSite(HERE, compiled=True, **arguments)
     assert _said("NST302", FakeBody(sites=(plain,))) == []
-    assert len(_said("NST302", FakeBody(sites=(plain, compiled)))) == 1
+    taken = (Taken(HERE, "source", generator, None, site=compiled), Taken(HERE, "source", generator, None))
+    assert len(_said("NST302", FakeBody(sites=(plain, compiled), taken=taken))) == 1

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Markers of functions that an experiment can compile by themselves or in a region.
 PROBED = frozenset({"nonstrict", "in-graph", "make-fx", "leaf", "custom-op", "compiled"})
+#: Codes of rules about the marker itself begin so.
+_MARKER_GROUP = "NST6"
 #: How many modules a wrapper may pass through: each layer is one more search of the files.
 _WRAPPER_LAYERS = 3
 
@@ -261,9 +263,10 @@ def _regions(machine: Machine, task: Task, seen: set[Region]) -> list[MarkedBody
 
     One that is compiled in a file of another part counts too: that part may not come to know of it.
     """
+    known = [*machine.regions.values(), *(region for others in machine.recompiled.values() for region in others)]
     new = [
         region
-        for region in machine.regions.values()
+        for region in known
         if region not in seen and region.path in task.every and region.target.kind is not Kind.MARKED
     ]
     seen.update(new)
@@ -286,6 +289,9 @@ def _too_deep(body: MarkedBody) -> tuple[str, str]:
 
 
 def _of_body(body: MarkedBody) -> Iterator[Finding]:
+    # A function stays what it was where nothing keeps what the marker made of it: the marker alone is told of.
+    unmarked = body.marker in loose.WRAPPING and body.applied.is_dropped
     for rule in RULES.values():
-        if rule.examine is not None and body.marker in rule.markers:
+        about_marker = rule.code.startswith(_MARKER_GROUP)
+        if rule.examine is not None and body.marker in rule.markers and (about_marker or not unmarked):
             yield from rule.examine(body)

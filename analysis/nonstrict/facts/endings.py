@@ -86,7 +86,7 @@ def _makes_callable(function: FunctionNode) -> bool:
 
 def _constructs(value: ast.expr) -> bool:
     """Whether a value is an object of a class, as classes are spelled."""
-    return isinstance(value, ast.Call) and last_name(value)[:1].isupper()
+    return isinstance(value, ast.Call) and (last_name(value)[:1].isupper() or last_name(value) == "cls")
 
 
 def asks_for_none(function: FunctionNode) -> bool:

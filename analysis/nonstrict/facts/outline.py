@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
+#: A form feed before a statement counts as nothing, as for Python.
 _START = re.compile(
-    r"^(?:(?P<at>@)|(?P<def>(?:async[ \t]+)?def[ \t]+(?P<function>\w+))|class[ \t]+(?P<class>\w+)"
+    r"^\f*(?:(?P<at>@)|(?P<def>(?:async[ \t]+)?def[ \t]+(?P<function>\w+))|class[ \t]+(?P<class>\w+)"
     r"|(?!(?:else|elif|except|finally)\b)[^\s#)\]}])",
     re.MULTILINE,
 )
 _NOWHERE = (sys.maxsize, sys.maxsize)
 #: Text inside a triple-quoted string that could be mistaken for the start of a statement.
-_SUSPECT = re.compile(r"\n[^\s#)\]}]")
+_SUSPECT = re.compile(r"\n\f*[^\s#)\]}]")
 
 
 @dataclass(slots=True)

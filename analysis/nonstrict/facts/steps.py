@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: The step to an entry whose key is not known.
 ANY_ENTRY = "[]"
+#: Step to an attribute whose name is not known.
+ANY_ATTRIBUTE = "...."
 
 
 def steps_of(node: ast.AST) -> tuple[str, ...]:
@@ -64,6 +66,8 @@ def may_meet(written: Sequence[str], read: Sequence[str]) -> bool:
     for one, other in zip(written, read, strict=False):
         same_sort = one[:1] == other[:1]
         if one == other or not same_sort or (one[:1] == "[" and ANY_ENTRY in (one, other)):
+            continue
+        if ANY_ATTRIBUTE in (one, other):
             continue
         if one.startswith("[-") or other.startswith("[-"):
             continue  # counted from the end: may be any

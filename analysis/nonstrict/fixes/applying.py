@@ -82,13 +82,20 @@ def replacements(text: str, edits: Iterable[LocatedEdit]) -> list[Replacement]:
         CannotApply: the edits overlap or lie outside of the text.
     """
     lines = _Lines(text)
-    found = sorted(
-        Replacement(*lines.range(edit.location), edit.text.replace("\n", lines.end_of(edit.location.row)))
-        for edit in edits
-    )
+    found = sorted(_replacement(text, lines, edit) for edit in edits)
     if any(one.end > other.start for one, other in pairwise(found)):
         raise CannotApply("two edits overlap")
     return found
+
+
+def _replacement(text: str, lines: _Lines, edit: LocatedEdit) -> Replacement:
+    start, end = lines.range(edit.location)
+    line_end = lines.end_of(edit.location.row)
+    first = line_end == "\n" and edit.text.startswith("\n") and text[start - 1 : start] == "\r"
+    last = line_end == "\r" and edit.text.endswith("\n") and text[end : end + 1] == "\n"
+    if first or last:
+        line_end = "\r\n"  # else it would be one line end with its neighbour
+    return Replacement(start, end, edit.text.replace("\n", line_end))
 
 
 def replaced(text: str, found: Sequence[Replacement]) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
-from nonstrict.program import classes, namespaces, registries
+from nonstrict.program import classes, enumerations, namespaces, registries
 from nonstrict.program.effects import Event
-from nonstrict.program.frames import relocated
+from nonstrict.program.frames import relocated, set_later
 from nonstrict.program.parameters import argument_value
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
 from nonstrict.program.regions import breaks
@@ -59,6 +59,7 @@ _HOLDERS = CONTAINERS | {Kind.TUPLE, Kind.OBJECT, Kind.INSTANCE}
 _EMPTY_BASES = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})
 #: What may hold a table that is filled while the program is imported.
 _REGISTRIES = frozenset({Kind.OBJECT, Kind.CLASS})
+_UNTOLD = frozenset({Kind.UNKNOWN, Kind.EXTERNAL_METHOD})
 _POINTER_ATTRIBUTES = frozenset({"__cuda_array_interface__", "__array_interface__"})
 
 
@@ -74,8 +75,12 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
         return held
     handler = _LOADERS.get(base.kind)
     if handler is None:
+        if name in _CLASS_NAMES and _asked_for_type(node.value) is not None:
+            return STRING
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
     found = handler(frame, node, base, name)
+    if name in _CLASS_NAMES and found.kind in _UNTOLD and _asked_for_type(node.value) is not None:
+        found = STRING
     if base.kind in _REGISTRIES and not frame.static and hasattr(base.ref, "bases"):
         registries.fill(frame.machine, found, base)
     if base.pending and base.kind not in TENSORS:
@@ -95,7 +100,7 @@ def _of_python_module(frame: Frame, node: ast.Attribute, base: Value, name: str)
     value = frame.machine.module_attribute(frame.module, base.ref, name)
     if not frame.static:
         registries.fill(frame.machine, value)
-    return value
+    return set_later(frame, value, value.place)
 
 
 def _of_external(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
@@ -181,6 +186,7 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
             return _method(frame, node, base, inherited)
         if inherited.const == PARTIAL_METHOD:
             return _partial_method(frame, node, base, inherited)
+        inherited = set_later(frame, set_later(frame, inherited, base.place, name), base.ref.place, name)
         if inherited.kind is not Kind.MARKED:
             _plain_attribute(frame, node, base, inherited, name)
         return held(base, inherited)
@@ -214,6 +220,8 @@ def _as_constructed(frame: Frame, base: Value, name: str, value: Value) -> Value
 
 def _with_replacements(frame: Frame, base: Value, name: str, found: Value) -> Value:
     """A marked function in an attribute of a global object, and those that the module puts there later."""
+    if found.kind is Kind.NONE:
+        return set_later(frame, found, base.place, name)
     if found.kind is not Kind.MARKED or base.place.origin is not Origin.GLOBAL or base.place.path:
         return found
     stored = frame.machine.stored_in(base.place, name)
@@ -345,7 +353,7 @@ def _of_class(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Valu
         return value
     if classes.is_enum(cls):
         return Value(Kind.SETTING, FRESH, cls)
-    return relocated(value, _class_place(base, name))
+    return set_later(frame, relocated(value, _class_place(base, name)), cls.place, name)
 
 
 def _of_function(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
@@ -385,9 +393,12 @@ def _of_tuple(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Valu
 
 
 def _of_setting(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
-    """The type of a device is a string; what members of enumerations hold is not known."""
+    """The type of a device is a string, and so is what many members of enumerations hold."""
     if name == "type" and base.ref is None:
         return STRING
+    told = enumerations.attribute(frame.machine, base.ref, name) if hasattr(base.ref, "bases") else None
+    if told is not None:
+        return told
     return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.laziness import keeps_by_key, returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Related, Span
-from nonstrict.program import classes, invoke, parameters
+from nonstrict.program import classes, invoke, only_effects, parameters
 from nonstrict.program.annotations import canonical
 from nonstrict.program.boundary import (
+    contexts,
     dynamic_sizes,
     exchange,
     hashed,
@@ -19,9 +20,7 @@ from nonstrict.program.boundary import (
     soundness,
     structures,
     traced,
-    varying,
 )
-from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Effect, Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from nonstrict.program.boundary.pytrees import Registration
-    from nonstrict.program.definitions import Function, Mark
+    from nonstrict.program.definitions import Class, Function, Mark
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.applied import AppliedMarker
 
@@ -52,7 +51,7 @@ class MarkedBody:
         self.marker = mark.kind
         self.api = mark.api
         self.torch = torch
-        self.function = mark.function.qualname if mark.function is not None else _described(mark.target)
+        self.function = _described(mark)
         self.marked_at: Span = span_of(mark.path, mark.offset, mark.node)
         self.fullgraph = False
         self._arguments: dict[str, Value] = {}
@@ -69,7 +68,7 @@ class MarkedBody:
         frame = self._frame(function, summary)
         self.machine.begin()
         bound = parameters.of_marked(definition, function, self._seen(function), self._receiver_in_body())
-        bound.update(self._bound_by_partial(function))
+        bound.update(callers.defaults_used(self.machine, self.mark) | self._bound_by_partial(function))
         self.machine.begin()  # a fresh budget: what is known of callers has cost some
         self._arguments = bound
         frame.env.update(bound)
@@ -97,7 +96,7 @@ class MarkedBody:
 
     def _run_overrides(self, function: Function, summary: Summary) -> None:
         """What the method does for objects of subclasses that override what it calls."""
-        if self.receiver is not None or self.mark.target.kind is not Kind.FUNCTION or self.marker == "compiled":
+        if not self._is_inherited():
             return
         for cls in overriding.overriding(self.machine, function, summary):
             frame = self._frame(function, summary)
@@ -106,12 +105,16 @@ class MarkedBody:
             frame.env.update({**self._arguments, name: receiver})
             invoke.run(self.machine, frame)
 
+    def _is_inherited(self) -> bool:
+        """Whether objects of subclasses run the body as well, as far as the marker tells."""
+        return self.receiver is None and self.mark.target.kind is Kind.FUNCTION
+
     def _is_inlined(self, function: Function) -> bool:
         """Whether Dynamo traces the function as it does any other: `allow_in_graph` has no effect on methods."""
         return self.mark.target.kind is Kind.FUNCTION and exchange.has_no_effect(self, function)
 
     def _receiver_in_body(self) -> Value | None:
-        return marking.traced_receiver(self.mark, self.receiver)
+        return marking.traced_receiver(self.machine, self.mark, self.receiver)
 
     def _bound_by_partial(self, function: Function) -> dict[str, Value]:
         target = self.mark.target
@@ -209,7 +212,7 @@ class MarkedBody:
         cached = function is not None and not self.parameters and returns_what_it_kept(function.node)
         keyed = function is not None and self.marker == "constant-result" and keeps_by_key(function.node)
         module = self._receiver_in_body() if self.marker == "make-fx" else None
-        for seen in observed(self.summary, cached=cached, keyed=keyed):
+        for seen in observed(self.summary, cached=cached, keyed=keyed, frozen=self.marker == "constant-result"):
             if module is not None and seen.effect.place[:3] == module.place[:3] and seen.effect.event in _OF_MODE:
                 continue  # the graph is made of the module as it is
             grouped.setdefault(seen.effect.event, []).append(seen)
@@ -356,13 +359,11 @@ class MarkedBody:
     def _owners_at(self, place: Place) -> list[Class | None]:
         """The classes of the program, as far as known, whose attributes the steps of a place are."""
         holder = self._held_at(place) if place.origin is Origin.CELL else self._arguments.get(place.name)
-        found: list[Class | None] = []
-        for step in place.path:
-            if step.startswith("."):
-                known = holder is not None and holder.kind in (Kind.MODULE, Kind.OBJECT)
-                found.append(holder.ref if holder and known and isinstance(holder.ref, Class) else None)
-            holder = holder.heap.step(step) if holder is not None and holder.heap is not None else None
-        return found
+        return evidence.owners_at(self.machine, holder, place)
+
+    def decides_only_effects(self, read: Observed) -> bool:
+        """Whether captured state only decides what is done besides computing."""
+        return only_effects.decides_only_effects(self.summary, self.mark.function, read)
 
     def holds_apart(self, read: Effect) -> bool:
         """Whether a plain container of a module argument holds the module that is read, and nothing registers it."""
@@ -441,9 +442,9 @@ class MarkedBody:
             for fault in soundness.faults(self, argument, registration)
         ]
 
-    def variation(self, argument: exchange.Taken) -> varying.Variation:
+    def variation(self, argument: exchange.Taken) -> contexts.Variation:
         """How an argument varies from call to call of the region."""
-        return varying.variation(self, argument)
+        return contexts.variation(self, argument)
 
     def hashed(self, name: str) -> list[Span]:
         """Where the function hashes a parameter."""
@@ -490,7 +491,8 @@ _NO_STATE = frozenset({Kind.TENSOR, Kind.PARAMETER, Kind.MODULE, Kind.GENERATOR,
 _CONSTANT = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING, Kind.FUNCTION, Kind.CLASS})
 
 
-def _described(target: Value) -> str:
-    if isinstance(target.ref, str):
-        return target.ref
-    return getattr(target.ref, "qualname", target.kind.value)
+def _described(mark: Mark) -> str:
+    target = mark.target
+    if mark.function is not None and not (target.kind is Kind.CLASS and mark.function.name == "__init__"):
+        return mark.function.qualname
+    return target.ref if isinstance(target.ref, str) else getattr(target.ref, "qualname", target.kind.value)

@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
-from nonstrict.program import attributes, classes, conditions, copies, expressions, named_tuples, reflection
+from nonstrict.program import (
+    attributes,
+    classes,
+    conditions,
+    contents,
+    copies,
+    expressions,
+    named_tuples,
+    reflection,
+)
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, strictness
+from nonstrict.program.regions import breaks, sequences, strictness
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -114,13 +123,13 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     classes.special(frame, node, value, "__len__", [])
     frame.consume(node, value, metadata=value.is_tensor)
     shape = Flag.SHAPE if attributes.follows_shape(value) else Flag.NONE
-    counted = value.is_tensor or value.kind is Kind.SIZE
-    pending = value.pending if counted else _drawn(value.pending)
+    # How many dimensions there are does not follow from data, nor how long a list is.
+    pending = value.pending if value.is_tensor else _drawn(value.pending)
     return Value(Kind.NUMBER, flags=shape, pending=pending)
 
 
 def _drawn(pending: frozenset[Any]) -> frozenset[Any]:
-    """Without what follows from data: how long a list is does not, whatever it holds."""
+    """Without what follows from data."""
     return frozenset(effect for effect in pending if effect.event is not Event.ESCAPE)
 
 
@@ -134,6 +143,7 @@ def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
         compared = frame.machine.call(frame, node, key, [element], {})
         if compared.is_tensor:
             frame.emit(Event.ESCAPE, node, compared.place, compared, "comparing tensors by value")
+        sequences.extreme_by(frame, node, element, compared)
         return element
     candidates = positional
     if len(positional) == 1:
@@ -156,8 +166,10 @@ def _sorted(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
         found = frame.machine.call(frame, node, key, [element], {})
         if found.is_tensor:
             frame.emit(Event.ESCAPE, node, found.place, found, "comparing tensors by value")
+        sequences.sorted_by(frame, node, found)
         return container(Kind.LIST, element)
     element = _extreme(frame, node, positional, keywords)
+    sequences.sorted_by(frame, node, element)
     return container(Kind.LIST, element)
 
 
@@ -166,9 +178,13 @@ def _sum(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[st
         return NUMBER
     element = expressions.elements_of(frame, node, positional[0])
     frame.consume(node, element if element.is_tensor else positional[0])
-    if element.is_tensor or any(value.is_tensor for value in positional[1:]):
+    starts = [*positional[1:], *keywords.values()]
+    for start in starts:
+        frame.consume(node, start)
+    if element.is_tensor or any(start.is_tensor for start in starts):
         return Value(Kind.TENSOR, pending=element.pending)
-    return (NUMBER if element.kind is Kind.NUMBER else UNKNOWN).with_pending(_pending(positional) | element.pending)
+    pending = _pending([*positional, *starts]) | element.pending
+    return (NUMBER if element.kind is Kind.NUMBER else UNKNOWN).with_pending(pending)
 
 
 def _any(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -223,12 +239,15 @@ def _collect(kind: Kind) -> Handler:
             source = frame.consume(node, positional[0])
             held, pending = source.heap, source.pending
             if held is not None and source.kind is Kind.DICT and kind is Kind.DICT:
-                heap.items, heap.element = dict(held.items), held.element
+                taken = contents.taken(frame, source)
+                heap.items, heap.element = taken.items, taken.element
             else:
                 element = expressions.elements_of(frame, node, source)
-                heap.element = _second(element) if kind is Kind.DICT else element
-                if held is not None and {source.kind, kind} <= _ORDERED:
-                    heap.items = dict(held.items)
+                heap.element = contents.second(element) if kind is Kind.DICT else element
+                if kind is Kind.DICT and source.place.origin is Origin.FRESH and held is not None:
+                    heap.items = contents.paired(held)
+                elif held is not None and {source.kind, kind} <= _ORDERED:
+                    heap.items = contents.taken(frame, source).items
         if kind is Kind.DICT:
             for name, value in keywords.items():
                 heap.store(name, value)
@@ -237,10 +256,8 @@ def _collect(kind: Kind) -> Handler:
     return handler
 
 
-def _second(pair: Value) -> Value:
-    """The second part of a pair: what a dict holds that is made of pairs."""
-    second = pair.heap.items.get(1) if pair.kind is Kind.TUPLE and pair.heap is not None else None
-    return UNKNOWN if second is None else second
+def _ordered_dict(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    return _collect(Kind.DICT)(frame, node, positional, keywords)._replace(ref="collections.OrderedDict")
 
 
 def _reversed(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -424,6 +441,7 @@ SPECIAL: dict[str, Handler] = {
     "builtins.set": _collect(Kind.SET),
     "builtins.frozenset": _collect(Kind.SET),
     "builtins.dict": _collect(Kind.DICT),
+    "collections.OrderedDict": _ordered_dict,
     "builtins.reversed": _reversed,
     "builtins.iter": _iter,
     "builtins.next": _next,

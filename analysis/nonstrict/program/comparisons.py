@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from nonstrict.program import attributes, classes, conditions
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import breaks
-from nonstrict.program.values import BOOL, CONTAINERS, TENSORS, UNKNOWN, Flag, Kind, Value, literals
+from nonstrict.program.regions import breaks, items, unbacked
+from nonstrict.program.values import BOOL, CONTAINERS, TENSORS, UNKNOWN, Flag, Kind, Value, join, literals
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
@@ -40,13 +40,17 @@ def compare(frame: Frame, node: ast.Compare) -> Value:
     attributes.compared_types(frame, node)
     membership = any(isinstance(operator, (ast.In, ast.NotIn)) for operator in node.ops)
     values = [frame.machine.evaluate(frame, operand) for operand in operands]
-    _by_methods(frame, node, values)
+    answer = _by_methods(frame, node, values)
     for operand, value in zip(operands, values, strict=True):
         if not (membership and frame.initialises(value)):
             frame.consume(operand, value)
     pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
+    if frame.region and len(values) == 2 and unbacked.is_known(node.ops[0], *values):
+        pending = _NO_PENDING
     if membership:
         return _sought(frame, node, values, pending)
+    if answer is not None and answer.is_tensor and len(values) == 2:
+        return answer
     if len(values) == 2 and _is_never_equal(node.ops[0], *values):
         return BOOL.with_pending(pending)
     if any(value.kind in TENSORS for value in values):
@@ -55,8 +59,18 @@ def compare(frame: Frame, node: ast.Compare) -> Value:
         if len(node.ops) > 1:
             return _chained(frame, node, values[0])
         kept = _NO_PENDING.union(*(value.pending for value in values if value.kind in TENSORS))
-        return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN | literals(*values), pending=kept)
-    return _of_numbers(frame, values).with_pending(pending)
+        flags = Flag.BOOLEAN | literals(*values) | (_either(values) & Flag.ATTACHED)
+        return Value(Kind.TENSOR, FRESH, flags=flags, pending=kept)
+    found = _of_numbers(frame, values).with_pending(pending)
+    return join(Value(Kind.TENSOR, FRESH), found) if frame.region and any(map(breaks.became_tensor, values)) else found
+
+
+def _either(values: list[Value]) -> int:
+    """The flags that any of some values has."""
+    flags = Flag.NONE
+    for value in values:
+        flags |= value.flags
+    return flags
 
 
 def _sought(frame: Frame, node: ast.Compare, values: list[Value], pending: frozenset[object]) -> Value:
@@ -65,6 +79,9 @@ def _sought(frame: Frame, node: ast.Compare, values: list[Value], pending: froze
         frame.emit(Event.AMBIENT, node, value=values[0], what="reads the environment")
     if values[-1].is_tensor and not (frame.static or frame.region):
         conditions.decide_value(frame, node, values[-1])
+    if frame.region and values[-1].is_tensor:
+        return BOOL.with_pending(frame.unbacked(node, values[-1], "`item()`").pending)
+    items.sought(frame, node, values[0], values[-1])
     if frame.region and len(values) == 2 and breaks.never_found(frame, node, *values):
         return BOOL
     return BOOL.with_pending(pending)
@@ -95,14 +112,16 @@ def _identify(frame: Frame, node: ast.expr, value: Value) -> None:
         frame.consume(node, value)
 
 
-def _by_methods(frame: Frame, node: ast.Compare, values: list[Value]) -> None:
-    """Run the methods by which objects of the program compare themselves, or say what they contain."""
+def _by_methods(frame: Frame, node: ast.Compare, values: list[Value]) -> Value | None:
+    """Run the methods by which objects of the program compare themselves, or say what they contain: the last answer."""
+    answer: Value | None = None
     for index, operator in enumerate(node.ops):
         left, right = values[index], values[index + 1]
         name = _COMPARING.get(type(operator))
         asked, other = (right, left) if name == "__contains__" else (left, right)
         if name is not None:
-            classes.special(frame, node, asked, name, [other])
+            answer = classes.special(frame, node, asked, name, [other])
+    return answer
 
 
 def _chained(frame: Frame, node: ast.Compare, first: Value) -> Value:

@@ -52,9 +52,9 @@ def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool 
 def decide_value(frame: Frame, node: ast.AST, value: Value, *, refuses: bool = False) -> None:
     """The truth of a value is asked for: a tensor's data is not there while tracing."""
     frame.settle(value, refuses=refuses)
-    special(frame, node, value, "__bool__", [])
+    told = special(frame, node, value, "__bool__", [])
     if frame.region:
-        breaks.decided(frame, node, value)
+        breaks.decided(frame, node, value if told is None else told)
     for alternative in value.alternatives():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, "the truth value of a tensor")

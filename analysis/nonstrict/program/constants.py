@@ -27,12 +27,6 @@ def is_single(data: Value) -> bool:
     return len(items) <= 1 and all(is_single(item) for item in items)
 
 
-def floating(data: Value) -> int:
-    """Whether a tensor made of some data is a floating-point one: one float among its numbers makes it so."""
-    values = [data, *(data.heap.items.values() if data.heap is not None else ())]
-    return Flag.FLOATING if any(isinstance(value.const, float) for value in values) else Flag.NONE
-
-
 def folds(frame: Frame, name: str, positional: list[Value], keywords: dict[str, Value]) -> bool:
     """Whether torch knows the result of an operator while tracing, as it knows all its arguments."""
     if frame.region or name.rpartition(".")[2] not in _FOLDED:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.effects import MUTATING_METHODS
-from nonstrict.program import stores
+from nonstrict.program import contents, stores, subscripts
 from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.regions import sequences
 from nonstrict.program.values import (
     BYTEARRAY,
     CONTAINERS,
@@ -15,8 +16,8 @@ from nonstrict.program.values import (
     NONE,
     NUMBER,
     STRING,
+    TENSORS,
     UNKNOWN,
-    Heap,
     Kind,
     Value,
     container,
@@ -51,26 +52,26 @@ def call(
         frame.consume(node, value)
     told_apart = _OWN_NAMES.get(receiver.ref) if isinstance(receiver.ref, str) else None
     kind = told_apart or NAMES.get(receiver.kind, "")
+    if name == "sort" and frame.region and receiver.kind is Kind.LIST:
+        element = receiver.heap.element if receiver.heap is not None else None
+        compared = (
+            frame.machine.call(frame, node, keywords["key"], [element or UNKNOWN], {}) if "key" in keywords else element
+        )
+        sequences.sorted_by(frame, node, compared or UNKNOWN)
     if kind and name in MUTATING_METHODS[kind]:
         return _mutate(frame, node, receiver, name, positional, keywords)
     frame.consume(node, receiver)
     element = receiver.heap.element if receiver.heap is not None else None
     if name == "copy":
-        copied = Heap()
-        if receiver.heap is not None:
-            copied.element, copied.items = receiver.heap.element, dict(receiver.heap.items)
-            copied.loose, copied.unsure = receiver.heap.loose, receiver.heap.unsure
-            copied.missing = receiver.heap.missing
-        return Value(receiver.kind, FRESH, heap=copied)
+        return Value(receiver.kind, FRESH, heap=contents.taken(frame, receiver))
     if name in ("get", "setdefault"):
         return _get(frame, receiver, positional)
     if name == "values":
-        return _view(receiver, element)
+        return _view(_placed(frame, receiver, element))
     if name == "items":
-        pair = container(Kind.TUPLE, STRING, _placed(receiver, element))
-        return _view(receiver, pair, fresh=True)
+        return _view(container(Kind.TUPLE, STRING, _placed(frame, receiver, element)))
     if name == "keys":
-        return _view(receiver, STRING, fresh=True)
+        return _view(STRING)
     if name in ("index", "count"):
         return NUMBER
     if receiver.kind is Kind.SET and name in ("union", "intersection", "difference", "symmetric_difference"):
@@ -78,13 +79,15 @@ def call(
     return UNKNOWN
 
 
-def _placed(receiver: Value, element: Value | None) -> Value:
+def _placed(frame: Frame, receiver: Value, element: Value | None) -> Value:
     found = element or UNKNOWN
+    if found.kind is Kind.UNION or found.kind in TENSORS:
+        return subscripts.entry(frame, receiver, NO_CONSTANT, found)
     return found if receiver.place.origin is Origin.FRESH else found.at(receiver.place.step("[]"))
 
 
-def _view(receiver: Value, element: Value | None, *, fresh: bool = False) -> Value:
-    return holding(Kind.LIST, element if fresh else _placed(receiver, element))._replace(ref=DICT_VIEW)
+def _view(element: Value) -> Value:
+    return holding(Kind.LIST, element)._replace(ref=DICT_VIEW)
 
 
 def _set_default(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
@@ -157,7 +160,7 @@ def _mutate(
         if len(positional) == 2 and _lacks(receiver, key):
             return positional[1]
         found = receiver.heap.load(key) if receiver.heap is not None else element
-        return _placed(receiver, found)
+        return _placed(frame, receiver, found)
     return NONE
 
 

@@ -64,13 +64,17 @@ def _local(frame: Frame, node: ast.expr) -> Value | None:
     if not isinstance(node, ast.Name) or frame.scope is None or node.id not in frame.scope.local:
         return None
     around = frame.function.node if frame.function is not None else None
-    if around is None or node.id in remembered(around, "_nonstrict_rebound_inside", _rebound_inside):
+    if around is None or node.id in rebound_inside(around):
         return None
     return frame.env.get(node.id)
 
 
-def _rebound_inside(function: ast.AST) -> frozenset[str]:
+def rebound_inside(function: ast.AST) -> frozenset[str]:
     """The variables of a function that functions inside of it bind."""
+    return remembered(function, "_nonstrict_rebound_inside", _rebound_inside)
+
+
+def _rebound_inside(function: ast.AST) -> frozenset[str]:
     return frozenset(name for node in walk(function) if isinstance(node, ast.Nonlocal) for name in node.names)
 
 

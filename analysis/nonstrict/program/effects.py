@@ -144,6 +144,15 @@ class Summary:
         """Record an effect once."""
         self.effects.setdefault(effect.key, effect)
 
+    def add_observed(self, observed: Observed, *, conditional: bool) -> None:
+        """Record an effect that was seen from here, behind the calls that lead to it."""
+        holder = self
+        for edge in observed.chain:
+            inner = Summary(edge.summary.function, definition=edge.summary.definition)
+            holder.add_call(edge._replace(summary=inner, conditional=edge.conditional or conditional))
+            holder = inner
+        holder.add(observed.effect._replace(conditional=observed.effect.conditional or conditional))
+
     def add_call(self, edge: CallEdge) -> None:
         """Record a followed call once per callee context."""
         self.calls.setdefault((id(edge.node), id(edge.summary), edge.deferred), edge)
@@ -201,10 +210,11 @@ def _happens_once(effect: Effect) -> bool:
     return reads_state or effect.event in _ONCE
 
 
-def observed(root: Summary, *, cached: bool = False, keyed: bool = False) -> list[Observed]:
+def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen: bool = False) -> list[Observed]:
     """Every effect reachable from a summary, nearest first, each with a shortest call chain.
 
-    `cached` says whether a cache keeps what the root returns, `keyed` whether it is one that keeps what it calls.
+    `cached` says whether a cache keeps what the root returns, `keyed` whether it is one that keeps what it calls,
+    `frozen` that the result leaves the graph: data that is only returned has been read all the same.
     """
     states = list(reachable(root, cached=cached, keyed=keyed))
     pending = root.returns.pending if root.returns is not None else frozenset[Effect]()
@@ -217,7 +227,8 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False) -> lis
             found[effect.key, False] = Observed(effect, (), False)
     for summary, chain, in_hook, kept, variables in states:
         effects = list(summary.effects.values())
-        effects += [effect for key, effect in summary.unbacked.items() if key not in returned and key not in harmless]
+        unbacked = summary.unbacked.items()
+        effects += [effect for key, effect in unbacked if frozen or (key not in returned and key not in harmless)]
         effects += [effect for key, effect in summary.draws.items() if key in decided]
         for effect in effects:
             if kept and _happens_once(effect):

@@ -12,6 +12,7 @@ from nonstrict.program import (
     classes,
     comparisons,
     conditions,
+    contents,
     definition_values,
     object_operators,
     schemas,
@@ -20,7 +21,7 @@ from nonstrict.program import (
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW
-from nonstrict.program.regions import breaks, folding
+from nonstrict.program.regions import breaks, folding, items, sequences
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -144,7 +145,8 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
     if left.kind is Kind.STRING and isinstance(operator, (ast.Mod, ast.Add, ast.Mult)):
         return _text(frame, node, left, right, operator)
     if left.kind in CONTAINERS or left.kind is Kind.TUPLE:
-        elements = [heap.element for heap in (left.heap, right.heap) if heap is not None and heap.element is not None]
+        taken = [contents.taken(frame, side) for side in (left, right)]
+        elements = [heap.element for heap in taken if heap.element is not None]
         made = container(left.kind, *elements).with_pending(pending)
         if made.heap is not None:
             heaps = [heap for heap in (left.heap, right.heap) if heap is not None]
@@ -170,6 +172,8 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
 
 def _text(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
     """A string that an operator makes of another one."""
+    if isinstance(operator, ast.Mod):
+        items.formatted(frame, node, right)
     if isinstance(operator, ast.Mod):
         _formatted(frame, node, right)
     named = schemas.named_schema(left, right) if isinstance(operator, ast.Add) else None
@@ -336,10 +340,10 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
         frame.settle(name)
         pending |= value.pending
         if key is None:
-            if value.heap is not None:
-                heap.items.update(value.heap.items)
-                if value.heap.element is not None:
-                    heap.element = join(heap.element, value.heap.element)
+            spread = contents.taken(frame, value)
+            heap.items.update(spread.items)
+            if spread.element is not None:
+                heap.element = join(heap.element, spread.element)
             continue
         heap.store(name.const, value)
     return Value(Kind.DICT, FRESH, heap=heap, pending=pending)
@@ -382,6 +386,7 @@ _COMPREHENSIONS: dict[type[ast.expr], Kind] = {
 def elements_of(frame: Frame, node: ast.AST, iterable: Value) -> Value:
     """What iterating over a value yields."""
     found: Value | None = None
+    sequences.iterated(frame, node, iterable)
     for alternative in iterable.alternatives():
         found = join(found, _element(frame, node, alternative))
     element = found or UNKNOWN

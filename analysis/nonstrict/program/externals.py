@@ -9,7 +9,18 @@ from nonstrict.facts.putting_back import only_put_back
 from nonstrict.knowledge.effects import CHANGING_FUNCTIONS, call_effect, call_result
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function, torch_kind
-from nonstrict.program import builtin_calls, classes, context_variables, missing, schemas, stores, torch_calls, unseen
+from nonstrict.program import (
+    arrays,
+    builtin_calls,
+    classes,
+    context_variables,
+    copies,
+    missing,
+    schemas,
+    stores,
+    torch_calls,
+    unseen,
+)
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import marking, operators
@@ -212,33 +223,8 @@ def _made(frame: Frame, result: str, name: str, values: list[Value]) -> Value:
     made = typed(result, name, values)
     if result == "defaultdict" and values and made.heap is not None:
         made.heap.missing = missing.made_by(frame, values[0], typed)
-    return made._replace(flags=made.flags | Flag.SMALL) if made.kind is Kind.NUMPY and _is_small(name, values) else made
-
-
-#: Functions of NumPy by what their first arguments are: a shape, the elements, the end of a range.
-_BY_SHAPE = frozenset({"ones", "zeros", "empty", "full", "rand", "randn"})
-_BY_ELEMENTS = frozenset({"array", "asarray", "asanyarray", "ascontiguousarray"})
-_INLINED = 8
-
-
-def _is_small(name: str, values: Sequence[Value]) -> bool:
-    """Whether an array that a function of NumPy makes surely is one that inductor inlines."""
-    function = name.rpartition(".")[2]
-    first = values[0] if values else UNKNOWN
-    if function in _BY_ELEMENTS and first.kind in (Kind.LIST, Kind.TUPLE) and first.heap is not None:
-        items = first.heap.items.values()
-        return 0 < len(items) <= _INLINED and all(item.kind in (Kind.NUMBER, Kind.BOOL) for item in items)
-    if function in _BY_ELEMENTS:
-        return first.kind in (Kind.NUMBER, Kind.BOOL)
-    if function in _BY_SHAPE and first.kind is Kind.TUPLE and first.heap is not None and len(first.heap.items) <= 1:
-        first = next(iter(first.heap.items.values()), Value(Kind.NUMBER, const=1))
-    elif function == "linspace" and len(values) > 2:
-        first = values[2]
-    elif function not in _BY_SHAPE and (function != "arange" or len(values) > 1):
-        return False
-    if function in ("rand", "randn") and len(values) > 1:
-        return False
-    return isinstance(first.const, (int, float)) and first.const <= _INLINED
+    small = made.kind is Kind.NUMPY and arrays.is_small(name, values)
+    return made._replace(flags=made.flags | Flag.SMALL) if small else made
 
 
 def typed(result: str, name: str, values: Sequence[Value]) -> Value:
@@ -395,6 +381,8 @@ def _environ_read(frame: Frame, node: ast.AST, name: str, what: str, values: lis
 
 
 def _escape(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    if frame.static and name == "copy.deepcopy":
+        return copies.shallow(frame, node, values, {})  # what it leads to is of the same kinds
     copied = values[:1] if name == "copy.deepcopy" else []
     tensor = next((value for value in values[:2] if value.holds_tensor), None)
     tensor = tensor or next((value for value in copied if _has_parameters(value)), None)

@@ -60,6 +60,7 @@ class Frame:
         "region",
         "returns",
         "scope",
+        "sealed",
         "static",
         "strict",
         "summary",
@@ -107,6 +108,8 @@ class Frame:
         self.caught: tuple[str, ...] = ()
         #: what the nearest `error_on_graph_break` around the statement says; in static code callers' count too
         self.strict: bool | None = caller.strict if caller is not None and static else None
+        #: from where on nothing outside can be changed: the call that turns a function into a graph of its own
+        self.sealed: Frame | None = caller.sealed if caller else None
         #: where a marker is being applied from the user's point of view: (path, offset, node)
         self.application: tuple[str, int, ast.AST] | None = caller.application if caller else None
 
@@ -299,7 +302,7 @@ class Frame:
         value = self.machine.global_value(self.module, name)
         if not self.static:
             registries.fill(self.machine, value)
-        return value
+        return set_later(self, value, value.place)
 
     def _closure_value(self, name: str) -> Value | None:
         function = self.function
@@ -307,12 +310,21 @@ class Frame:
         while frame is not None:
             if frame.scope is not None and name in frame.scope.local:
                 value = frame.env.get(name, UNKNOWN)
-                if not frame.static:
+                if not frame.static and not (value.heap is not None and self._is_sealed_off(frame)):
                     return value
-                owner = frame.function.qualname if frame.function else ""
-                return relocated(value, Place(Origin.CELL, f"{frame.module.path}:{owner}", name))
+                if self.region and value.kind is Kind.UNKNOWN and frame.function is not None and frame.caller is None:
+                    value = self.machine.handed_to(frame.function, name) or value
+                return relocated(value, frame.cell(name))
             frame = frame.function.closure if frame.function else None
         return None
+
+    def cell(self, name: str) -> Place:
+        """The place of a local variable as functions in this one see it."""
+        return Place(Origin.CELL, f"{self.module.path}:{self.function.qualname if self.function else ''}", name)
+
+    def _is_sealed_off(self, around: Frame) -> bool:
+        """Whether a frame around this function lies outside the graph that this one is part of."""
+        return self.sealed is not None and around.sealed is not self.sealed
 
     def assign(self, name: str, value: Value, node: ast.AST) -> None:
         """Bind a name; a name declared global or nonlocal is state outside the body."""
@@ -327,6 +339,8 @@ class Frame:
         if scope is not None and name in scope.nonlocal_names:
             frame = self._owner_of(name)
             if frame is not None and not frame.static:
+                if self._is_sealed_off(frame):
+                    self._write_outer(frame.cell(name), value, node)
                 frame.env[name] = join(frame.env.get(name), value)
                 return
             owner = frame.function.qualname if frame and frame.function else ""
@@ -385,6 +399,17 @@ def relocated(value: Value, place: Place) -> Value:
     ):
         return value._replace(place=place) if value.kind is Kind.UNKNOWN else value
     return value.at(place)
+
+
+def set_later(frame: Frame, found: Value, holder: Place, attribute: str = "") -> Value:
+    """What a traced body reads where a module has None: that, or what code puts there once the program runs."""
+    if found.kind is not Kind.NONE or frame.static or frame.region:
+        return found
+    if holder.origin is not Origin.GLOBAL or holder.path:
+        return found
+    later = frame.machine.put_later(holder, attribute)
+    place = holder.step(f".{attribute}") if attribute else holder
+    return found if later is None else join(found, relocated(later, place))
 
 
 def placed(value: Value, place: Place) -> Value:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import nn_module
+from nonstrict.program import contents
 from nonstrict.program.definitions import Function
 from nonstrict.program.places import FRESH
+from nonstrict.program.regions import branches
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -18,15 +20,20 @@ _FUNCTIONAL_CALLS = frozenset({"torch.func.functional_call", "torch.nn.utils.sta
 _MAX_DEPTH = 4
 
 
-def called(frame: Frame, node: ast.AST, name: str, positional: list[Value]) -> Value | None:
-    """The result of `functional_call(module, parameters, inputs)`; None for other calls, and where the mode matters."""
+def called(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value | None:
+    """The result of `functional_call(module, parameters, inputs)`, and of `checkpoint(function, *arguments)`.
+
+    None for other calls, and where the mode matters.
+    """
+    if name == branches.CHECKPOINT and positional and not frame.static:
+        return frame.machine.call(frame, node, positional[0], positional[1:], branches.given_to_body(keywords))
     module = positional[0] if name in _FUNCTIONAL_CALLS and len(positional) > 2 else UNKNOWN
     if module.kind is not Kind.MODULE or mode_dependent(module):
         return None
     inputs = positional[2]
     given = [inputs] if inputs.kind is not Kind.TUPLE or inputs.heap is None else list(inputs.heap.items.values())
     for value in positional[1:]:
-        frame.consume(node, value)
+        contents.consume_all(frame, node, value)
     return frame.machine.call(frame, node, module.at(FRESH), given, {})
 
 

@@ -11,7 +11,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import NONE, NUMBER, PRIMITIVES, STRING, UNKNOWN, Kind, Value, container, join
+from nonstrict.program.values import BOOL, NONE, NUMBER, PRIMITIVES, STRING, UNKNOWN, Kind, Value, container, join
 from nonstrict.program.writers import writes
 
 if TYPE_CHECKING:
@@ -134,10 +134,16 @@ def _imported(machine: Machine, module: Module, binding: Binding) -> Value:
     return member(machine, module, dotted, binding.attribute)
 
 
+#: False for every program that runs.
+_TYPE_CHECKING = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
+
+
 def member(machine: Machine, importer: Module, dotted: str, attribute: str) -> Value:
     """What `dotted.attribute` is: a name of a project module, a submodule, or something external."""
     project = machine.project
     full = f"{dotted}.{attribute}"
+    if full in _TYPE_CHECKING:
+        return BOOL._replace(const=False)
     if full in MARKERS or (full.startswith("torch.") and torch_kind(full) is not None):
         return external(full)
     path = project.find(dotted, importer)

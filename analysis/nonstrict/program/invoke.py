@@ -43,6 +43,10 @@ _MAX_DEPTH = 300
 #: Closures are interpreted anew at each call, which may double at each step: they are followed less far.
 _MAX_CLOSURE_DEPTH = 15
 _MAX_ROUNDS = 3
+_CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
+_OBJECTS = frozenset({Kind.OBJECT, Kind.MODULE})
+#: Functions that constructors, and the methods that they call, take attributes from are followed so far.
+_MAX_MAKERS = 3
 #: How a function is interpreted: as traced code (0), as code outside any trace (1), in a region, in an operator.
 _STATIC = 1
 _REGION = 2
@@ -289,7 +293,7 @@ def _worth_following(frame: Frame, function: Function, given: Sequence[Value]) -
     """Whether static code has to know what a callee does: constructors and their helpers, what may mark, globals."""
     if frame.depth >= frame.machine.static_depth:
         return False
-    if frame.at_module_level or function.name == "__init__":
+    if frame.at_module_level or function.name == "__init__" or _builds(frame, function, given):
         return True
     if frame.machine.may_mark(function.node) or _has_marker(function, given):
         return True
@@ -299,6 +303,26 @@ def _worth_following(frame: Frame, function: Function, given: Sequence[Value]) -
     if around is None or not (around.name == "__init__" or frame.machine.may_mark(around.node)):
         return False
     return endings.makes_callable(function.node)
+
+
+def _builds(frame: Frame, function: Function, given: Sequence[Value]) -> bool:
+    """Whether a constructor calls a method on the object that it makes, or such a method a function that returns."""
+    maker = next((around for around in frame.around() if _is_constructor(around.function)), None)
+    if maker is None:
+        return False
+    if function.owner is None:
+        return frame.depth - maker.depth < _MAX_MAKERS and not frame.branches
+    own = maker.env.get(_receiver_name(maker.function)) if maker.function is not None else None
+    return own is not None and own.heap is not None and bool(given) and given[0].heap is own.heap
+
+
+def _is_constructor(function: Function | None) -> bool:
+    return function is not None and function.owner is not None and function.name in _CONSTRUCTORS
+
+
+def _receiver_name(function: Function) -> str:
+    arguments = function.node.args
+    return next((one.arg for one in (*arguments.posonlyargs, *arguments.args)), "")
 
 
 def _has_marker(function: Function, given: Sequence[Value]) -> bool:
@@ -333,13 +357,20 @@ def _returned_without_looking(frame: Frame, function: Function) -> Value:
 
 
 def leak_from_cache(frame: Frame, function: Function, summary: Summary) -> None:
-    """A cache around a function keeps the tensors that it returned while tracing."""
+    """A cache around a function keeps the tensors, and objects that hold some, that it returned while tracing."""
     returned = summary.returns
-    if returned is None or not traced(returned) or function.cached_at is None:
+    if returned is None or function.cached_at is None or not _keeps_traced(returned):
         return
     place = Place(Origin.GLOBAL, function.module.path, function.name)
     definition = Frame(frame.machine, function.module, function.offset, summary)
     definition.emit(Event.LEAK, function.cached_at, place, returned, "cache")
+
+
+def _keeps_traced(returned: Value) -> bool:
+    """Whether a result is, or holds, a tensor that tracing made, an object among its attributes."""
+    made = [one for one in returned.alternatives() if one.kind in _OBJECTS and one.place.origin is Origin.FRESH]
+    held = (value for one in made if one.heap is not None for value in one.heap.attributes.values())
+    return traced(returned) or any(map(traced, held))
 
 
 def _summary(frame: Frame, node: ast.AST, function: Function, bound: dict[str, Value]) -> Summary:
@@ -432,13 +463,14 @@ def _key(machine: Machine, function: Function, bound: dict[str, Value], mode: in
     shapes = tuple((name, _shape(value, told_apart)) for name, value in bound.items())
     key = (function, mode, shapes)
     if key not in machine.memo:
-        count = machine.contexts.get(function, 0)
+        counted = (function, mode == _STATIC)
+        count = machine.contexts.get(counted, 0)
         if count >= _MAX_CONTEXTS and not (mode == _STATIC and function.name in machine.words):
             # Too many kinds of arguments: from here on what they are is known, what they hold is not.
             for name, value in bound.items():
                 bound[name] = _general(value)
             return (function, mode, tuple((name, _shape(value, told_apart)) for name, value in bound.items()))
-        machine.contexts[function] = count + 1
+        machine.contexts[counted] = count + 1
     return key
 
 

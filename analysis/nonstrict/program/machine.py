@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.execution import entries
@@ -21,7 +22,7 @@ from nonstrict.program.marks import roots
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
-from nonstrict.program.writers import foreign_writes, reached, writes
+from nonstrict.program.writers import foreign_writes, late, own_methods, reached, writes
 from nonstrict.program.writers.elsewhere import Elsewhere
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class Machine:
         self.functions: dict[tuple[int, int], Function] = {}
         self.classes: dict[tuple[int, int], Class] = {}
         self.memo: dict[tuple[object, ...], Summary] = {}
-        self.contexts: dict[Function, int] = {}
+        #: for how many kinds of arguments a function was interpreted, as code outside any trace or not
+        self.contexts: dict[tuple[Function, bool], int] = {}
         self.open: dict[tuple[object, ...], int] = {}
         self.recursive: set[tuple[object, ...]] = set()
         #: default expressions that are being evaluated
@@ -84,6 +86,8 @@ class Machine:
         self.supposed: dict[ast.AST, str] = {}
         #: by their nodes, the functions that `torch.compile` is applied to
         self.regions: dict[ast.AST, Region] = {}
+        #: by their nodes, the other objects for which such a function is compiled
+        self.recompiled: dict[ast.AST, list[Region]] = {}
         #: functions that were called where the graph must not break
         self.called_strictly: set[ast.AST] = set()
         #: functions that Dynamo knows by their identity not to look into
@@ -127,7 +131,7 @@ class Machine:
         self.constructed: dict[tuple[Class, str], Value | None] = {}
         self._reaching: dict[tuple[str, str], list[Write]] = {}
         self._foreign: dict[tuple[str, str], list[Write]] = {}
-        self._stored: dict[tuple[str, str, str], Value | None] = {}
+        self._stored: dict[tuple[str, ...], Value | None] = {}
         self._installed: dict[str, Value | None] = {}
         self._outside: dict[tuple[str, bool], Value] = {}
         self.jedi = Installed(project.site_packages)
@@ -213,6 +217,12 @@ class Machine:
 
         return constructions.given(self, cls, attribute)
 
+    def handed_to(self, function: Function, parameter: str) -> Value | None:
+        """What the calls of a function in its module pass for a parameter; None if that is not known."""
+        from nonstrict.program.marks import callers
+
+        return callers.handed_to(self, function, parameter)
+
     def stored_in(self, place: Place, attribute: str) -> Value | None:
         """What the module of a global object or container stores in it: under an attribute, or as items ("")."""
         key = (place.owner, place.name, attribute)
@@ -220,7 +230,17 @@ class Machine:
             self._stored[key] = None
             module = self.project.module(place.owner)
             if module is not None:
-                self._stored[key] = writes.stored_values(self, module, place.name, attribute)
+                self._stored[key] = late.stored_values(self, module, place.name, attribute)
+        return self._stored[key]
+
+    def put_later(self, place: Place, attribute: str = "") -> Value | None:
+        """What is put under a top-level name where its module has None, or under an attribute of what it holds."""
+        key = (place.owner, place.name, attribute, "later")
+        if key not in self._stored:
+            self._stored[key] = None
+            module = self.project.module(place.owner)
+            if module is not None:
+                self._stored[key] = late.put_later(self, module, place.name, attribute)
         return self._stored[key]
 
     def foreign_writes(self, module: Module, name: str) -> list[Write]:
@@ -228,8 +248,29 @@ class Machine:
         key = (module.path, name)
         if key not in self._foreign:
             self._foreign[key] = []
-            self._foreign[key] = foreign_writes.foreign_writes(self, module, name)
+            found = foreign_writes.foreign_writes(self, module, name)
+            self._foreign[key] = self._resolved(module, name, found)
         return self._foreign[key]
+
+    def writes_told(self, module: Module, name: str) -> list[Write]:
+        """The writes of a top-level name in its module, of methods of the program those that their bodies make."""
+        return self._resolved(module, name, writes.writes_of(self, module, name))
+
+    def _resolved(self, module: Module, name: str, found: list[Write]) -> list[Write]:
+        if not any(isinstance(write.node, ast.Call) for write in found):
+            return found
+        return list(own_methods.resolved(self, self.global_value(module, name), found))
+
+    @cached_property
+    def _changes(self) -> dict[Function, tuple[tuple[str, ...], ...]]:
+        return {}
+
+    def changes_by(self, method: Function) -> tuple[tuple[str, ...], ...]:
+        """The steps that lead from its receiver to what a method changes; interpreted once."""
+        if method not in self._changes:
+            self._changes[method] = ()
+            self._changes[method] = own_methods.changes_by(self, method)
+        return self._changes[method]
 
     def writes_reaching(self, module: Module, name: str) -> list[Write]:
         """The writes of what a top-level name leads to that begin with another name; searched for once."""

@@ -10,11 +10,13 @@ from nonstrict.knowledge.call_results import METHOD_RESULTS
 from nonstrict.knowledge.effects import ARRAY_METHODS, method_effect
 from nonstrict.knowledge.operators import nn_module, tensor_method
 from nonstrict.program import (
+    autograd_functions,
     classes,
     container_methods,
     context_variables,
     externals,
     functional_calls,
+    held_modules,
     hooks,
     named_tuples,
     namespaces,
@@ -103,7 +105,8 @@ _TEXT_RESULTS = {
     "encode": Value(Kind.STRING, ref=BYTES),
 }
 _ARRAY_RESULTS = {"item": Kind.NUMBER, "tolist": Kind.UNKNOWN, "tobytes": Kind.STRING}
-_PARAMETER_ITERATORS = frozenset({"parameters", "buffers", "named_parameters", "named_buffers", "state_dict"})
+_ALL_TENSORS_OF = frozenset({"parameters", "buffers", "named_parameters", "named_buffers", "state_dict"})
+_TENSORS_OF = _ALL_TENSORS_OF | {"get_parameter", "get_buffer"}
 
 
 def call(
@@ -126,7 +129,7 @@ def call(
     if receiver.kind is Kind.INSTANCE and isinstance(receiver.ref, str):
         return _external(frame, node, receiver, name, positional, keywords)
     if receiver.kind is Kind.CLASS and name == "apply":
-        return _autograd(frame, node, receiver, positional, keywords)
+        return autograd_functions.applied(frame, node, receiver, positional, keywords)
     frame.advance(node, receiver, by=name)
     return _other(frame, node, receiver, name, positional, keywords)
 
@@ -235,11 +238,17 @@ def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[V
     seen: set[int] = set()
     children = [*module.heap.items.values(), *([module.heap.loose] if module.heap.loose is not None else [])]
     children += list(layers.parts(module)) if frame.region else []
-    for child in children:
-        if child.kind is Kind.MODULE and hasattr(child.ref, "bases") and id(child.ref) not in seen:
-            seen.add(id(child.ref))
-            placed = child.at(module.place.step("[]")) if module.place.origin is Origin.ARGUMENT else child
-            frame.machine.call(frame, node, placed, positional or [Value(Kind.TENSOR)], {})
+    for held in children:
+        alternatives = held.alternatives()
+        if len(alternatives) > 1 and any(one.kind is Kind.UNKNOWN for one in alternatives):
+            continue  # it may not be there
+        frame.branches += len(alternatives) > 1
+        for child in alternatives:
+            if child.kind is Kind.MODULE and hasattr(child.ref, "bases") and id(child.ref) not in seen:
+                seen.add(id(child.ref))
+                placed = child.at(module.place.step("[]")) if module.place.origin is Origin.ARGUMENT else child
+                frame.machine.call(frame, node, placed, positional or [Value(Kind.TENSOR)], {})
+        frame.branches -= len(alternatives) > 1
 
 
 def _module(
@@ -261,13 +270,11 @@ def _module(
         return frame.machine.call(frame, node, module, positional, keywords)
     if name in ("train", "eval") and stores.outer(module.place):
         frame.emit(Event.WRITE, node, module.place.step(".training"), BOOL, name)
-    if name in ("parameters", "buffers"):
-        return holding(Kind.ITERATOR, Value(Kind.PARAMETER, module.place.step("[]")))
-    if name in _PARAMETER_ITERATORS:
-        return container(Kind.LIST, Value(Kind.PARAMETER, module.place.step("[]")))
+    if name in _TENSORS_OF:
+        return _tensors_of(module, name)
     hooked = hooks.member(frame, module, name)
     if (name in _CHILDREN or hooked is not None) and not positional:
-        child = hooked or _child(module)
+        child = hooked or _child(module, attributes=name in ("children", "named_children"))
         named = child if name in ("children", "modules", "values") else container(Kind.TUPLE, STRING, child)
         return holding(Kind.ITERATOR, named)
     if name in ("append", "extend", "insert", "__init__"):
@@ -276,20 +283,31 @@ def _module(
     return module if name in _SELF_RETURNING else UNKNOWN
 
 
+def _tensors_of(module: Value, name: str) -> Value:
+    """The parameters and buffers in a module: one by one, in pairs with their names, or under their names."""
+    tensor = Value(Kind.PARAMETER, module.place.step("[]"))
+    if name.startswith("get_"):
+        return tensor
+    if name == "state_dict":
+        return holding(Kind.DICT, tensor)
+    named = name.startswith("named_")
+    return holding(Kind.ITERATOR, container(Kind.TUPLE, STRING, tensor) if named else tensor)
+
+
 def _fill(module: Value, how: str, positional: list[Value]) -> None:
     """Put modules into a container of modules: those that it is made of, or that are added to it."""
     if how == "__init__":
-        torch_calls.hold(classes.as_inherited(module), positional)
+        held_modules.hold(classes.as_inherited(module), positional)
     elif module.heap is not None:
         extended = (child for given in positional if given.heap is not None for child in given.heap.members())
         for child in extended if how == "extend" else positional[-1:]:
             module.heap.store(NO_CONSTANT, child)
 
 
-def _child(module: Value) -> Value:
-    """What a module holds: what is known of the elements of a `ModuleList` or `ModuleDict`, else some module."""
+def _child(module: Value, *, attributes: bool) -> Value:
+    """What a module holds: what is known of its entries, and of its attributes if they are asked for; else a module."""
     place = module.place.step("[]")
-    element = module.heap.element if module.heap is not None and isinstance(module.ref, str) else None
+    element = held_modules.any_of(module, attributes=attributes)
     if element is None:
         return Value(Kind.MODULE, place, "torch.nn.Module")
     return element if place.origin is Origin.FRESH else relocated(element, place)
@@ -335,22 +353,6 @@ def _seeded(frame: Frame, node: ast.AST, receiver: Value, values: list[Value]) -
     for value in (receiver, *values):
         frame.consume(node, value)
     return NONE
-
-
-def _autograd(
-    frame: Frame, node: ast.AST, receiver: Value, positional: list[Value], keywords: dict[str, Value]
-) -> Value:
-    """`Function.apply`: `forward` now, `backward` while the graph is captured."""
-    result = Value(Kind.TENSOR)
-    for name, arguments in (("forward", [UNKNOWN, *positional]), ("backward", [UNKNOWN, Value(Kind.TENSOR)])):
-        found = classes.member(frame.machine, receiver.ref, name)
-        if found is None or found[0].kind is not Kind.FUNCTION:
-            continue
-        if name == "forward":
-            result = frame.machine.call(frame, node, found[0], arguments, keywords)
-        else:
-            externals.run_deferred(frame, node, found[0], "backward", arguments)
-    return result if result.kind is not Kind.UNKNOWN else Value(Kind.TENSOR)
 
 
 def _external(
@@ -422,6 +424,8 @@ def _other(
     if receiver.flags & Flag.NATIVE:
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
     unseen.method(frame, node, receiver, name)
+    if frame.static and receiver.kind is Kind.UNKNOWN and name in _ALL_TENSORS_OF:
+        return _tensors_of(receiver, name)
     return UNKNOWN.with_pending(receiver.pending)
 
 

@@ -100,6 +100,20 @@ def _default(definition: Frame, function: Function, parameter: ast.arg, node: as
     return _captured_default(value, function, parameter)
 
 
+def shared_defaults(definition: Frame, function: Function) -> dict[str, Value]:
+    """The defaults of a function that are tensors or modules: all calls that leave them out share these."""
+    found: dict[str, Value] = {}
+    arguments = function.node.args
+    nodes = default_nodes(arguments)
+    for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs) if nodes else ():
+        node = nodes.get(parameter.arg)
+        if node is not None and not isinstance(node, ast.Constant):
+            value = _captured_default(definition.machine.evaluate(definition, node), function, parameter)
+            if value.place.origin is Origin.DEFAULT and (value.kind in TENSORS or value.kind is Kind.MODULE):
+                found[parameter.arg] = value
+    return found
+
+
 def _captured_default(value: Value, function: Function, parameter: ast.arg) -> Value:
     if value.place.origin is Origin.GLOBAL and value.kind in _SHARED and not _holds_tensors(value):
         return value  # the object that a global holds, and that others may change through it
@@ -137,16 +151,24 @@ def of_marked(frame: Frame, function: Function, seen: dict[str, Value], receiver
         else:
             bound[name] = _argument(definition, function, parameter, place, defaults.get(name), seen, use)
     if arguments.vararg is not None:
-        element = promised_value(definition, arguments.vararg.annotation, NOWHERE)
-        place = Place(Origin.ARGUMENT, "", arguments.vararg.arg)
-        heap = Heap()
-        heap.element = seen.get(arguments.vararg.arg) or element.at(place.step("[]"))
-        bound[arguments.vararg.arg] = Value(Kind.TUPLE, place, heap=heap)
+        bound[arguments.vararg.arg] = _variadic(definition, arguments.vararg, seen.get(arguments.vararg.arg))
     if arguments.kwarg is not None:
-        heap = Heap()
-        heap.open = True
-        bound[arguments.kwarg.arg] = Value(Kind.DICT, FRESH, heap=heap)
+        name = arguments.kwarg.arg
+        rest = argument_value(seen.get(name, container(Kind.DICT)), Place(Origin.ARGUMENT, "", name))
+        if rest.heap is not None:
+            rest.heap.open = True
+        bound[name] = rest.at(FRESH)
     return bound
+
+
+def _variadic(definition: Frame, parameter: ast.arg, passed: Value | None) -> Value:
+    """The tuple of `*args`: what calls pass if they pass as many, else as many of one kind."""
+    place = Place(Origin.ARGUMENT, "", parameter.arg)
+    if passed is not None and passed.kind is Kind.TUPLE:
+        return argument_value(passed, place)
+    heap = Heap()
+    heap.element = passed or promised_value(definition, parameter.annotation, NOWHERE).at(place.step("[]"))
+    return Value(Kind.TUPLE, place, heap=heap)
 
 
 def _argument(

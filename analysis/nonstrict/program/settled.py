@@ -19,9 +19,10 @@ _OPEN = frozenset({Kind.UNKNOWN, Kind.UNION, Kind.EXTERNAL_METHOD})
 def truth(frame: Frame, test: ast.expr) -> bool | None:
     """Whether a condition holds for the objects at hand; None where they do not tell, or are not known one by one.
 
-    Options that are variables or parameters are left open: both ways of a script are looked at.
+    Options that are variables are left open, and so are parameters where no call is followed: both ways of a script are
+    looked at.
     """
-    if not frame.static or not frame.at_module_level:
+    if not frame.static or not (frame.at_module_level or frame.caller is not None):
         return None
     return _truth(frame, test)
 
@@ -75,14 +76,36 @@ def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
     return (held.kind is Kind.NONE) is isinstance(test.ops[0], (ast.Is, ast.Eq))
 
 
+def _is_given(frame: Frame, name: str) -> bool:
+    """Whether a variable tells what an object is made with: one of a constructor, or a parameter of what was called."""
+    if frame.function is None or frame.scope is None:
+        return False
+    made_here = frame.at_module_level and frame.function.name == "__init__"
+    return made_here or (frame.caller is not None and name in frame.scope.parameters)
+
+
+def _given_around(frame: Frame, name: str) -> Value | None:
+    """What a function around this one was called with, as `enabled` in what `marker(enabled=False)` returns."""
+    inside = frame
+    while inside.scope is not None and name not in inside.scope.local and inside.function is not None:
+        around = inside.function.closure
+        if around is None or name in inside.scope.nonlocal_names:
+            return None
+        if around.scope is not None and name in around.scope.parameters:
+            changed = around.function is None or name in decided.rebound_inside(around.function.node)
+            return around.env.get(name) if around.caller is not None and not changed else None
+        inside = around
+    return None
+
+
 def _held(frame: Frame, node: ast.expr) -> Value | None:
     """What an attribute of an object that was made here holds, or what its constructor was given."""
     if isinstance(node, ast.NamedExpr):
         return _held(frame, node.value)
-    if isinstance(node, ast.Name) and frame.function is not None and frame.function.name == "__init__":
-        given = frame.env.get(node.id)  # what this object is made with
+    if isinstance(node, ast.Name):
+        given = frame.env.get(node.id) if _is_given(frame, node.id) else _given_around(frame, node.id)
         return given if given is not None and given.place.origin is Origin.FRESH else None
-    if not isinstance(node, ast.Attribute):
+    if not isinstance(node, ast.Attribute) or not frame.at_module_level:
         return None
     holder = expressions.evaluate(frame, node.value)
     if holder.kind not in (Kind.OBJECT, Kind.MODULE) or holder.place.origin is not Origin.FRESH:

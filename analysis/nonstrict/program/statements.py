@@ -16,7 +16,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import elements_of, evaluate, use
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, folding, strictness
+from nonstrict.program.regions import assertions, breaks, folding, strictness
 from nonstrict.program.values import BOOL, NONE, REVERSED, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _assert(frame: Frame, statement: ast.Assert) -> None:
         frame.done = True
         return
     if frame.region:
-        use(frame, statement.test)  # Dynamo turns an assertion on a tensor into one of the graph
+        assertions.asserted(frame, statement)
     else:
         conditions.decide(frame, statement.test, checks=True, refuses=True)
     frame.env = conditions.narrowed(frame, statement.test, frame.env, truth=True)
@@ -159,6 +159,9 @@ def _if(frame: Frame, statement: ast.If) -> None:
 
 def _loop(frame: Frame, run: Callable[[], None]) -> None:
     """Run a loop body until the variables settle, at most twice; zero rounds are possible too."""
+    if frame.region:
+        _unrolled_by_dynamo(frame, run)
+        return
     before = dict(frame.env)
     for _ in range(_LOOP_ROUNDS):
         entry = dict(frame.env)
@@ -170,13 +173,27 @@ def _loop(frame: Frame, run: Callable[[], None]) -> None:
     frame.merge([(before, False), (frame.env, False)])
 
 
+def _unrolled_by_dynamo(frame: Frame, run: Callable[[], None]) -> None:
+    """The first rounds of a loop one after the other: what is a number before it may be a tensor in the second.
+
+    A loop that does nothing is not what a region is compiled for.
+    """
+    rounds: list[tuple[dict[str, Value], bool]] = []
+    for _ in range(_LOOP_ROUNDS):
+        entry = dict(frame.env)
+        run()
+        frame.done = False
+        rounds.append((dict(frame.env), False))
+        if frame.env == entry:
+            break
+    frame.merge(rounds)
+
+
 def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
     iterable = use(frame, statement.iter)
     frame.settle(iterable)
     if frame.region and iterable.kind is Kind.ITERATOR and iterable.place.origin is Origin.ARGUMENT:
         breaks.statement(frame, statement.iter, "for-iterator-argument")
-    if frame.region and iterable.is_tensor and any(effect.event is Event.ESCAPE for effect in iterable.pending):
-        breaks.statement(frame, statement.iter, "for-range-item")
     if frame.static and _unrolled(frame, statement, iterable):
         return
     element = elements_of(frame, statement.iter, iterable)
@@ -273,8 +290,16 @@ def _match(frame: Frame, statement: ast.Match) -> None:
         conditions.decide_value(frame, statement.subject, subject)
     before = dict(frame.env)
     branches: list[tuple[dict[str, Value], bool]] = [(before, False)]
+    certain = True  # so far all cases are known not to match
     for case in statement.cases:
+        verdict = _matches(frame, statement.subject, case)
+        if verdict is False:
+            continue
         frame.env, frame.done = dict(before), False
+        if verdict and certain:
+            execute(frame, case.body)
+            return
+        certain = False
         if isinstance(case.pattern, ast.MatchClass):
             asked = remembered(case.pattern, "_nonstrict_asked", partial(_as_question, statement.subject))
             use(frame, asked)
@@ -287,7 +312,33 @@ def _match(frame: Frame, statement: ast.Match) -> None:
         execute(frame, case.body)
         frame.branches -= 1
         branches.append((frame.env, frame.done))
+        if verdict:
+            break
     frame.merge(branches)
+
+
+def _matches(frame: Frame, subject: ast.expr, case: ast.match_case) -> bool | None:
+    """Whether a case of constants, or one for whatever is left, is the one that runs; None where that is open."""
+    verdict = _equals(frame, subject, case.pattern)
+    return verdict if case.guard is None or verdict is False else None
+
+
+def _equals(frame: Frame, subject: ast.expr, pattern: ast.pattern) -> bool | None:
+    if isinstance(pattern, ast.MatchOr):
+        verdicts = [_equals(frame, subject, part) for part in pattern.patterns]
+        return True if True in verdicts else None if None in verdicts else False
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
+        return True
+    if not isinstance(pattern, ast.MatchValue) or not isinstance(pattern.value, ast.Constant):
+        return None
+    asked = remembered(pattern, "_nonstrict_equals", partial(_as_comparison, subject))
+    return conditions.settled_truth(frame, asked)
+
+
+def _as_comparison(subject: ast.expr, pattern: ast.MatchValue) -> ast.Compare:
+    """`case "gate":` as `subject == "gate"`."""
+    asked = ast.Compare(subject, [ast.Eq()], [pattern.value])
+    return ast.fix_missing_locations(ast.copy_location(asked, pattern))
 
 
 def _as_question(subject: ast.expr, pattern: ast.MatchClass) -> ast.Call:

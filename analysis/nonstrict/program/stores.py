@@ -11,7 +11,7 @@ from nonstrict.program import classes, expressions, namespaces, refinements, uns
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.regions import breaks
+from nonstrict.program.regions import breaks, items
 from nonstrict.program.values import (
     CONTAINERS,
     GLOBALS,
@@ -50,14 +50,23 @@ def store(frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, source: ast.AST) -> None:
     for index, element in enumerate(target.elts):
-        part: Value | None = None
-        if value.kind in (Kind.TUPLE, Kind.LIST) and value.heap is not None and not isinstance(element, ast.Starred):
-            part = value.heap.items.get(index)
-            if part is not None and value.place.origin is not Origin.FRESH:
-                part = part.at(value.place.step(f"[{index}]"))
+        part = None if isinstance(element, ast.Starred) else _at_position(value, index)
         if part is None:
             part = expressions.elements_of(frame, source, value)
+        if value.kind is Kind.SIZE and index and not isinstance(element, ast.Starred):
+            part = part._replace(pending=frozenset())  # of what selects, the first dimension alone follows from data
         store(frame, element, part, source)
+
+
+def _at_position(value: Value, index: int) -> Value | None:
+    """What a sequence is known to hold at a position, whichever of several it is; None where that is not known."""
+    found: Value | None = None
+    for one in value.alternatives():
+        held = one.heap.items.get(index) if one.kind in (Kind.TUPLE, Kind.LIST) and one.heap is not None else None
+        if held is None:
+            return None
+        found = join(found, held if one.place.origin is Origin.FRESH else held.at(one.place.step(f"[{index}]")))
+    return found
 
 
 def outer(place: Place) -> bool:
@@ -201,6 +210,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         unseen.note(frame, node, unseen.Why.WRITE)
     if base.kind in TENSORS:
         frame.settle(value)
+        items.indexes(frame, node, index, stores=True)
         frame.written(node, base, "[...] =")
         return
     if base.kind is Kind.NUMPY and frame.opaque:

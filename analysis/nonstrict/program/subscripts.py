@@ -11,7 +11,7 @@ from nonstrict.program import attributes, classes, namespaces
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
-from nonstrict.program.regions import breaks, dispatch
+from nonstrict.program.regions import breaks, dispatch, items
 from nonstrict.program.values import (
     GLOBALS,
     NO_CONSTANT,
@@ -74,7 +74,9 @@ def _indexed_plainly(frame: Frame, node: ast.Subscript, base: Value, index: Valu
     if base.kind is Kind.NUMPY:
         return Value(Kind.NUMPY, base.place.step("[]"), pending=base.pending | index.pending)
     kind = Kind.SIZE if isinstance(node.slice, ast.Slice) else Kind.NUMBER
-    pending = frozenset[object]() if later_dimension(frame, index) else base.pending
+    bound = node.slice.lower if isinstance(node.slice, ast.Slice) else None
+    first = index if bound is None else frame.machine.evaluate(frame, bound)
+    pending = frozenset[object]() if later_dimension(frame, first) else base.pending
     return Value(kind, flags=base.flags & Flag.SHAPE, pending=pending)
 
 
@@ -182,6 +184,7 @@ def _number(bound: ast.expr | None) -> Any:
 
 def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     frame.settle(index)
+    items.indexes(frame, node, index)
     pending = base.pending
     parts = [index]
     if index.kind is Kind.TUPLE and index.heap is not None:

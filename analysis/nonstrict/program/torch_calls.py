@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
-from nonstrict.program import attributes, constants, functional_calls, gradients, subscripts
+from nonstrict.program import (
+    attributes,
+    constants,
+    contents,
+    dtypes,
+    functional_calls,
+    gradients,
+    held_modules,
+    subscripts,
+)
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
-from nonstrict.program.held_modules import children
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
 from nonstrict.program.regions import breaks, outputs
 from nonstrict.program.values import (
@@ -37,31 +45,6 @@ _TENSOR_MAKERS = frozenset(
 _GENERATORS = frozenset({"torch.Generator", "torch._C.Generator", "torch.default_generator"})
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.UninitializedParameter"})
 _BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
-#: Operators whose result has dtype bool.
-_BOOLEAN_RESULTS = frozenset(
-    {
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "logical_not",
-        "logical_and",
-        "logical_or",
-        "logical_xor",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "isclose",
-        "isin",
-        "isneginf",
-        "isposinf",
-        "signbit",
-        "isreal",
-        "bool",
-    }
-)
 #: Operators that are more than their entry in the tables says.
 _SPECIAL_NAMES = frozenset(
     {
@@ -84,67 +67,6 @@ _SPECIAL_NAMES = frozenset(
 _INHERITED = Flag.ATTACHED | Flag.FLOATING
 #: Options of torch's layers without which parameters are None.
 _PARAMETER_OPTIONS = {"bias": ("bias",), "elementwise_affine": ("weight", "bias"), "affine": ("weight", "bias")}
-#: Operators whose result is floating-point whatever they are given, if no dtype is named.
-_FLOATING_RESULTS = frozenset(
-    [
-        "ones",
-        "zeros",
-        "empty",
-        "rand",
-        "randn",
-        "linspace",
-        "logspace",
-        "eye",
-        "normal",
-        "float",
-        "half",
-        "double",
-        "bfloat16",
-        "softmax",
-        "sigmoid",
-        "tanh",
-        "mean",
-        "std",
-        "var",
-        "exp",
-    ]
-)
-#: Operators whose result has another dtype than their operands, or may have.
-_OTHER_TYPES = frozenset(
-    [
-        "argmax",
-        "argmin",
-        "argsort",
-        "nonzero",
-        "long",
-        "int",
-        "short",
-        "char",
-        "byte",
-        "to",
-        "searchsorted",
-        "bucketize",
-        "count_nonzero",
-        "type",
-        "type_as",
-        "view",
-        "sort",
-        "topk",
-        "max",
-        "min",
-        "median",
-        "mode",
-        "kthvalue",
-        "unique",
-        "bool",
-        "multinomial",
-        "bincount",
-        "histc",
-    ]
-)
-_FLOATING_TYPES = frozenset(
-    f"torch.{name}" for name in ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
-)
 #: Operators whose result says how large a tensor is.
 _SHAPE_RESULTS = frozenset({"size", "numel", "nelement", "__len__"})
 #: Operators that take Python numbers as sizes: such a number may depend on data.
@@ -202,11 +124,11 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return _module(name, positional, keywords)
     if kind == "tensor-class":
         return Value(Kind.TENSOR)
-    if (called := functional_calls.called(frame, node, name, positional)) is not None:
+    if (called := functional_calls.called(frame, node, name, positional, keywords)) is not None:
         return called
     values = [*positional, *keywords.values()]
     for value in values:
-        frame.consume(node, value)
+        contents.consume_all(frame, node, value)
         frame.settle(value)
     functional_calls.call_given(frame, node, values)
     if kind in ("class", "context-manager", "optimizer-class"):
@@ -223,7 +145,7 @@ def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
     known = nn_module(name)
     heap = Heap()
     made = Value(Kind.MODULE, FRESH, name, heap=heap)
-    hold(made, positional)
+    held_modules.hold(made, positional)
     if known is not None and known.mode_argument:
         given = [keywords[argument] for argument in known.mode_argument.split() if argument in keywords]
         if not given and 0 <= known.mode_position < len(positional):
@@ -234,16 +156,6 @@ def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
         if keywords.get(option, UNKNOWN).const is False:
             heap.attributes.update(dict.fromkeys(names, NONE))
     return made
-
-
-def hold(module: Value, given: list[Value]) -> None:
-    """Put what a `Sequential`, `ModuleList` or `ModuleDict` is made of into it; other modules hold nothing so."""
-    known = nn_module(module.ref) if isinstance(module.ref, str) else None
-    if known is None or not known.container or module.heap is None:
-        return
-    for value in given:
-        for key, child in children(value):
-            module.heap.store(key if isinstance(key, str) else len(module.heap.items), child)
 
 
 def apply(
@@ -285,9 +197,10 @@ def _applied(
     if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
         frame.emit(Event.ESCAPE, node, first.place, first, "`one_hot` without `num_classes`")
     if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
-        return _made(frame, node, last, values)
+        return _made(frame, node, last, values, keywords)
     if last == "where" and len(values) == 1:
-        return Value(Kind.TUPLE, FRESH, pending=frame.unbacked(node, first, "`where` of one argument").pending)
+        pending = frame.unbacked(node, first, "`where` of one argument").pending
+        return holding(Kind.TUPLE, Value(Kind.TENSOR, FRESH, pending=pending)).with_pending(pending)
     if operator.data_dependent and operator.returns not in ("tensor", "tensors"):
         return _forced(frame, node, last, operator, first)
     return _result(frame, node, last, operator, first, values, keywords)
@@ -303,7 +216,7 @@ _PLAIN_RESULTS = {
 
 def _is_plain(name: str, operator: Operator) -> bool:
     last = name.rpartition(".")[2]
-    special = last in _BOOLEAN_RESULTS or last in _SPECIAL_NAMES or last in _SIZE_ARGUMENT or last.endswith("_")
+    special = last in dtypes.BOOLEAN_RESULTS or last in _SPECIAL_NAMES or last in _SIZE_ARGUMENT or last.endswith("_")
     acts = operator.mutates or operator.views or operator.data_dependent or operator.dynamic_shape or operator.metadata
     return operator.returns == "tensor" and not operator.dim_returns and not (special or acts or operator.reduces)
 
@@ -324,7 +237,7 @@ def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
             if value.kind in TENSORS:
                 flags |= value.flags & _INHERITED
                 pending |= value.pending
-    if name.rpartition(".")[2] in _OTHER_TYPES or "dtype" in keywords:
+    if name.rpartition(".")[2] in dtypes.OTHER_TYPES or "dtype" in keywords:
         flags &= ~Flag.FLOATING
     if keywords and keywords.get("dtype", UNKNOWN).ref == "torch.bool":
         flags |= Flag.BOOLEAN
@@ -348,10 +261,9 @@ def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, m
     if sizes and value.kind not in TENSORS:
         frame.sized_elements(value)
     frame.settle(value)
-    if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) and value.heap.element is not None:
-        for member in value.heap.items.values():
-            if member.place.captured and not value.place.captured:
-                frame.consume(node, member, metadata=metadata)
+    if element is not None:
+        for member in contents.captured_in(value):
+            frame.consume(node, member, metadata=metadata)
 
 
 def _writes(
@@ -371,7 +283,7 @@ def _writes(
             frame.written(node, tensor, f"`{last}`")
 
 
-def _made(frame: Frame, node: ast.AST, last: str, values: list[Value]) -> Value:
+def _made(frame: Frame, node: ast.AST, last: str, values: list[Value], keywords: dict[str, Value]) -> Value:
     """`torch.tensor(data)`: single literals are known while tracing, tensors among the data have no value there."""
     data = values[0] if values else UNKNOWN
     element = data.heap.element if data.heap is not None else None
@@ -383,7 +295,7 @@ def _made(frame: Frame, node: ast.AST, last: str, values: list[Value]) -> Value:
     literal = single or data.const is not NO_CONSTANT or plain
     if data.is_tensor:
         return data if last != "tensor" else Value(Kind.TENSOR)
-    return Value(Kind.TENSOR, flags=(Flag.LITERAL if literal else Flag.NONE) | constants.floating(data))
+    return Value(Kind.TENSOR, flags=(Flag.LITERAL if literal else Flag.NONE) | dtypes.of_data(data, keywords))
 
 
 def _tensor_inside(value: Value) -> bool:
@@ -409,33 +321,18 @@ def _forced(frame: Frame, node: ast.AST, last: str, operator: Operator, first: V
     return BOOL if operator.returns == "bool" else NUMBER
 
 
-#: Operators whose result is boolean if their argument is.
-_KEEPS_BOOLEAN = frozenset({"to", "clone", "contiguous", "flatten", "view", "reshape", "bitwise_not"})
-
-
 def _result_flags(last: str, first: Value, tensors: list[Value], keywords: dict[str, Value]) -> int:
     """Whether a result has dtype bool, and whether autograd connects it with an argument."""
     flags = Flag.NONE
-    if last in _BOOLEAN_RESULTS or keywords.get("dtype", UNKNOWN).ref == "torch.bool":
+    if last in dtypes.BOOLEAN_RESULTS or keywords.get("dtype", UNKNOWN).ref == "torch.bool":
         flags = Flag.BOOLEAN
-    elif last in _KEEPS_BOOLEAN:
+    elif last in dtypes.KEEPS_BOOLEAN:
         flags = first.flags & Flag.BOOLEAN
     flags |= first.flags & Flag.MAYBE
     if last not in ("detach", "detach_"):
         for value in tensors:
             flags |= value.flags & Flag.ATTACHED
-    return flags | _floating(last, tensors, keywords) if not flags & Flag.BOOLEAN else flags
-
-
-def _floating(last: str, tensors: list[Value], keywords: dict[str, Value]) -> int:
-    """Whether a result surely has a floating-point dtype."""
-    dtype = keywords.get("dtype")
-    if dtype is not None:
-        return Flag.FLOATING if dtype.ref in _FLOATING_TYPES else Flag.NONE
-    if last in _OTHER_TYPES:
-        return Flag.NONE
-    floating = last in _FLOATING_RESULTS or any(value.flags & Flag.FLOATING for value in tensors)
-    return Flag.FLOATING if floating else Flag.NONE
+    return flags | dtypes.floating(last, tensors, keywords) if not flags & Flag.BOOLEAN else flags
 
 
 def _carried(frame: Frame, last: str, tensors: list[Value], *, reduced: bool) -> frozenset[Any]:
@@ -444,6 +341,12 @@ def _carried(frame: Frame, last: str, tensors: list[Value], *, reduced: bool) ->
     gradients = frozenset[Any](effect for effect in held if frame.region and effect.event is Event.BREAK)
     kept = gradients if reduced else held
     return kept - gradients if last == "detach" else kept
+
+
+def _takes_first(dim: Value) -> bool:
+    """Whether a reduction is over the first dimension, the one whose size may follow from data."""
+    over = dim.heap.items.values() if dim.heap is not None else [dim]
+    return any(one.const == 0 and one.kind is Kind.NUMBER for one in over)
 
 
 def _counts(values: list[Value], keywords: dict[str, Value]) -> Value | None:
@@ -464,18 +367,23 @@ def _result(
     named_dim = "dim" in keywords or (len(values) > 1 and values[1].kind in (Kind.NUMBER, Kind.TUPLE, Kind.LIST))
     returns = operator.dim_returns if operator.dim_returns and named_dim else operator.returns
     shape = Flag.SHAPE if last in _SHAPE_RESULTS and attributes.follows_shape(first) else Flag.NONE
+    asked = keywords.get("dim", values[1] if values[1:] else None)
+    later = asked is not None and subscripts.later_dimension(frame, asked)
     if returns == "number":
-        return Value(Kind.NUMBER, flags=shape, pending=first.pending if last in _SHAPE_RESULTS else frozenset())
+        sized = last in _SHAPE_RESULTS and not later
+        return Value(Kind.NUMBER, flags=shape, pending=first.pending if sized else frozenset())
     if returns == "bool":
         return BOOL
     if returns == "size":
-        later = bool(values[1:]) and subscripts.later_dimension(frame, values[1])
         pending = frozenset[Any]() if later else first.pending
         return Value(Kind.NUMBER if named_dim or values[1:] else Kind.SIZE, flags=shape, pending=pending)
     if returns == "none":
         return NONE
     tensors = [value for value in values if value.is_tensor]
-    pending = _carried(frame, last, tensors, reduced=operator.reduces and not named_dim)
+    gone = operator.reduces and (
+        not named_dim or _takes_first(keywords.get("dim", values[1] if values[1:] else UNKNOWN))
+    )
+    pending = _carried(frame, last, tensors, reduced=gone)
     chosen = _counts(values, keywords) if last == "repeat_interleave" else first if operator.dynamic_shape else None
     if chosen is not None and last not in ("where", "one_hot"):
         pending |= frame.unbacked(node, chosen, f"`{last}`").pending

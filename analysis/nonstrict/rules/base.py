@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from nonstrict.findings import Applicability, Finding, Related, Severity, Span, Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from nonstrict.findings import Fix
     from nonstrict.fixes.context import Context
@@ -84,6 +84,10 @@ class Body(Protocol):
         """Where the project puts something else at a captured place; changes in place are left out."""
         ...
 
+    def decides_only_effects(self, read: Observed) -> bool:
+        """Whether captured state is read by a condition on which nothing depends but effects."""
+        ...
+
     def holds_apart(self, read: Effect) -> bool:
         """Whether a plain container of a module argument holds the module that is read, and nothing registers it."""
         ...
@@ -121,6 +125,11 @@ class Body(Protocol):
     @property
     def applied(self) -> AppliedMarker:
         """How the marker was applied, and the operator or leaf function that it made."""
+        ...
+
+    @property
+    def arguments(self) -> Mapping[str, Value]:
+        """What the parameters are taken to be."""
         ...
 
     @property

@@ -95,6 +95,8 @@ is there one where the function writes the state as well, or where torch refuses
 - State of torch that Dynamo guards: default dtype, grad mode, autocast, deterministic algorithms, matmul precision,
   number of threads. Inference mode is not among them, and is reported.
 - Values that only the arguments decide.
+- State that only decides what is done besides computing, as for a warning that is given once: see `io-side-effect`
+  (NST201) and `outer-mutation` (NST203).
 - Caches that are filled on demand (`if key not in CACHE: CACHE[key] = make(key)`), and what is read behind
   `functools.cache`, or behind such a cache: plain Python reads it once too.
 - In a nested function or lambda that only `make_fx` is given it is a note: it exists for that one trace.
@@ -116,7 +118,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Experiment, Rule, report
-from nonstrict.rules.captures import Sort, called, captured_reads
+from nonstrict.rules.captures import Sort, called, captured_reads, is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +155,11 @@ def examine(body: Body) -> Iterator[Finding]:
         writers = body.replacements(place) if _shares_memory(read.effect) else body.writers(place)
         if read.effect.what == "identity":
             writers = tuple(writer for writer in writers if writer.message == "rebound here")
-        if writers and not body.guarded_by_region(place) and not body.written_by_region(place):
+        if body.marker == "constant-result":
+            writers = _without_fills(body, writers)
+        elif body.written_by_region(place):
+            continue
+        if writers and not (body.guarded_by_region(place) or body.decides_only_effects(read)):
             message = f"{_subject(read.effect)} decides what `{called(body)}` computes, and changes: {_fate(body)}"
             advice = f"pass `{place.text}` as an argument"
             yield report(RULE, body, read, message, help=advice, severity=_severity(body), evidence=writers)
@@ -163,6 +169,13 @@ def examine(body: Body) -> Iterator[Finding]:
         evidence = _writers(body, read.effect)
         severity = _severity(body).raised() if evidence else _severity(body)
         yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
+
+
+def _without_fills(body: Body, writers: tuple[Related, ...]) -> tuple[Related, ...]:
+    """Without what the function fills for itself on demand: that happens once in plain Python too."""
+    writes = (seen.effect for seen in body.observed(Event.WRITE) if writers)
+    own = [effect.span for effect in writes if effect.lazy or effect.conditional]
+    return tuple(writer for writer in writers if not any(is_inside(span, writer.span) for span in own))
 
 
 def _shares_memory(effect: Effect) -> bool:

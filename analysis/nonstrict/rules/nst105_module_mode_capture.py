@@ -11,7 +11,8 @@ which are neither parameters nor buffers.
 Of a module argument torch tracks the parameters, the buffers and the submodules, and nothing else. The mode and the
 plain attributes of the first call are kept, with `aot_eager` and `inductor`: after `model.eval()` dropout still drops
 and batch normalisation still updates its statistics. A plain attribute that is a *tensor* is worse: with `inductor`
-the compile fails.
+the compile fails. A method marked `assume_constant_result` keeps its result, and with it the mode and the attributes
+that it was made of.
 
 ## Example
 
@@ -89,8 +90,8 @@ The flag or attribute becomes a parameter where the function itself reads it: `t
 every call. Where a layer or a `forward` reads it, the marked function gets the parameter, so that the region reads the
 flag and guards it; a call of a dropout layer becomes `torch.nn.functional.dropout`, which takes the flag. Of several
 layers the mode of the module that holds them is passed, or that of each if the project switches one of them alone.
-There is no fix for a plain tensor attribute, for an `nn.Sequential` of which the project switches parts, nor where no
-call can write the module.
+There is no fix in a function marked `assume_constant_result`, for a plain tensor attribute, for an `nn.Sequential` of
+which the project switches parts, nor where no call can write the module.
 
 Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
 calls of the modules pass it.
@@ -103,7 +104,8 @@ plain call: handed on as a value, called with `*args`, an object of unknown clas
 - Modules whose code shows no dependence on the mode or on plain attributes.
 - Calls where the region reads or passes the `training` flag, or the plain attribute, itself: then it is guarded.
 - Plain attributes of Python values that nothing in the project assigns after construction.
-- Dependence on the mode is only a note if nothing in the project calls `eval()` or `train()`.
+- Dependence on the mode is only a note if nothing in the project calls `eval()` or `train()`. In a function marked
+  `assume_constant_result` it is none then, and neither are attributes that nothing changes.
 - Captured modules, which have worse problems: see `module-capture` (NST103).
 
 ## References
@@ -119,13 +121,14 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Flag, Kind
-from nonstrict.rules.base import TRACED, Experiment, Rule, report
-from nonstrict.rules.captures import Sort, sort_of, traced
+from nonstrict.rules.base import FROZEN, Experiment, Rule, report
+from nonstrict.rules.captures import Sort, called, sort_of, traced
+from nonstrict.rules.frozen import is_traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding, Fix
+    from nonstrict.findings import Finding, Fix, Related
     from nonstrict.fixes.context import Context
     from nonstrict.program.effects import Observed
     from nonstrict.rules.base import Body
@@ -133,10 +136,13 @@ if TYPE_CHECKING:
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield what depends on the mode or the plain attributes of module arguments."""
+    if body.marker == "constant-result" and is_traced(body):
+        return
     modes = [read for read in body.observed(Event.MODE) if not read.effect.place.captured]
     if modes and not _every_region_passes_mode(body) and not body.mode_guarded:
-        for read in modes:
-            yield _mode(body, read)
+        writers = body.mode_writers()
+        for read in modes if writers or body.marker != "constant-result" else ():
+            yield _mode(body, read, writers)
     caches = {leak.effect.place for leak in body.observed(Event.LEAK) if leak.effect.lazy}
     for read in body.observed(Event.ATTRIBUTE):
         place = read.effect.place
@@ -144,12 +150,11 @@ def examine(body: Body) -> Iterator[Finding]:
             yield from _attribute(body, read)
 
 
-def _mode(body: Body, read: Observed) -> Finding:
-    writers = body.mode_writers()
+def _mode(body: Body, read: Observed, writers: tuple[Related, ...]) -> Finding:
     module, who = read.effect.place.text, read.effect.what
     cause = f", through `{who}`" if who not in {"", "training"} else ""
     message = (
-        f"the result depends on the training mode of `{module}`{cause}, which is not guarded {traced(body)}: the mode "
+        f"the result depends on the training mode of `{module}`{cause}, which is not guarded {_when(body)}: the mode "
         "of the first call is kept, also after `eval()` or `train()`"
     )
     advice = f"pass `{module}.training` as an argument, or read it in the compiled region"
@@ -161,21 +166,28 @@ def _attribute(body: Body, read: Observed) -> Iterator[Finding]:
     place = read.effect.place
     own = {seen.effect.span for seen in body.observed(Event.WRITE, Event.LEAK)}
     writers = tuple(writer for writer in body.writers(place) if writer.span not in own)
-    if sort_of(read.effect.value) is Sort.TENSOR:
+    frozen = body.marker == "constant-result"
+    if sort_of(read.effect.value) is Sort.TENSOR and not frozen:
         advice = "register it as a buffer: `register_buffer(name, tensor)`"
         yield report(RULE, body, read, _tensor_message(body, read), help=advice, severity=_bad(body), evidence=writers)
-    elif read.effect.value.kind is Kind.MODULE:
+    elif read.effect.value.kind is Kind.MODULE and not frozen:
         if body.holds_apart(read.effect):
             advice = "register it: `nn.ModuleList`, `nn.ModuleDict`, or an attribute of its own"
             yield report(RULE, body, read, _apart_message(body, read), help=advice, severity=_bad(body))
-    elif writers and not body.written_by_region(place):
+    elif writers and (frozen or not body.written_by_region(place)):
         held = "is held by" if len(place.path) > 1 and read.effect.value.flags & Flag.INSIDE else "is"
         message = (
-            f"`{place.text}` {held} a plain attribute of a module argument, which is not guarded {traced(body)}: its "
+            f"`{place.text}` {held} a plain attribute of a module argument, which is not guarded {_when(body)}: its "
             "value at the first call is kept, also after it is changed"
         )
         advice = "pass it as an argument of its own"
         yield report(RULE, body, read, message, help=advice, evidence=writers)
+
+
+def _when(body: Body) -> str:
+    if body.marker == "constant-result":
+        return f"when `{body.api}` freezes the result of `{called(body)}`"
+    return traced(body)
 
 
 def _tensor_message(body: Body, read: Observed) -> str:
@@ -220,7 +232,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="The result depends on the training mode or a plain attribute of a module, which are not guarded.",
     documentation=__doc__ or "",
-    markers=TRACED,
+    markers=FROZEN,
     examine=examine,
     fixes=fixes,
     experiment=Experiment.CHANGE,

@@ -84,7 +84,8 @@ All fixes are unsafe: results or effects of plain Python change for callers that
   goes up to the caller of the region, as Dynamo guards them, compiles for every value anew, and fails at the recompile
   limit.
 - A registered buffer that is assigned anew is changed in place. The new value must have its shape and dtype.
-- A container or dataclass is copied first, where the function uses more of it: the caller no longer sees the change.
+- A container or dataclass is copied first, where the function uses more of it, and no caller that is known goes on
+  using it: callers no longer see the change.
 
 ## What is not reported
 

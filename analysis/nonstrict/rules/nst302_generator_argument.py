@@ -88,8 +88,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.boundary.verdicts import elements
-from nonstrict.program.values import Kind
+from nonstrict.program.boundary.verdicts import holds_generator
 from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.captures import called
 
@@ -97,7 +96,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding, Span
-    from nonstrict.program.values import Value
     from nonstrict.rules.base import Body
 
 #: Annotations that leave a generator possible; "" is none, or a union.
@@ -115,15 +113,8 @@ def examine(body: Body) -> Iterator[Finding]:
 
 
 def _passed(body: Body) -> Iterator[tuple[Span, str]]:
-    for site in body.sites:
-        for name, value in site.arguments.items() if site.compiled else ():
-            if _holds_generator(value):
-                yield site.argument_spans.get(name, site.span), name
-
-
-def _holds_generator(value: Value) -> bool:
-    """Whether a value is a generator, or a container that holds one."""
-    return value.kind is Kind.GENERATOR or any(_holds_generator(element) for element in elements(value))
+    passed = (argument for argument in body.taken if argument.site is not None)
+    yield from {one.span: one.name for one in passed if holds_generator(one.value)}.items()
 
 
 def _asked_for(body: Body) -> Iterator[tuple[Span, str]]:

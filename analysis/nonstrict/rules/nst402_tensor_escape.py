@@ -7,11 +7,16 @@ Finds traced functions that turn tensor data into Python values: `.item()`, `.to
 `f"{t:.2f}"`, `copy.deepcopy(t)`, `pickle.dumps(t)`. Shapes that depend on data count when they are used up inside:
 `x[mask]`, `torch.unique(x)`, the number of rows of `torch.nonzero(x)`, `F.one_hot(x)` without `num_classes`.
 
+In a function marked `assume_constant_result` it finds where the result is made of the data of arguments.
+
 ## Why is this bad
 
 While the compiler traces, tensors have no data. With every backend the compile fails, with a message about an
 unsupported output type, a data-dependent expression or a pending unbacked symbol. Several of these work in a plain
 compiled region, where Dynamo handles them, and fail only once the code has moved into a `nonstrict_trace` function.
+
+`assume_constant_result` runs the function with the real tensors of the first call and keeps what it returns: nothing
+guards the data of arguments, so later calls get the result of the first one, without a word.
 
 ## Example
 
@@ -78,9 +83,11 @@ exception.
 - A branch becomes `torch.cond`, if both sides only compute, and give new tensors of one shape and dtype. One side is
   computed, chosen when the compiled code runs. Called without the compiler, `torch.cond` compiles for itself.
 - `t.item()`, `int(t)` and `float(t)` become tensors without dimensions, if they only take part in arithmetic with
-  tensors; no gradient flows through them, as before.
+  tensors; no gradient flows through them, as before. It is a copy if anything may change the tensor afterwards.
 - `return float(t)` becomes `return t.item()`, and in the same way `int`, `bool` and `torch.equal`, if the number is
-  only returned. `return t.numpy()` becomes `return t`, which is shown and not applied by `--fix`: callers get a tensor.
+  only returned. Where tensors that `torch.equal` compares may have several shapes, their shapes are compared first, and
+  a branch that it decides stays. `return t.numpy()` becomes `return t`, which is shown and not applied by `--fix`:
+  callers get a tensor.
 - `assert` becomes `torch._assert_async`, which raises RuntimeError when the compiled code runs. It gets a message,
   without which the compiler removes it.
 - `torch.nonzero(t).shape[0]` in arithmetic becomes `torch.count_nonzero(t)`, `sum(t.tolist())` becomes `t.sum()`,
@@ -95,6 +102,8 @@ exception.
 - `.item()` in `autograd.Function.backward`.
 - `int(x.shape[0])`, `len(x)`, `x.numel()`, comparisons of shapes, `x is None`, `x in [x]`.
 - `torch.tensor(3.0).item()`: torch knows the value of a literal.
+- In a function marked `assume_constant_result`: shapes and dtypes, which are guarded, and tensors that no call changes
+  (what a global or a module holds).
 - Under `torch.export.export`, `.item()`, `x[mask]` and the like, which export supports.
 
 ## References
@@ -109,8 +118,10 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import Experiment, Rule, report
+from nonstrict.rules.base import FROZEN, Experiment, Rule, report, report_at
+from nonstrict.rules.captures import called
 from nonstrict.rules.effect_texts import clause
+from nonstrict.rules.frozen import argument_data, is_traced, returns_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,6 +138,9 @@ _ADVICE = "keep the decision in tensors (`torch.where`, `torch.cond`), or return
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the operations that need the data of a tensor as a Python value."""
+    if body.marker == "constant-result":
+        yield from _frozen(body) if not is_traced(body) else ()
+        return
     for seen in body.observed(Event.ESCAPE):
         if seen.in_hook:
             continue
@@ -141,6 +155,21 @@ def examine(body: Body) -> Iterator[Finding]:
             f"`{body.function}`: {_fate(body, what)}"
         )
         yield report(RULE, body, seen, message, help=_ADVICE, severity=severity)
+
+
+def _frozen(body: Body) -> Iterator[Finding]:
+    """Yield what of a constant result depends on the data of arguments."""
+    fate = f"`{body.api}` keeps the result of the first call of `{called(body)}`, also when that data is another one"
+    advice = "compute it in the compiled region, or mark the function with `nonstrict_trace` and return a tensor"
+    for seen, given in argument_data(body):
+        whose = "the data of an argument" if given else "the data of parameters"
+        message = f"{clause(seen.effect.what, 'reads')} {whose}, which nothing guards: {fate}"
+        severity = Severity.ERROR if given else Severity.WARNING
+        yield report(RULE, body, seen, message, help=advice, severity=severity)
+    for result in body.given:
+        if returns_data(body, result.value):
+            message = f"this tensor is computed from the data of an argument, which nothing guards: {fate}"
+            yield report_at(RULE, body, result.span, message, help=advice)
 
 
 def _fate(body: Body, what: str) -> str:
@@ -181,6 +210,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A traced function needs the data of a tensor as a Python value, which does not exist while tracing.",
     documentation=__doc__ or "",
+    markers=FROZEN,
     examine=examine,
     fixes=fixes,
     experiment=Experiment.REFUSAL,

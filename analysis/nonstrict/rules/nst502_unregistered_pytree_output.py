@@ -93,7 +93,8 @@ dataclass that is registered as a constant is registered with `register_dataclas
 - Functions whose body is a placeholder, also `pass` in a method that a subclass overrides; generator functions, and
   functions that are marked for `make_fx` or export.
 - `None` before a loop that fills the variable.
-- What `allow_in_graph` takes besides: `None` and named tuples. It refuses dicts and objects of all classes.
+- What `allow_in_graph` takes besides: `None` and named tuples. It refuses dicts and objects of all classes, and one
+  whole number or flag that is all that is returned.
 
 ## References
 

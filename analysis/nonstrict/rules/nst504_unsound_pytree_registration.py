@@ -7,6 +7,7 @@ to marked functions:
 
 - a field that the function reads and that the registration drops (`drop_field_names`, `field(init=False)`, a flatten
   function that leaves it out, a context that the unflatten function ignores);
+- children in another order than that in which the constructor takes them;
 - a `__post_init__` that computes a field from itself, as it runs again on the rebuilt object;
 - a flatten function whose context holds a tensor, a module or an object of a plain class;
 - `register_constant` on a frozen dataclass, on a class that holds tensors, whose `__eq__` leaves out a field that the
@@ -111,6 +112,7 @@ There is no automatic fix for a `__post_init__` that runs again, nor for what to
 - Fields that the marked function does not read, and fields that the constructor computes from those that are kept.
 - A `__post_init__` that only checks, converts (`self.x = tuple(self.x)`) or fills other fields, one that asks the value
   itself (`if self.x.dim() == 1:`), and one that a registered field tells what it has done (`if not self.scaled:`).
+- Two attributes that change places with one another: torch takes an object apart twice, which puts them right again.
 - An `__eq__` of which the text does not tell what it compares, and fields that follow from those that it compares.
 - Mutable classes registered as constants that nothing in the project changes once they may have been passed: on 2.13
   this is the form that works.

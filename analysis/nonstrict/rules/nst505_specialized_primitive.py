@@ -9,6 +9,8 @@ call to call:
 - the same of a size of a tensor that varies or is marked as dynamic: error;
 - more than eight strings or constants, or numbers where the region is compiled with `dynamic=False`: error;
 - a list or dict to which every round of a loop adds something, for more than eight rounds: error;
+- a number that `register_pytree_node` keeps in the context of an object, or of which a function marked
+  `assume_constant_result` makes its result: error;
 - a member of an `IntEnum` of which the function asks more than its number: error;
 - any other integer that varies: note.
 
@@ -17,7 +19,8 @@ call to call:
 Torch compiles for the first value. At the second an integer becomes symbolic, and a symbolic integer has no hash:
 looking it up in a dict raises `TypeError: unhashable type: non-nested SymInt`, from the second value on. Strings and
 constants are compiled for one by one; with `fullgraph=True` the ninth fails with `FailOnRecompileLimitHit`. A member of
-an `IntEnum` arrives as a plain number: `is` and `isinstance` are false, `.name` does not exist.
+an `IntEnum` arrives as a plain number: `is` and `isinstance` are false, `.name` does not exist. The context of a
+flattened object and the arguments of a constant result take no symbolic number: torch refuses the call.
 
 ## Example
 
@@ -97,6 +100,7 @@ from nonstrict.program.classes import external_bases
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.captures import called
+from nonstrict.rules.frozen import is_traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,17 +120,21 @@ _INTEGERS = frozenset({"enum.IntEnum", "enum.IntFlag", "builtins.int"})
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the arguments that vary, where that fails or costs a compilation for each value."""
+    if body.marker == "constant-result" and is_traced(body):
+        return
     for argument in body.taken:
         if argument.refused is not None or argument.site is None:
             continue
-        if _is_integer_enum(argument.value):
+        if _is_integer_enum(argument.value) and body.marker != "constant-result":
             yield from _enumeration(body, argument)
             continue
         if argument.value.kind in _TENSORS:
-            yield from _sizes(body, argument)
+            yield from _sizes(body, argument) if body.marker != "constant-result" else ()
             continue
         variation = body.variation(argument)
-        if variation.values > 1:
+        if variation.kept:
+            yield _kept(body, argument, variation)
+        elif variation.values > 1 and body.marker != "constant-result":
             yield from _varying(body, argument, variation)
 
 
@@ -156,6 +164,24 @@ def _sizes(body: Body, argument: Taken) -> Iterator[Finding]:
         )
         advice = "look it up in the caller and pass the result, or use `int()` and compile for each size"
         yield report_at(RULE, body, span, message, help=advice, severity=Severity.ERROR, evidence=sizes.evidence)
+
+
+def _kept(body: Body, argument: Taken, variation: Variation) -> Finding:
+    message = (
+        f"{variation.kept} varies between calls of the region, so torch makes it a symbolic number, which "
+        f"{_holder(body)}: from its second value on compiling fails"
+    )
+    advice = "let flatten return it among the children, or compile with `dynamic=False`"
+    if body.marker == "constant-result":
+        advice = "compute it in the compiled region, or compile with `dynamic=False`"
+    severity = Severity.NOTE if body.applied.falls_back else Severity.ERROR
+    return report_at(RULE, body, argument.span, message, help=advice, severity=severity, evidence=variation.evidence)
+
+
+def _holder(body: Body) -> str:
+    if body.marker == "constant-result":
+        return f"`{body.api}` does not take"
+    return "the context that its registration keeps it in cannot hold"
 
 
 def _varying(body: Body, argument: Taken, variation: Variation) -> Iterator[Finding]:
@@ -212,7 +238,7 @@ RULE = Rule(
     severity=Severity.NOTE,
     summary="A number, string or constant varies from call to call of a marked function.",
     documentation=__doc__ or "",
-    markers=frozenset({"nonstrict"}),
+    markers=frozenset({"nonstrict", "constant-result"}),
     examine=examine,
     experiment=Experiment.REFUSAL,
 )

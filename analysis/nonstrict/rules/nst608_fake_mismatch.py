@@ -6,14 +6,15 @@ Compares the fake of a leaf function or custom operator with the function itself
 
 - it takes other arguments;
 - it returns something else than a tensor where a tensor is returned, or another number of results;
-- its result has another number of dimensions, another size, another dtype;
+- its result has another number of dimensions, another size, another dtype, another device;
 - it reads a tensor from outside its arguments;
 - it returns its own argument;
 - a leaf function returns a number that its body computes.
 
 ## Why is this bad
 
-The compiler believes the fake. Other arguments, another structure and captured tensors fail to compile. A wrong shape
+The compiler believes the fake. Other arguments, another structure, captured tensors, and results on the device `meta`
+that meet others fail to compile. A wrong shape
 is an assertion of inductor at run time; a wrong dtype makes it read the memory as something else, silently; a returned
 argument makes compiled code take the result and the argument for one tensor. The numbers that a leaf function returns
 are those of the fake, for ever.
@@ -85,7 +86,8 @@ eager code does not run it; unsafe where NumPy computes the result.
 
 - Whatever cannot be read off the text: sizes that are computed differently, results of other operators.
 - A list for a tuple, which a custom operator accepts.
-- The device.
+- Devices that are computed (`x.device`), or that one of the two does not name.
+- Parameters that the fake lacks and no call passes are a note.
 
 `torch.empty(x.shape)` where the result follows the dtype of an argument is a note: it holds for `float32` alone.
 
@@ -103,6 +105,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program.effects import Event
+from nonstrict.program.marks.fake_arguments import untaken
 from nonstrict.program.marks.form_differences import difference, is_default
 from nonstrict.program.marks.tensor_forms import Forms, tensors_in
 from nonstrict.program.places import Origin
@@ -175,24 +178,13 @@ def _captures(body: Body, fake: Body) -> Iterator[Finding]:
 
 def _arguments(body: Body, fake: Body) -> Iterator[Finding]:
     real, other = body.applied.node, fake.applied.node
-    if real is None or other is None or real.args.vararg or other.args.vararg:
+    if real is None or other is None or fake.applied.binding in ("class", "property"):
         return
-    if real.args.kwonlyargs or other.args.kwonlyargs or real.args.kwarg or other.args.kwarg:
-        return
-    count, least = _counts(real)
-    fewest, most = _counts(other)[1], _counts(other)[0]
-    if most < least or fewest > count:
-        message = (
-            f"the fake of `{body.function}` takes {most} argument{'s' if most != 1 else ''}, the function {count}: "
-            "it fails to compile"
-        )
-        yield _finding(body, fake, _head(other), message, "give the fake the parameters of the function")
-
-
-def _counts(node: FunctionNode) -> tuple[int, int]:
-    """The most and the fewest positional arguments."""
-    most = len(node.args.posonlyargs) + len(node.args.args)
-    return most, most - len(node.args.defaults)
+    told = untaken(real.args, other.args, lambda: body.sites)
+    if told is not None:
+        message = f"the fake of `{body.function}` {told.text}"
+        severity = None if told.happens else Severity.NOTE
+        yield _finding(body, fake, _head(other), message, "give the fake the parameters of the function", severity)
 
 
 def _head(node: FunctionNode) -> ast.AST:

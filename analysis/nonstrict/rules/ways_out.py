@@ -21,6 +21,8 @@ _RECURRENT = (
     "`torch._dynamo.config.allow_rnn = True` is experimental"
 )
 _BRANCH = "return from both branches what is to change, and change it after `torch.cond`"
+_MESSAGE = "let the message capture nothing but plain numbers and texts, taken out before"
+_CHECKPOINT = "return from the checkpointed function what is to change, and change it after `checkpoint`"
 #: Advice for constructs that are no plain call, by key.
 _STATEMENTS = {
     "disabled-call:module": "call it before or after the compiled function, or compile it with the rest",
@@ -40,6 +42,11 @@ _STATEMENTS = {
     "stmt:cond-branch-global": _BRANCH,
     "stmt:cond-branch-append": _BRANCH,
     "stmt:cond-branch-attribute": _BRANCH,
+    **dict.fromkeys(("stmt:check-message-tensor", "stmt:check-message-item", "stmt:check-message-module"), _MESSAGE),
+    "stmt:checkpoint-global": _CHECKPOINT,
+    "stmt:checkpoint-append": _CHECKPOINT,
+    "stmt:checkpoint-attribute": _CHECKPOINT,
+    "stmt:checkpoint-attribute-tensor": _CHECKPOINT,
     "stmt:deprecated-call": "call what replaces it",
     "stmt:class-definition": "define the class at the top of the module",
     "stmt:await": "await outside the region and pass the result",

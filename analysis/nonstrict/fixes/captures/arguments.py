@@ -26,7 +26,7 @@ from nonstrict.fixes.captures.passable import (
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.signatures import Passing, passed
-from nonstrict.fixes.uses.spots import chain, is_at, is_constant, origin, spelled, spot_of, steps_text
+from nonstrict.fixes.uses.spots import chain, is_at, is_constant, is_rebound, origin, spelled, spot_of, steps_text
 from nonstrict.program.places import Origin
 from nonstrict.program.values import BOOL, Kind, Value, join
 
@@ -210,7 +210,10 @@ def _is_same(uses: Uses, document: Document, node: ast.expr, spot: Spot) -> bool
 
 
 def _identity(uses: Uses, spot: Spot) -> Spot:
-    return origin(uses, spot) if isinstance(spot.scope, ast.Module) else spot
+    """What names of several files share: where it comes from, unless one of them is bound anew, and may differ then."""
+    first = origin(uses, spot) if isinstance(spot.scope, ast.Module) else spot
+    apart = first != spot and (is_rebound(uses, first) or is_rebound(uses, spot))
+    return spot if apart else first
 
 
 def _names(captured: Captured) -> Iterator[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Functions of `numpy.random`, and methods of its generators, that give a Python number where no size is asked for, by
 #: how many arguments they take then.
-_NUMBERS = {
+NUMBERS = {
     "rand": 0,
     "randn": 0,
     "random": 0,
@@ -54,7 +54,7 @@ def value_of(uses: Uses, document: Document, node: ast.expr) -> Value:
         name = _callee(uses, document, node)
         if name in ("os.getenv", "os.environ.get") and len(node.args) + len(node.keywords) < 2:
             return UNKNOWN
-        if last_name(node) in _NUMBERS and _draws_number(uses, document, node):
+        if last_name(node) in NUMBERS and _draws_number(uses, document, node):
             return NUMBER
         if name == "builtins.next" and len(node.args) == 1:
             return _following(uses, document, node.args[0])
@@ -65,7 +65,7 @@ def _draws_number(uses: Uses, document: Document, node: ast.Call) -> bool:
     """Whether a call draws one number from a generator of Python or NumPy."""
     function = node.func
     name = last_name(function)
-    if not isinstance(function, ast.Attribute) or node.keywords or len(node.args) > _NUMBERS[name]:
+    if not isinstance(function, ast.Attribute) or node.keywords or len(node.args) > NUMBERS[name]:
         return False
     holder = uses.value(document, function.value)
     generator = holder.kind is Kind.INSTANCE and holder.ref == "random-generator"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.scopes import FunctionNode
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.captures import draws
+from nonstrict.fixes.captures.draw_order import comes_first
 from nonstrict.fixes.captures.passable import MARKERS, annotation_of, is_accepted, usable
 from nonstrict.fixes.code.edits import removed, replaced
 from nonstrict.fixes.code.names import spelled as name_spelled
@@ -203,6 +204,8 @@ class _Passing(Passing):
 
 def _hoisted(context: Context, document: Document, node: ast.expr) -> tuple[Edit, ...] | None:
     uses = context.documents.uses
+    if not comes_first(context, document, node):
+        return None
     statement = document.parent(node)
     bound = _bound(statement, node)
     for name in (*(usable(bound) if bound else ()), *_numbered(draws.name_of(uses, document, node))):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.program.values import Kind
+from nonstrict.text.source import SourceKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.text.source import Source
 
+_WORD = re.compile(r"[^\W\d]\w*")
 #: Calls by which code reaches a function by its name, as text.
 _BY_NAME = frozenset({"getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller", "patch", "object"})
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -55,11 +59,16 @@ class Scopes:
 
     @cached_property
     def texts(self) -> dict[str, list[ast.AST]]:
-        """By a name, what reaches it as text: `getattr(pkg, "scale")`, `patch("pkg.scale")`, `globals()["scale"]`."""
+        """By a name, what reaches it as text: `getattr(pkg, "scale")`, `patch("pkg.scale")`, `globals()["scale"]`.
+
+        So do magics of a notebook, which are no part of the tree: `%timeit scale(x)`.
+        """
         found: dict[str, list[ast.AST]] = {}
         for node in self.document.nodes:
             for name in _named_as_text(node):
                 found.setdefault(name, []).append(node)
+        for name in _named_in_magics(self.document.source):
+            found.setdefault(name, []).append(self.document.tree)
         return found
 
     @cached_property
@@ -225,6 +234,13 @@ def _named_as_text(node: ast.AST) -> Iterator[str]:
         yield from {name for text in texts for name in (text, text.rpartition(".")[2])}
     elif isinstance(node, ast.Subscript) and (name := _entry_of_namespace(node)):
         yield name
+
+
+def _named_in_magics(source: Source) -> set[str]:
+    if source.kind is not SourceKind.NOTEBOOK or "%" not in source.text:
+        return set()
+    pairs = zip(source.file_lines, source.lines_as_read, strict=False)
+    return {word for line, code in pairs if line != code and "%" in line for word in _WORD.findall(line)}
 
 
 def _entry_of_namespace(node: ast.Subscript) -> str:

@@ -38,7 +38,11 @@ _SIZES = frozenset({"shape", "dtype", "device", "ndim", "itemsize"})
 _SIZE_METHODS = frozenset({"size", "numel", "dim", "nelement", "stride"})
 _COUNTS = re.compile(r"\.shape\[|\.(?:size|stride)\([^)]|\.(?:numel|dim|nelement)\(|\.ndim$|^len\(")
 #: What gives a tensor another layout, which a fake has to tell too.
-_LAYOUTS = re.compile(r"\b(?:contiguous|flip|roll)\b")
+_LAYOUTS = re.compile(r"\b(?:contiguous|flip|roll|memory_format)\b")
+#: Functions whose method is that of another argument than the first: `x.where(condition, y)`.
+_OTHER_ORDER = frozenset({"where", "polygamma"})
+#: What `torch.where` chooses from: the size of what it gives without these depends on data.
+_SIDES = 2
 #: Operators of Python that give a tensor the dtype of its operand if the other one is a whole number.
 _WHOLE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _NUMBERS = {"int": "1", "float": "1.0", "bool": "True"}
@@ -145,7 +149,7 @@ class Shapes:
     def _kept(self, node: ast.expr) -> str:
         """A parameter whose shape an expression has, and its dtype or one that is named."""
         form = self._forms.of(node)
-        if not form.like or form.moved or isinstance(node, ast.Name) or _LAYOUTS.search(ast.unparse(node)):
+        if not form.like or form.moved or isinstance(node, ast.Name) or self._has_layout(node):
             return ""
         name = self._names[int(form.like[1:])]
         if name not in self._tensors or name in self._opaque or name in self._values:
@@ -154,6 +158,13 @@ class Shapes:
             return name
         of_torch = form.dtype and not form.dtype.startswith("like") and form.dtype not in ("default", "?")
         return f"{self.torch}.empty_like({name}, dtype={self.torch}.{form.dtype})" if of_torch else ""
+
+    def _has_layout(self, node: ast.expr, depth: int = 0) -> bool:
+        """Whether an expression, or what it reads of local variables, gives a tensor another layout."""
+        if depth > _MAX_DEPTH or _LAYOUTS.search(ast.unparse(node)):
+            return True
+        names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        return any(self._has_layout(value, depth + 1) for name in names for value in self._values.get(name, ()))
 
     def _of_name(self, name: str, depth: int) -> str | None:
         if name in self._opaque or name in self._sizes:
@@ -202,7 +213,8 @@ class Shapes:
             plain = all(self._number(one, depth + 1) for one in node.args[1:]) and not node.keywords
             return self.like(node.args[0], depth + 1) if name in _UFUNCS | _ARRAYS and plain else None
         if function is not None:
-            if called == f"torch.{name}" and node.args and tensor_method(name) is not None:
+            has_method = name not in _OTHER_ORDER and tensor_method(name) is not None
+            if called == f"torch.{name}" and node.args and has_method:
                 return self._method(node, node.args[0], name, node.args[1:], depth)
             usable = bool(node.args) and _is_usable(function, node, node.args[1:])
             return self._written(node, ast.unparse(node.func), node.args, depth) if usable else None
@@ -372,7 +384,8 @@ def _is_usable(operator: Operator, call: ast.Call, given: Sequence[ast.expr]) ->
         return False
     further = bool(given or call.keywords)
     several = further and operator.dim_returns not in ("", "tensor")
-    return not several and not operator.dynamic_arity and all(one.arg != "inplace" for one in call.keywords)
+    fixed = not operator.dynamic_arity or (last_name(call) == "where" and len(given) == _SIDES)
+    return not several and fixed and all(one.arg != "inplace" for one in call.keywords)
 
 
 def _operation(left: str, operator: ast.operator, right: str) -> ast.BinOp:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Edit, Fix
@@ -77,13 +77,16 @@ def compute_each_time(context: Context) -> Iterator[Fix]:
     if not isinstance(test, ast.If) or test.orelse or test.body != [statement] or not is_pure(document, test.test):
         return
     places = _places(document, function, target)
+    used = len(places) > len(_places_in(test, target))
+    if not used or not all(_uses_itself(part, target) for part in _operands(test.test)):
+        return  # nothing takes the value, or it is built for another reason
     if test not in getattr(function, "body", []) or document.text(test).startswith("elif"):
         return
     if not _is_alone(context, document, function, target):
         return
     name = free_name(function, _name(target).strip("_") or "value")
     value = document.text(statement.value)
-    if "\n" in value or _uses_itself(document, statement.value, target):
+    if "\n" in value or _uses_itself(statement.value, target):
         return
     inside = {id(node) for node in ast.walk(test)}
     edits = [replaced(document, place, name) for place in places if id(place) not in inside]
@@ -115,12 +118,20 @@ def _name(target: ast.Attribute | ast.Name) -> str:
 
 def _places(document: Document, function: FunctionNode, target: ast.expr) -> list[ast.expr]:
     """Where a function uses the place that it fills."""
-    text = ast.unparse(target)
-    return [
-        node
-        for node in own_scope(function)
-        if isinstance(node, (ast.Attribute, ast.Name)) and ast.unparse(node) == text
-    ]
+    return [node for node in own_scope(function) if _is_place(node, ast.unparse(target))]
+
+
+def _places_in(part: ast.AST, target: ast.expr) -> list[ast.expr]:
+    return [node for node in ast.walk(part) if _is_place(node, ast.unparse(target))]
+
+
+def _is_place(node: ast.AST, text: str) -> TypeGuard[ast.expr]:
+    return isinstance(node, (ast.Attribute, ast.Name)) and ast.unparse(node) == text
+
+
+def _operands(test: ast.expr) -> list[ast.expr]:
+    """What a test asks: the operands of `or` and `and`."""
+    return test.values if isinstance(test, ast.BoolOp) else [test]
 
 
 def _is_alone(context: Context, document: Document, function: FunctionNode, target: ast.Attribute | ast.Name) -> bool:
@@ -162,15 +173,15 @@ def _reads(context: Context, attribute: str) -> list[tuple[Document, ast.AST]] |
     ]
 
 
-def _uses_itself(document: Document, value: ast.expr, target: ast.expr) -> bool:
-    text = ast.unparse(target)
-    return any(isinstance(part, (ast.Attribute, ast.Name)) and ast.unparse(part) == text for part in ast.walk(value))
+def _uses_itself(value: ast.expr, target: ast.expr) -> bool:
+    return bool(_places_in(value, target))
 
 
 def _undeclared(document: Document, function: FunctionNode, target: ast.expr) -> list[Edit]:
-    """The `global` statement of a variable that is no longer bound."""
+    """What becomes of the `global` statement of a variable that is no longer bound."""
     for node in own_scope(function):
-        if isinstance(node, ast.Global) and isinstance(target, ast.Name) and node.names == [target.id]:
-            edit = removal(document, node)
+        if isinstance(node, ast.Global) and isinstance(target, ast.Name) and target.id in node.names:
+            others = [name for name in node.names if name != target.id]
+            edit = replaced(document, node, f"global {', '.join(others)}") if others else removal(document, node)
             return [edit] if edit is not None else []
     return []

@@ -9,6 +9,9 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import at_top_of_body
 from nonstrict.fixes.code.names import spelled
+from nonstrict.fixes.context import Context
+from nonstrict.fixes.effects.returning import return_value
+from nonstrict.fixes.uses.afterwards import is_used_afterwards
 from nonstrict.program.classes import is_dataclass
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Event
@@ -18,13 +21,14 @@ from nonstrict.program.values import CONTAINERS, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.fixes.context import Context
+    from nonstrict.program.places import Place
 
 
 def copy_first(context: Context) -> Iterator[Fix]:
     """`items = items.copy()` at the top, for a container or dataclass that is given as an argument.
 
-    Only where the function uses more of it than what it changes, and where its kind is known.
+    Only where the function uses more of it than what it changes, its kind is known, no caller goes on using it, and no
+    other change of it moves to the callers.
     """
     seen, function = context.observed(Event.WRITE, Event.LEAK), context.body.mark.function
     if seen is None or function is None:
@@ -49,9 +53,19 @@ def copy_first(context: Context) -> Iterator[Fix]:
         text = f"{text}({place.name})"
     else:
         return
+    if is_used_afterwards(context.documents.uses, document, node, place.name) or _moves(context, place):
+        return
     edit = at_top_of_body(document, node, [f"{place.name} = {text}"])
     if edit is not None:
         yield Fix(f"Copy `{place.name}` first", Applicability.UNSAFE, (edit, *edits))
+
+
+def _moves(context: Context, place: Place) -> bool:
+    """Whether another change of an argument becomes a result: the callers store that in the object they have."""
+    others = context.body.observed(Event.WRITE, Event.LEAK)
+    spans = {seen.effect.span for seen in others if seen.effect.place[:3] == place[:3]} - {context.finding.span}
+    found = (Context(context.documents, context.body, context.finding._replace(span=span)) for span in spans)
+    return any(any(return_value(one)) for one in found)
 
 
 def _stores_entry(path: tuple[str, ...], what: str) -> bool:

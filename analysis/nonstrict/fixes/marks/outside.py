@@ -91,7 +91,10 @@ def _call_out(document: Document, call: ast.Call, target: Value) -> Iterator[Fix
         return
     name, edits = named
     written = replaced_text(document, call, given, document.text(value))
-    added = before(document, outer, [f"{name} = {written}", "", ""])
+    gone = (one for one in (document.parent(call), document.statement(value)) if isinstance(one, ast.Assign))
+    removed_lines = {edit.span.line for edit in edits if not edit.text}
+    comment = next((_comment_behind(document, one) for one in gone if one.lineno in removed_lines), "")
+    added = before(document, outer, [f"{name} = {written}{comment}", "", ""])
     if added is not None:
         yield Fix(f"Mark `{name}` outside the region", Applicability.SAFE, (*edits, added))
 
@@ -183,11 +186,12 @@ def move_constant(context: Context) -> Iterator[Fix]:
     if local is None:
         name = fresh(document, _snake(value.func.id), outer)
         edit: Edit | None = replaced(document, node, name)
+        comment = ""
     else:
         statement = document.statement(value)
-        name = local
+        name, comment = local, _comment_behind(document, statement)
         edit = taken_out(document, statement) if statement is not None and not _binds_module(document, name) else None
-    added = before(document, outer, [f"{name} = {document.text(value)}", "", ""])
+    added = before(document, outer, [f"{name} = {document.text(value)}{comment}", "", ""])
     if added is not None and edit is not None:
         sure = Applicability.SAFE if _only_keeps(context) else Applicability.UNSAFE
         yield Fix(f"Make `{name}` outside the region", sure, (edit, added))
@@ -279,6 +283,14 @@ def _count(document: Document, name: str, context: type[ast.expr_context]) -> in
     """How often a file reads or sets a name."""
     names = (one for one in document.nodes if isinstance(one, ast.Name) and one.id == name)
     return sum(isinstance(one.ctx, context) for one in names)
+
+
+def _comment_behind(document: Document, statement: ast.stmt | None) -> str:
+    """The comment behind an assignment that moves, with the blanks before it."""
+    if not isinstance(statement, ast.Assign):
+        return ""
+    rest = document.code[document.bounds(statement)[1] :].partition("\n")[0]
+    return rest.rstrip() if rest.lstrip().startswith("#") else ""
 
 
 def taken_out(document: Document, statement: ast.stmt) -> Edit | None:

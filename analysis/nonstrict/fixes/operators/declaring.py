@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Edit, Fix
@@ -47,7 +48,8 @@ def with_fake(context: Context) -> Iterator[Fix]:
     statement, text = lines
     if operator.api != "leaf_function" and not fake.complete and fake.tensors < 0 and _several(node):
         return
-    added = after(document, statement, ["", "", *text])
+    apart = [""] if isinstance(document.parent(statement), ast.ClassDef) else ["", ""]
+    added = after(document, statement, [*apart, *text])
     if added is not None:
         title = f"Register a fake for `{node.name}`{told_by(fake)}"
         yield Fix(title, _how_sure(fake), (added,))
@@ -71,10 +73,11 @@ def _registration(
     declared = document.at(context.finding.span, ast.expr)
     if declared is None:
         return None
-    if declared in node.decorator_list:
+    if declared in node.decorator_list[:1]:
         return node, fake_lines(document, node, fake)
-    statement = document.statement(declared)
-    if operator.api == "define" or not isinstance(statement, ast.Assign):
+    wrapped = declared in node.decorator_list  # by `staticmethod`, say: the name is not that of the operator
+    statement = node if wrapped else document.statement(declared)
+    if wrapped or operator.api == "define" or not isinstance(statement, ast.Assign):
         if not operator.name or statement is None or document.block(statement) != document.block(node):
             return None
         later = max(node, statement, key=lambda one: one.lineno)
@@ -144,9 +147,9 @@ def declare(context: Context) -> Iterator[Fix]:
         yield from _cloned(context, operator)
     elif not seen.effect.place.path or operator.api == "custom_op":
         name = seen.effect.place.name
-        edit = _declared(context, operator, name)
-        if edit is not None:
-            yield Fix(f"Declare that `{name}` is changed", Applicability.SAFE, (edit,))
+        edits = _declared(context, operator, name)
+        if edits:
+            yield Fix(f"Declare that `{name}` is changed", Applicability.SAFE, edits)
 
 
 def declare_an_argument(context: Context) -> Iterator[Fix]:
@@ -158,44 +161,65 @@ def declare_an_argument(context: Context) -> Iterator[Fix]:
         return
     body = context.body.applied.implementation(seen.effect.value)
     name = next((name for name, value in body.arguments.items() if value.kind in TENSORS), None)
-    edit = _declared(context, operator, name) if name is not None and body.returned.kind is Kind.NONE else None
-    if edit is not None:
-        yield Fix(f"Declare `{name}` as changed, so that the call is kept", Applicability.UNSAFE, (edit,))
+    edits = _declared(context, operator, name) if name is not None and body.returned.kind is Kind.NONE else ()
+    if edits:
+        yield Fix(f"Declare `{name}` as changed, so that the call is kept", Applicability.UNSAFE, edits)
 
 
-def _declared(context: Context, operator: Operator, name: str) -> Edit | None:
-    """The edit of a declaration that adds an argument to what it says to be changed."""
+def _declared(context: Context, operator: Operator, name: str) -> tuple[Edit, ...]:
+    """The edits of a declaration that add an argument to what it says to be changed."""
     document = context.documents.document(operator.path)
     if document is None or operator.node is None:
-        return None
+        return ()
     declared = document.at(span_of(operator.path, operator.offset, operator.node), ast.expr)
     if declared is None:
-        return None
+        return ()
     if not isinstance(declared, ast.Call):
-        return replaced(document, declared, f'{document.text(declared)}(mutates_args={{"{name}"}})')
-    if operator.schema:
-        return _in_schema(document, declared, operator.schema, name)
+        return (replaced(document, declared, f'{document.text(declared)}(mutates_args={{"{name}"}})'),)
     given = next((one.value for one in declared.keywords if one.arg == "mutates_args"), None)
-    if given is None:
-        leaf = operator.api == "leaf_function"
-        return with_argument(document, declared, f'mutates_args={{"{name}"}}') if leaf else None
-    return _one_more(document, given, f'"{name}"')
+    edits: list[Edit | None] = []
+    if operator.schema:
+        edits.append(_in_schema(document, declared, operator.schema, name))
+    if given is not None:
+        edits.append(_one_more(document, given, name, _parameter_names(operator)))
+    elif operator.api == "leaf_function":
+        edits.append(with_argument(document, declared, f'mutates_args={{"{name}"}}'))
+    elif operator.api != "define":
+        return ()  # `custom_op` wants both to say the same
+    known = [edit for edit in edits if edit is not None]
+    return tuple(known) if len(known) == len(edits) else ()
 
 
-def _one_more(document: Document, node: ast.expr, name: str) -> Edit | None:
-    """A literal collection with one more name."""
+def _parameter_names(operator: Operator) -> frozenset[str]:
+    """The parameters of what implements an operator; none if that is not known."""
+    functions = [mark.function for mark in operator.implementations if mark.function is not None]
+    return frozenset(name for function in functions for name in parameter_names(function.node.args))
+
+
+def _one_more(document: Document, node: ast.expr, added: str, parameters: frozenset[str]) -> Edit | None:
+    """A literal collection with one more name, without those that torch refuses as no parameter is called so."""
+    name = f'"{added}"'
     empty = isinstance(node, ast.Call) and not node.args and last_name(node) in ("set", "frozenset", "tuple", "list")
     if empty or (isinstance(node, ast.Dict) and not node.keys):
         return replaced(document, node, f"{{{name}}}" if last_name(node) in ("set", "") else f"({name},)")
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return replaced(document, node, f"({document.text(node)}, {name})")
+        return replaced(
+            document, node, f"({document.text(node)}, {name})" if _names(node, parameters) else f"({name},)"
+        )
     if not isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         return None
-    parts = [*(document.text(one) for one in node.elts), name]
+    parts = [*(document.text(one) for one in node.elts if _names(one, parameters)), name]
     inner = ", ".join(parts)
     if isinstance(node, ast.Tuple):
         return replaced(document, node, f"({inner},)" if len(parts) == 1 else f"({inner})")
     return replaced(document, node, f"[{inner}]" if isinstance(node, ast.List) else f"{{{inner}}}")
+
+
+def _names(node: ast.expr, parameters: frozenset[str]) -> bool:
+    """Whether a string names a parameter, or a part of one such as `model.mean`; if in doubt it does."""
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or not parameters:
+        return True
+    return re.split(r"[.\[]", node.value, maxsplit=1)[0].strip() in parameters
 
 
 def _in_schema(document: Document, declared: ast.AST, schema: str, name: str) -> Edit | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.names import dotted, spelled
 from nonstrict.fixes.code.pure import is_pure
+from nonstrict.fixes.tensors.dtypes import Dtypes
 from nonstrict.fixes.tensors.kinds import Kinds
 from nonstrict.fixes.tensors.scalars import tensor_text
 from nonstrict.fixes.uses.terms import enclosed
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from nonstrict.fixes.code.names import Spelling
     from nonstrict.fixes.context import Context
 
+#: Dtypes in which a number is more exact than in the tensor that `torch.where` makes of it.
+_WIDE = frozenset({"float64", "complex128"})
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
 
@@ -129,16 +132,17 @@ def choice_of(document: Document, branch: ast.If | ast.IfExp) -> Choice | None:
 
 
 def _same_kind(document: Document, kinds: Kinds, choice: Choice) -> bool:
-    """Whether both sides only compute, and are tensors of one shape, or numbers that take part in arithmetic."""
-    sides = (choice.chosen, choice.other)
+    """Whether both sides only compute, and are tensors of one form, or numbers that take part in arithmetic."""
+    sides, dtypes = (choice.chosen, choice.other), Dtypes(document, kinds)
     if not all(is_pure(document, side) for side in sides):
         return False
     if all(map(kinds.is_number, sides)):
         outer = document.parent(choice.taken[0])
         if not isinstance(outer, ast.BinOp) or not isinstance(outer.op, _ARITHMETIC):
             return False
-        return kinds.is_tensor(outer.right if outer.left is choice.taken[0] else outer.left)
-    if not all(map(kinds.is_tensor, sides)):
+        other = outer.right if outer.left is choice.taken[0] else outer.left
+        return kinds.is_tensor(other) and dtypes.named(other) not in _WIDE
+    if not all(map(kinds.is_tensor, sides)) or len({dtypes.named(side) for side in sides}) > 1:
         return False
     first, second = (kinds.shape(side) for side in sides)
     return first is not None and first == second
@@ -153,9 +157,11 @@ def tensor_test(document: Document, kinds: Kinds, node: ast.expr) -> str | None:
         inner = tensor_test(document, kinds, node.operand)
         return None if inner is None else f"{enclosed(inner)}.logical_not()"
     if isinstance(node, ast.Call):
-        compared = comparison(document, node)
+        compared = _comparison(document, kinds, node)
         if compared is not None:
             return compared
+        if equality(document, node) is not None:
+            return None
         if isinstance(node.func, ast.Name) and node.func.id == "bool" and len(node.args) == 1:
             return tensor_test(document, kinds, node.args[0])
     if isinstance(node, ast.Compare):
@@ -184,24 +190,43 @@ def _side(document: Document, kinds: Kinds, node: ast.expr) -> str | None:
     return document.text(node) if kinds.is_scalar(node) else None
 
 
-def comparison(document: Document, call: ast.Call) -> str | None:
-    """`torch.equal(a, b)`, `torch.allclose(a, b)` or their methods as a tensor of one truth value; None for others."""
+def equality(document: Document, call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """The two tensors of `torch.equal(a, b)` or `a.equal(b)`; None for other calls."""
     name = dotted(document, call.func)
-    if not name and isinstance(call.func, ast.Attribute) and not call.keywords:
-        own = enclosed(document.text(call.func.value))
-        given = ", ".join(document.text(part) for part in call.args)
-        if call.func.attr == "allclose":
-            return f"{own}.isclose({given}).all()"
-        return f"({own} == {given}).all()" if call.func.attr == "equal" and _is_plain(call.args) else None
+    if call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
+        return None
+    if name == "torch.equal" and len(call.args) == 2:
+        return call.args[0], call.args[1]
+    if not name and isinstance(call.func, ast.Attribute) and call.func.attr == "equal" and len(call.args) == 1:
+        return call.func.value, call.args[0]
+    return None
+
+
+def _comparison(document: Document, kinds: Kinds, call: ast.Call) -> str | None:
+    """`torch.equal(a, b)`, `torch.allclose(a, b)` or their methods as a tensor of one truth value; None for others.
+
+    Tensors of other shapes are not equal, while `==` broadcasts them, as `allclose` does.
+    """
+    sides = equality(document, call)
+    if sides is not None:
+        return equal_elements(document, sides) if has_one_shape(kinds, sides) else None
+    name = dotted(document, call.func)
     if name == "torch.allclose":
         given = ", ".join(document.text(part) for part in (*call.args, *call.keywords))
         return f"{spelled(document, 'torch.isclose').text}({given}).all()"
-    if name != "torch.equal" or len(call.args) != 2 or call.keywords:
+    if name or not isinstance(call.func, ast.Attribute) or call.func.attr != "allclose" or call.keywords:
         return None
-    sides = [enclosed(document.text(argument)) for argument in call.args]
-    return f"({sides[0]} == {sides[1]}).all()"
+    given = ", ".join(document.text(part) for part in call.args)
+    return f"{enclosed(document.text(call.func.value))}.isclose({given}).all()"
 
 
-def _is_plain(arguments: list[ast.expr]) -> bool:
-    """Whether there is one argument, which can be an operand as it is."""
-    return len(arguments) == 1 and isinstance(arguments[0], (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+def has_one_shape(kinds: Kinds, sides: tuple[ast.expr, ast.expr]) -> bool:
+    """Whether two tensors surely have the same shape."""
+    first, second = map(kinds.shape, sides)
+    return first is not None and first == second
+
+
+def equal_elements(document: Document, sides: tuple[ast.expr, ast.expr]) -> str:
+    """Whether all elements of two tensors are equal, as a tensor of one truth value."""
+    first, second = (enclosed(document.text(side)) for side in sides)
+    return f"({first} == {second}).all()"

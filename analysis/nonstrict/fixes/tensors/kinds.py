@@ -99,6 +99,14 @@ class Kinds:
             return self.is_number(node.left) and self.is_number(node.right)
         return isinstance(node, ast.UnaryOp) and self.is_number(node.operand)
 
+    def argument(self, name: str) -> Value | None:
+        """What a parameter of the marked function holds; None for other names and functions."""
+        return self._arguments.get(name) if name in self._parameters else None
+
+    def is_parameter(self, name: str) -> bool:
+        """Whether the function has a parameter of this name."""
+        return name in self._parameters
+
     def is_constant(self, name: ast.Name) -> bool:
         """Whether a variable is a number of the module."""
         return name.id not in self._local and self._global(name) in _SCALARS
@@ -122,6 +130,17 @@ class Kinds:
         if operator.reduces and len(operands) == 1 and not any(word.arg in ("dim", "axis") for word in node.keywords):
             return True
         return _name(node) in _ELEMENTWISE | _BOOLEAN and bool(operands) and all(map(self.is_scalar, operands))
+
+    def is_new(self, node: ast.expr) -> bool:
+        """Whether an expression makes a tensor that shares nothing with one that code can name."""
+        if isinstance(node, (ast.BinOp, ast.Compare)):
+            return True
+        if isinstance(node, ast.UnaryOp):
+            return not isinstance(node.op, ast.UAdd) or self.is_new(node.operand)
+        operator = self._operator(node)
+        if operator is None or not isinstance(node, ast.Call) or operator.mutates or operator.returns != "tensor":
+            return False
+        return not operator.views or any(map(self.is_new, self._operands(node)[:1]))
 
     def is_boolean(self, node: ast.expr) -> bool:
         """Whether a tensor holds truth values."""
@@ -173,7 +192,7 @@ class Kinds:
         asked = (test.__name__, name)
         if asked in self._open:
             return True  # it is itself again: nothing that speaks against it
-        values = self._assigned(name)
+        values = self.assigned(name)
         if values is None or (not values and name not in self._parameters):
             return False
         self._open.add(asked)
@@ -187,7 +206,7 @@ class Kinds:
         """What a variable of the module holds."""
         return self._uses.value(self._document, name).kind
 
-    def _assigned(self, name: str) -> list[ast.expr] | None:
+    def assigned(self, name: str) -> list[ast.expr] | None:
         """What a variable is set to; None where that is not told by plain assignments."""
         found: list[ast.expr] = []
         for node in own_scope(self._function):

@@ -14,7 +14,8 @@ from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.captures.passable import MARKERS
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.names import dotted
-from nonstrict.fixes.tensors.branches import tensor_test
+from nonstrict.fixes.tensors.branches import equal_elements, equality, has_one_shape, tensor_test
+from nonstrict.fixes.tensors.dtypes import Dtypes
 from nonstrict.fixes.tensors.kinds import Kinds
 from nonstrict.fixes.uses.terms import enclosed
 
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
     from nonstrict.fixes.context import Context
 
 _HOLDERS = (ast.Tuple, ast.List, ast.Dict)
-_NUMBERS = {"float": ".item()", "int": ".long().item()"}
+_NUMBERS = frozenset({"float", "int"})
+_NAMED = (ast.Name, ast.Attribute, ast.expr_context)
 _ARRAYS = frozenset({"numpy.asarray", "numpy.array"})
 
 
 def return_item(context: Context) -> Iterator[Fix]:
-    """`return float(t)` becomes `return t.item()`, `torch.equal(a, b)` in its place `(a == b).all().item()`."""
+    """`return float(t)` becomes `return t.item()`, `torch.equal(a, b)` compares shapes, which are guarded, and data."""
     known = _returned(context)
     if known is None or context.body.marker not in MARKERS:
         return
@@ -97,7 +99,29 @@ def _item(document: Document, kinds: Kinds, call: ast.Call) -> str:
     """A conversion or comparison as a number or truth value that `item()` gives; "" for others."""
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     if name in _NUMBERS and len(call.args) == 1 and not call.keywords:
-        text = document.text(call.args[0])
-        return f"{enclosed(text)}{_NUMBERS[name]}" if "\n" not in text and kinds.is_tensor(call.args[0]) else ""
+        return _number(document, kinds, name, call.args[0])
+    inner = call.args[0] if name == "bool" and len(call.args) == 1 else call
+    sides = equality(document, inner) if isinstance(inner, ast.Call) else None
+    if sides is not None and not has_one_shape(kinds, sides):
+        return _same(document, sides)
     test = tensor_test(document, kinds, call)
     return f"{enclosed(test)}.item()" if test is not None and "\n" not in test else ""
+
+
+def _number(document: Document, kinds: Kinds, name: str, tensor: ast.expr) -> str:
+    """`float(t)` or `int(t)`; `item()` of integers gives an `int`."""
+    text = document.text(tensor)
+    if "\n" in text or not kinds.is_tensor(tensor):
+        return ""
+    floating = Dtypes(document, kinds).is_floating(tensor)
+    convert = ".long()" if name == "int" else "" if floating else ".double()"
+    return f"{enclosed(text)}{convert}.item()"
+
+
+def _same(document: Document, sides: tuple[ast.expr, ast.expr]) -> str:
+    """Whether two tensors that have names have one shape and equal elements."""
+    texts = [document.text(side) for side in sides]
+    named = all(isinstance(part, _NAMED) for side in sides for part in ast.walk(side))
+    if not named or any("\n" in text for text in texts):
+        return ""
+    return f"{texts[0]}.shape == {texts[1]}.shape and {equal_elements(document, sides)}.item()"

@@ -1,7 +1,9 @@
 """Numbers taken out of tensors stay tensors: `x * t.item()` becomes `x * t.detach()`.
 
 A tensor without dimensions takes part in arithmetic as a Python number does: it does not change the dtype of a tensor
-of its category. `detach()` keeps the gradient as it was: none flows through a number.
+of its category. `detach()` keeps the gradient as it was: none flows through a number. A number stays what it is when
+the tensor changes: so does a copy. `float(t)` of integers makes floating-point numbers of what it is computed with, of
+torch's default dtype: so does `t.mul(1.0)`, while `t.double()` would make doubles of integers.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.names import dotted, spelled
+from nonstrict.fixes.tensors.changes import may_change_later
+from nonstrict.fixes.tensors.dtypes import Dtypes
 from nonstrict.fixes.tensors.kinds import Kinds
 from nonstrict.fixes.uses.terms import enclosed
 
@@ -35,7 +39,7 @@ def keep_tensor(context: Context) -> Iterator[Fix]:
     if document is None or node is None or function is None:
         return
     kinds = Kinds(context, document, function)
-    text = tensor_text(document, kinds, node)
+    text = tensor_text(document, kinds, node, kept=may_change_later(document, kinds, function, node))
     if text is None or not _only_computes(document, kinds, function, node):
         return
     yield Fix("Keep the value in a tensor", Applicability.UNSAFE, (replaced(document, node, text),))
@@ -81,19 +85,25 @@ def sum_in_tensor(context: Context) -> Iterator[Fix]:
         yield Fix("Sum in a tensor", Applicability.UNSAFE, (replaced(document, total, text),))
 
 
-def tensor_text(document: Document, kinds: Kinds, call: ast.Call) -> str | None:
-    """`t.item()`, `int(t)` or `float(t)` as a tensor without dimensions; None for other calls."""
+def tensor_text(document: Document, kinds: Kinds, call: ast.Call, *, kept: bool = False) -> str | None:
+    """`t.item()`, `int(t)` or `float(t)` as a tensor without dimensions; None for other calls.
+
+    `kept` says that tensors may be changed before the number is used: then it is a copy.
+    """
     if isinstance(call.func, ast.Attribute) and call.func.attr == "item" and not call.args and not call.keywords:
         tensor, convert = call.func.value, ""
     elif isinstance(call.func, ast.Name) and call.func.id in ("int", "float") and len(call.args) == 1:
-        tensor, convert = call.args[0], ".long()" if call.func.id == "int" else ""
+        tensor, convert = call.args[0], ".long()"
+        if call.func.id == "float":
+            convert = "" if Dtypes(document, kinds).is_floating(tensor) else ".mul(1.0)"
     else:
         return None
     text = document.text(tensor)
     if "\n" in text or isinstance(tensor, ast.Starred):
         return None
     flat = "" if kinds.is_scalar(tensor) else ".reshape(())"
-    return f"{enclosed(text)}{flat}.detach(){convert}"
+    copied = ".clone()" if kept and convert != ".mul(1.0)" and not kinds.is_new(tensor) else ""
+    return f"{enclosed(text)}{flat}.detach(){copied}{convert}"
 
 
 def _count(document: Document, call: ast.Call) -> ast.expr | None:

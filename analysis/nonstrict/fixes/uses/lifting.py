@@ -16,6 +16,7 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Edit
 from nonstrict.fixes.code.edits import after, at_top_of_body, before, replaced
 from nonstrict.fixes.code.names import bound
+from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.sites import Regions, Site, comes_first, is_unconditional, rebinds, sites
 from nonstrict.fixes.uses.terms import enclosed, free_name, is_simple, names_in, substituted
 from nonstrict.text.trees import tree_of
@@ -55,6 +56,14 @@ class Work(NamedTuple):
     uses: Callable[[Site, str], bool] = nowhere
 
 
+class Named(NamedTuple):
+    """An argument that gets a name in front of the call, and what parameter it is for."""
+
+    parameter: str
+    term: ast.expr
+    name: str
+
+
 class Lift:
     """The edits by which all callers of a function do some work; `edits` is None where they cannot."""
 
@@ -88,7 +97,7 @@ class Lift:
                 return False
         return True
 
-    def _at(self, site: Site, outer: tuple[Work, list[tuple[ast.expr, str]]], level: int) -> bool:
+    def _at(self, site: Site, outer: tuple[Work, list[Named]], level: int) -> bool:
         work, named = outer
         if not level and site.function is not None and not self._is_compiled:
             return False  # who calls it may be compiled somewhere that was not seen
@@ -108,28 +117,37 @@ class Lift:
 
     def _in_terms_of(
         self, document: Document, function: _Definition, statement: ast.stmt, site: Site, work: Work
-    ) -> tuple[Work, list[tuple[ast.expr, str]]] | None:
+    ) -> tuple[Work, list[Named]] | None:
         """The work as a caller writes it, and the arguments that need a name first."""
         arguments = function.args
         parameters = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-        texts: dict[str, str] = {}
-        named: list[tuple[ast.expr, str]] = []
+        names = sorted(names_in(tree_of(work.text)))
+        needed = [name for name in names if name in parameters and name != work.value]
+        if any(name not in site.terms or rebinds(function, name) for name in needed):
+            return None
+        named = self._named(site, needed)
+        given = {parameter: name for parameter, _, name in named}
+        texts = {name: given.get(name, site.document.text(site.terms[name])) for name in needed}
         value = self._free_name(site, work.value) if work.value else ""
-        for name in sorted(names_in(tree_of(work.text))):
+        for name in names:
             if name == work.value:
                 texts[name] = value
-            elif name in parameters:
-                term = site.terms.get(name)
-                if term is None or rebinds(function, name):
-                    return None
-                texts[name] = site.document.text(term)
-                if not is_simple(term):
-                    texts[name] = self._free_name(site, name)
-                    named.append((term, texts[name]))
-            elif not self._is_same(document, statement, site, name):
+            elif name not in parameters and not self._is_same(document, statement, site, name):
                 return None
         text = substituted(work.text, texts)
         return None if text is None else (work._replace(text=text, value=value), named)
+
+    def _named(self, site: Site, needed: list[str]) -> list[Named]:
+        """The arguments that need a name first: what is evaluated up to the last one that cannot be written twice."""
+        last = max((site.order(name) for name in needed if not is_simple(site.terms[name])), default=-1)
+        found: list[Named] = []
+        for parameter in sorted(site.terms, key=site.order, reverse=True):
+            term = site.terms[parameter]
+            changed = isinstance(term, ast.Attribute) and any(not is_pure(site.document, one.term) for one in found)
+            if site.order(parameter) <= last and (changed or not is_simple(term)):
+                taken = frozenset(one.name for one in found)
+                found.insert(0, Named(parameter, term, self._free_name(site, parameter, taken)))
+        return found
 
     def _is_same(self, document: Document, statement: ast.stmt, site: Site, name: str) -> bool:
         """Whether a name that is no parameter means the same at a call."""
@@ -142,19 +160,19 @@ class Lift:
 
     # -- one caller -----------------------------------------------------------------------------------------------
 
-    def _do(self, site: Site, work: Work, named: list[tuple[ast.expr, str]]) -> bool:
+    def _do(self, site: Site, work: Work, named: list[Named]) -> bool:
         """The work at a call of a function that is not traced, or may do it."""
         document, statement = site.document, site.statement
-        if named and not comes_first(site):
+        if named and not (comes_first(site) and _can_stand_alone(document, site, named)):
             return False
         if not self._declare(site, work.declares):
             return False
-        naming = [f"{name} = {document.text(term)}" for term, name in named]
+        naming = [f"{one.name} = {document.text(one.term)}" for one in named]
         if any("\n" in line for line in naming):
             return False
         lines = work.text.split("\n")
         if not work.value and not work.behind:
-            self._edits += (replaced(document, term, name) for term, name in named)
+            self._edits += (replaced(document, one.term, one.name) for one in named)
             return self._add(before(document, statement, [*naming, *lines]))
         if named:
             return False
@@ -212,13 +230,17 @@ class Lift:
                 lines.append(f"{word} {name}")
         return not lines or self._add(at_top_of_body(site.document, function, lines))
 
-    def _free_name(self, site: Site, wanted: str) -> str:
+    def _free_name(self, site: Site, wanted: str, taken: frozenset[str] = frozenset()) -> str:
         """A name for a variable at a call: what is local to other functions does not matter."""
         if site.function is not None:
-            return free_name(site.function, wanted)
+            return free_name(site.function, wanted, taken)
         scopes, tree = self._uses.scopes(site.document), site.document.tree
         number, name = 1, wanted
-        while any(True for _ in scopes.bindings(tree, name)) or any(True for _ in scopes.reads(tree, name)):
+        while (
+            name in taken
+            or any(True for _ in scopes.bindings(tree, name))
+            or any(True for _ in scopes.reads(tree, name))
+        ):
             number += 1
             name = f"{wanted}_{number}"
         return name
@@ -247,6 +269,14 @@ class Lift:
         if edit is not None:
             self._edits.append(edit)
         return edit is not None
+
+
+def _can_stand_alone(document: Document, site: Site, named: list[Named]) -> bool:
+    """Whether arguments can be evaluated in statements in front of the call, what is called after them."""
+    binds = any(isinstance(part, ast.NamedExpr) for one in named for part in ast.walk(one.term))
+    receiver = site.call.func.value if isinstance(site.call.func, ast.Attribute) else site.call.func
+    moved = any(one.term is receiver for one in named)
+    return not binds and (moved or is_pure(document, receiver))
 
 
 def _annotation(edits: list[Edit], document: Document, function: _Definition, kind: str) -> bool:

@@ -35,6 +35,10 @@ class Site(NamedTuple):
     function: FunctionNode | None
     terms: dict[str, ast.expr]
 
+    def order(self, parameter: str) -> int:
+        """When what a parameter is given is evaluated: before what stands behind it in the call."""
+        return self.document.bounds(self.terms[parameter])[0]
+
 
 def sites(uses: Uses, document: Document, function: _Definition) -> list[Site] | None:
     """All calls of a function; None if there are none, some are not known, or one has no place for more statements."""

@@ -162,7 +162,17 @@ def is_rebound(uses: Uses, spot: Spot) -> bool:
     module = uses.machine.project.module(spot.path)
     if module is None or module.rebound(spot.name):
         return True
-    return any(not write.steps for write in uses.machine.foreign_writes(module, spot.name))
+    return any(not write.steps for write in uses.machine.foreign_writes(module, spot.name)) or _is_set(uses, spot)
+
+
+def _is_set(uses: Uses, spot: Spot) -> bool:
+    """Whether a file sets a variable of a module that it imports, also where it does so once: `settings.SCALE = 2`."""
+    for document in uses.holding(spot.name, spot.path) or ():
+        scopes = uses.scopes(document)
+        for node in scopes.attributes.get(spot.name, ()):
+            if not isinstance(node.ctx, ast.Load) and scopes.module_at(node.value) == spot.path:
+                return True
+    return False
 
 
 def _imported_module(uses: Uses, document: Document, node: ast.AST, path: str) -> str:

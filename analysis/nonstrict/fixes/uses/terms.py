@@ -9,6 +9,7 @@ from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.fixes.code.documents import Document
 
@@ -27,9 +28,9 @@ def names_in(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def free_name(scope: ast.AST, wanted: str) -> str:
+def free_name(scope: ast.AST, wanted: str, besides: AbstractSet[str] = frozenset()) -> str:
     """A name that nothing in a function or module has: the wanted one, else with a number behind it."""
-    taken = names_in(scope) | {part.arg for part in ast.walk(scope) if isinstance(part, ast.arg)}
+    taken = names_in(scope) | besides | {part.arg for part in ast.walk(scope) if isinstance(part, ast.arg)}
     taken |= {name for part in ast.walk(scope) if isinstance(part, (ast.Global, ast.Nonlocal)) for name in part.names}
     number, name = 1, wanted
     while name in taken:

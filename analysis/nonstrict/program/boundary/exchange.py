@@ -12,7 +12,7 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program import classes, parameters
 from nonstrict.program.annotations import canonical, promised_value
-from nonstrict.program.boundary import registered, verdicts
+from nonstrict.program.boundary import registered, verdicts, whole_numbers
 from nonstrict.program.boundary.verdicts import Boundary, Refused
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers
@@ -347,7 +347,10 @@ def _one(body: MarkedBody, judge: Boundary, function: Function, node: ast.AST, v
     value = _with_absent(body, function, value)
     maybe = value.kind is Kind.UNION and judge.result(value, sure=False) is None
     maybe = maybe or judge.result(_without_none(value, possible=True)) is None
-    return Given(span_of(function.module.path, function.offset, shown), value, judge.result(value), maybe=maybe)
+    refused = judge.result(value)
+    if refused is None and body.marker == "in-graph" and (what := whole_numbers.alone(body, function, shown, value)):
+        refused, maybe = verdicts.Refused(what, "return it beside a tensor, or use `nonstrict_trace`"), False
+    return Given(span_of(function.module.path, function.offset, shown), value, refused, maybe=maybe)
 
 
 def _without_none(value: Value, depth: int = 0, *, possible: bool = False) -> Value:

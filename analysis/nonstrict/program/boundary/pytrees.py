@@ -51,6 +51,8 @@ class Registrations:
         self.unresolved: set[str] = set()
         #: the files that may register something, with the names by which they do; None until asked for
         self.files: dict[str, frozenset[str]] | None = None
+        #: tables whose entries are registered, and functions that know these
+        self.tables: set[str] = set()
         #: files whose registrations are recorded
         self.searched: set[str] = set()
 
@@ -115,11 +117,16 @@ def _is_parameter(frame: Frame, node: ast.AST) -> bool:
     arguments = function.node.args
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     names = {argument.arg for argument in every} | {getattr(arguments.vararg, "arg", "")}
-    return any(isinstance(inner, ast.Name) and inner.id in names for inner in ast.walk(first)) or _is_loop_name(
-        function.node, first
+    return _holds(first, names) or _is_loop_name(function.node, first, names)
+
+
+def _is_loop_name(function: ast.AST, name: ast.expr, parameters: set[str]) -> bool:
+    """Whether a name is that of a loop over what the function was given."""
+    loops = (inner for inner in ast.walk(function) if isinstance(inner, (ast.For, ast.comprehension)))
+    return isinstance(name, ast.Name) and any(
+        _holds(loop.target, {name.id}) and _holds(loop.iter, parameters) for loop in loops
     )
 
 
-def _is_loop_name(function: ast.AST, name: ast.expr) -> bool:
-    loops = (inner for inner in ast.walk(function) if isinstance(inner, (ast.For, ast.comprehension)))
-    return isinstance(name, ast.Name) and any(getattr(loop.target, "id", "") == name.id for loop in loops)
+def _holds(node: ast.AST, names: set[str]) -> bool:
+    return any(isinstance(inner, ast.Name) and inner.id in names for inner in ast.walk(node))

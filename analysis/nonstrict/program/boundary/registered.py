@@ -14,7 +14,7 @@ from nonstrict.program.marks import roots
 from nonstrict.program.values import NAMED_TUPLE, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.definitions import Class
@@ -51,7 +51,7 @@ def registrations(machine: Machine, cls: Class) -> list[Registration] | None:
         return None if all(one.kind == "other" for one in found.of[cls]) else found.of[cls]
     if _is_abstract(cls) or not _is_plain(machine, cls) or any(cls in classes.lineage(other) for other in found.of):
         return None
-    if _handed_on(machine, cls):
+    if _handed_on(machine, cls) or _is_entry(machine, cls):
         return None
     mentions = (machine.project.module(path) for path in sorted(found.unresolved))
     if any(module is None or re.search(rf"\b{cls.name}\b", module.source.code) for module in mentions):
@@ -113,8 +113,8 @@ def _may_register(node: ast.AST) -> bool:
 
 def _handed_on(machine: Machine, cls: Class) -> bool:
     """Whether the class's module hands it, at the top level, to a function that no file of the run defines."""
-    for statement in cls.module.outline.shell.body:
-        if not isinstance(statement, (ast.Expr, ast.For)) or not _names(statement, cls.name):
+    for statement in _for_effect(cls.module.outline.shell.body):
+        if not _names(statement, cls.name):
             continue
         loops = isinstance(statement, ast.For) and _names(statement.iter, cls.name)
         for call in (inner for inner in walk(statement) if isinstance(inner, ast.Call)):
@@ -123,6 +123,39 @@ def _handed_on(machine: Machine, cls: Class) -> bool:
             callee = machine.evaluate(machine.module_frame(cls.module), call.func)
             seen = callee.kind in (Kind.FUNCTION, Kind.CLASS) and callee.ref.module.path in machine.own_files
             if not seen and not (callee.kind is Kind.EXTERNAL and str(callee.ref).startswith("builtins.")):
+                return True
+    return False
+
+
+def _for_effect(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements outside functions that call something or loop, in branches too."""
+    for statement in body:
+        if isinstance(statement, (ast.Expr, ast.For)):
+            yield statement
+        elif isinstance(statement, (ast.If, ast.Try, ast.With)):
+            yield from _for_effect(statement.body)
+            yield from _for_effect(getattr(statement, "orelse", []))
+            for handler in getattr(statement, "handlers", []):
+                yield from _for_effect(handler.body)
+
+
+def _is_entry(machine: Machine, cls: Class) -> bool:
+    """Whether a statement enters a class into a table whose entries are registered, by its name or by a decorator."""
+    tables = machine.registrations.tables
+    if not tables:
+        return False
+    pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(tables))) + r")\b")
+    if any(last_name(decorator) in tables for decorator in cls.node.decorator_list):
+        return True
+    for path in _files(machine, cls.module):
+        module = machine.project.module(path)
+        if module is None or cls.name not in module.source.code or not pattern.search(module.source.code):
+            continue
+        statements = [*module.outline.shell.body]
+        statements += [node for chunk in module.chunks_with(tables) if (node := module.outline.node(chunk)) is not None]
+        for statement in statements:
+            found = {name for node in walk(statement) if (name := getattr(node, "attr", getattr(node, "id", "")))}
+            if cls.name in found and not tables.isdisjoint(found):
                 return True
     return False
 
@@ -190,19 +223,95 @@ def _files(machine: Machine, own: Module | None) -> dict[str, frozenset[str]]:
             words |= helpers
             for path in (*found, *machine.elsewhere.holding(helpers)):
                 found[path] = frozenset(words)
+        for owner, methods in _registering_methods(machine, [*found], words).items():
+            # Where the class is known: methods have names such as `register`, which say little elsewhere.
+            for path in machine.elsewhere.holding({owner}):
+                found[path] = found.get(path, frozenset()) | methods
     if own is not None and own.path not in found and _REGISTERS.search(own.source.code):
         found[own.path] = WORDS | _helpers(machine, own.path, set(WORDS))
     return found
 
 
 def _helpers(machine: Machine, path: str, words: set[str]) -> set[str]:
-    """The functions at the top level of a file that register what they are given."""
+    """By which other names a file registers: functions that are given classes, methods, renamed imports, tables."""
     module = machine.project.module(path)
     if module is None:
         return set()
-    found: set[str] = set()
+    found = _renamed(module, words)
     for chunk in module.chunks_with(words):
         node = None if chunk.is_class else module.outline.node(chunk)
         if isinstance(node, ast.FunctionDef) and (node.args.args or node.args.vararg) and roots.applies(node, words):
             found.add(chunk.name)
+    tables = _tables(module, words)
+    machine.registrations.tables |= tables
+    return found | tables
+
+
+def _renamed(module: Module, words: set[str]) -> set[str]:
+    """The top-level names that stand for what registers: `from … import register_dataclass as reg`, `reg = …`."""
+    if not any(re.search(rf"\b{word}[\"']?\)?\s+as\b|=[^=\n]*\b{word}\b", module.source.code) for word in words):
+        return set()
+    found: set[str] = set()
+    for name, bindings in module.bindings.items():
+        for binding in bindings:
+            renamed = binding.kind == "import" and binding.attribute in words and name != binding.attribute
+            if renamed or (binding.kind == "assign" and binding.node is not None and _stands_for(binding.node, words)):
+                found.add(name)
+    return found - words
+
+
+def _stands_for(node: ast.AST, words: set[str]) -> bool:
+    """Whether a value may be one of some functions: the name, `getattr(pytree, "name", None)`, one of two."""
+    if isinstance(node, ast.IfExp):
+        return _stands_for(node.body, words) or _stands_for(node.orelse, words)
+    if isinstance(node, ast.BoolOp):
+        return any(_stands_for(value, words) for value in node.values)
+    if isinstance(node, ast.Call):
+        texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        return last_name(node) == "getattr" and not words.isdisjoint(texts)
+    return isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in words
+
+
+def _registering_methods(machine: Machine, paths: Iterable[str], words: set[str]) -> dict[str, frozenset[str]]:
+    """By class, the class methods and static methods that register the class that they are called on or given."""
+    found: dict[str, frozenset[str]] = {}
+    for module in map(machine.project.module, paths):
+        for chunk in module.chunks_with(words) if module is not None else ():
+            cls = module.outline.node(chunk) if module is not None and chunk.is_class else None
+            methods = [one for one in cls.body if isinstance(one, ast.FunctionDef)] if cls is not None else []
+            names = frozenset(method.name for method in methods if _registers(method, words))
+            if names:
+                found[chunk.name] = found.get(chunk.name, frozenset()) | names
     return found
+
+
+def _registers(method: ast.FunctionDef, words: set[str]) -> bool:
+    marks = {last_name(decorator) for decorator in method.decorator_list}
+    given = bool(method.args.args or method.args.vararg)
+    return given and bool(marks & {"classmethod", "staticmethod"}) and roots.applies(method, words)
+
+
+def _tables(module: Module, words: set[str]) -> set[str]:
+    """The top-level tables over which a loop registers something, and the functions that mention these."""
+    found: set[str] = set()
+    statements: list[ast.AST] = [*module.outline.shell.body]
+    statements += [node for chunk in module.chunks_with(words) if (node := module.outline.node(chunk)) is not None]
+    for statement in statements:
+        for loop in (node for node in walk(statement) if isinstance(node, (ast.For, ast.comprehension))):
+            whole = loop if isinstance(loop, ast.For) else statement
+            if not roots.applies(whole, words):
+                continue
+            names = {node.id for node in walk(loop.iter) if isinstance(node, ast.Name)}
+            found |= {name for name in names & module.bindings.keys() if _is_table(module, name)}
+    return found | {chunk.name for chunk in module.chunks_with(found)} if found else found
+
+
+def _is_table(module: Module, name: str) -> bool:
+    """Whether a name is bound to an empty container, to be filled elsewhere."""
+    made = (binding.node for binding in module.bindings[name] if binding.kind == "assign")
+    return any(
+        (isinstance(node, ast.Dict) and not node.keys)
+        or (isinstance(node, (ast.List, ast.Tuple)) and not node.elts)
+        or (isinstance(node, ast.Call) and not node.args)
+        for node in made
+    )

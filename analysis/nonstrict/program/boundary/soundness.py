@@ -10,7 +10,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program import classes
-from nonstrict.program.boundary import changed, compared, rebuilt, registered, verdicts
+from nonstrict.program.boundary import changed, compared, order, rebuilt, registered, verdicts
 from nonstrict.program.effects import reachable, span_of
 from nonstrict.program.values import TENSORS, Kind
 
@@ -185,6 +185,15 @@ def _node(body: MarkedBody, argument: Taken, registration: Registration) -> Iter
     if lost:
         yield _lost(cls, lost, "is not kept by the registered functions", f"flatten `{lost}` too")
         return
+    moved = order.moved(registration)
+    if set(moved) & _read_names(body):
+        field, source = next((field, source) for field, source in moved.items() if field in _read_names(body))
+        yield Fault(
+            f"the registered functions of `{cls.name}` do not agree on the order of the children: torch rebuilds the "
+            f"object inside the marked function with what was `{source}` as `{field}`",
+            "flatten the attributes in the order in which the constructor takes them",
+        )
+        return
     context = _context(body, argument, registration)
     if context:
         yield Fault(
@@ -202,7 +211,9 @@ def _forgotten(body: MarkedBody, argument: Taken, registration: Registration, fl
     carried = given & (reads.names - _ignored_context(flatten, registration))
     if reads.all:
         kept = filtered.kept(flatten)
+        listed = order.listed(body.machine, registration)
         carried = frozenset(name for name in given if kept is None or not kept.leaves_out(name))
+        carried = carried if listed is None else given & (listed | reads.names)
     missing = (given - carried) & _read_names(body)
     lost = sorted(name for name in missing if not fields.follows(cls.node, name, carried))
     return lost[0] if lost else _rewritten(body, argument, registration, missing)

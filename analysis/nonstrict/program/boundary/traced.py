@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.program.boundary import exchange
-from nonstrict.program.boundary.verdicts import Boundary, elements
+from nonstrict.program.boundary.verdicts import Boundary, elements, holds_generator
 from nonstrict.program.definitions import SeenCall
 from nonstrict.program.marks import callers
 from nonstrict.program.places import FRESH
@@ -29,10 +29,10 @@ _MAX_DEPTH = 3
 
 
 def taken(body: MarkedBody, known: list[Taken]) -> list[Taken]:
-    """The arguments that are refused, or made in the region, beyond those that are `known` from the text of calls."""
+    """The arguments that matter, beyond those that are `known` from the text of calls."""
     if body.mark.function is None or exchange.has_no_effect(body, body.mark.function):
         return []
-    told = {(one.span, one.name) for one in known if one.refused is not None or one.made}
+    told = {(one.span, one.name) for one in known if _matters(one)}
     found: dict[tuple[object, str], Taken] = {}
     judge = Boundary(body.machine, body.marker, body.torch)
     for region, call in crossing.calls(body.machine, body.mark, body.torch):
@@ -44,9 +44,14 @@ def taken(body: MarkedBody, known: list[Taken]) -> list[Taken]:
             if (span, name) in told or (span, name) in found or _may_be_set_later(region, value):
                 continue
             one = exchange.judged(body, judge, site, name, span, value, made=_is_made(value))
-            if one.refused is not None or one.made:
+            if _matters(one):
                 found[span, name] = one
     return list(found.values())
+
+
+def _matters(argument: Taken) -> bool:
+    """Whether torch refuses an argument, or the region makes it."""
+    return argument.refused is not None or argument.made or holds_generator(argument.value)
 
 
 def joined(body: MarkedBody) -> dict[str, Value]:

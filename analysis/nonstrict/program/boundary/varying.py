@@ -28,7 +28,8 @@ class Variation(NamedTuple):
     """How many values an argument takes, as far as the calls of the region tell, and one such call.
 
     `static` says that the region is compiled with `dynamic=False`, `unrolled` that a loop in the region makes them,
-    `grows` that it is a container to which something is added between the calls.
+    `grows` that it is a container to which something is added between the calls. `kept` names the attribute of an
+    object that varies, which the registration of its class keeps in the context.
     """
 
     values: int = 0
@@ -36,6 +37,7 @@ class Variation(NamedTuple):
     unrolled: bool = False
     grows: bool = False
     evidence: tuple[Related, ...] = ()
+    kept: str = ""
 
 
 def variation(body: MarkedBody, argument: Taken) -> Variation:
@@ -78,16 +80,20 @@ def _passed(machine: Machine, region: Function, name: str) -> tuple[int, tuple[R
     looped: dict[ast.Call, int] = {}
     evidence: list[Related] = []
     for frame, node, expression in given_expressions(machine, region, name):
-        around = frame.function.node if frame.function is not None else frame.module.outline.shell
-        lengths = list(_loops(around, node, expression, frame))
-        if lengths:
-            looped[node] = max(lengths)
+        if times := rounds(frame, node, expression):
+            looped[node] = times
         else:
             value = machine.evaluate(frame, expression) if isinstance(expression, ast.Constant) else None
             distinct.add(value.const if value is not None and value.const is not NO_CONSTANT else ast.dump(expression))
         evidence.append(Related(span_of(frame.module.path, frame.offset, node), "called with several values here"))
     count = sum(looped.values()) + len(distinct)
     return count, tuple(dict.fromkeys(evidence))[:1]
+
+
+def rounds(frame: Frame, call: ast.AST, expression: ast.expr) -> int:
+    """How often loops around a call in a frame give an expression of it another value; 0 if none does."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    return max(_loops(around, call, expression, frame), default=0)
 
 
 def _loops(around: ast.AST, call: ast.AST, expression: ast.expr, frame: Frame | None = None) -> Iterator[int]:

@@ -87,6 +87,8 @@ _MADE = {
     NAMED_TUPLE: "a class",
     "class": "a class",
 }
+#: Packages of torch whose classes are no modules, and that pytrees do not know.
+_PLAIN_PACKAGES = ("torch.distributions.", "torch.optim.", "torch.utils.data.")
 #: What `allow_in_graph` takes although `nonstrict_trace` does not.
 _IN_GRAPH_ONLY = frozenset({RANGE, ELLIPSIS, "slice", "builtins.slice", "dtype"})
 _NUMPY_TYPES = frozenset({"numpy.ndarray", "numpy.typing.NDArray", "numpy.generic", "numpy.dtype"})
@@ -205,7 +207,7 @@ class Boundary:
         if self.in_graph and (kind is Kind.DEQUE or ref in _ORDERED_DICTS):
             return Refused("an ordered dict, a defaultdict or a deque", "pass a plain dict, list or tuple")
         if kind is Kind.INSTANCE and isinstance(ref, str):
-            what = _instance(value)
+            what = _instance(value) or ("" if self.in_graph else _of_torch(ref))
             return Refused(what, _PLAIN) if what else None
         what = _callable(value)
         return Refused(what, "choose the function inside the marked function, by a number or a flag") if what else None
@@ -269,6 +271,11 @@ def elements(value: Value) -> Iterator[Value]:
     if value.kind in _CONTAINERS:
         for element, _ in _elements(value):
             yield element
+
+
+def holds_generator(value: Value) -> bool:
+    """Whether a value is a `torch.Generator`, or a container that holds one."""
+    return value.kind is Kind.GENERATOR or any(holds_generator(element) for element in elements(value))
 
 
 def _elements(value: Value) -> Iterator[tuple[Value, bool]]:
@@ -342,6 +349,12 @@ def _instance(value: Value) -> str:
     if package in sys.stdlib_module_names and package not in ("typing", "collections", "enum", "abc", "numbers"):
         return f"an object of `{name}`"
     return ""
+
+
+def _of_torch(name: str) -> str:
+    """How to name an object of torch's classes for work outside of graphs; "" for any other."""
+    outside = name.startswith(_PLAIN_PACKAGES) and name.rpartition(".")[2][:1].isupper()
+    return f"an object of `{name}`, which is not registered" if outside else ""
 
 
 def _callable(value: Value) -> str:

@@ -32,6 +32,9 @@ _AT_ONCE = frozenset(name.rpartition(".")[2] for name in MARKERS) - WRAPPABLE
 #: What a class may compile that it is given, and where it says that the graph must not break.
 _COMPILING = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
 _WHOLE = re.compile(r"\bfullgraph\s*=\s*True\b|[\"']fullgraph[\"']")
+_KEPT = re.compile(r"^[ \t]+self\.\w+\s*=\s*(?:\w+\.)*\w+\(\s*(?:self\.)?\w+\s*,", re.MULTILINE)
+#: Longer classes do more than keep what they compile.
+_CLASS_LENGTH = 10_000
 #: What traces a function at once and returns the graph, and what a function that does so later contains.
 _TRACERS = frozenset({"make_fx", "aot_function"})
 _NESTED = re.compile(r"^[ \t]+(?:async[ \t]+)?def[ \t]", re.MULTILINE)
@@ -72,7 +75,9 @@ def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
         elif chunk.length < _WRAPPER_LENGTH and _may_wrap(module, chunk, names):
             node = module.outline.glimpse(chunk)
             if isinstance(node, ast.FunctionDef) and (
-                wrappers.is_wrapper(node, names) or wrappers.is_registrar(node, names - _AT_ONCE)
+                wrappers.is_wrapper(node, names)
+                or wrappers.is_registrar(node, names - _AT_ONCE)
+                or wrappers.replaces_members(node, names)
             ):
                 found.add(chunk.name)
     found |= _in_blocks(module, wanted | found)
@@ -98,7 +103,8 @@ def _of_class(module: Module, chunk: Chunk, names: AbstractSet[str]) -> set[str]
     if _may_apply(module, chunk, marking):
         node = module.outline.glimpse(chunk)
         found |= wrappers.marking_members(node, marking) if isinstance(node, ast.ClassDef) else set[str]()
-    compiling = names & _COMPILING if _WHOLE.search(chunk.text) else frozenset[str]()
+    short = chunk.length < _CLASS_LENGTH and _WHOLE.search(chunk.text) is not None
+    compiling = names & _COMPILING if short and _KEPT.search(chunk.text) else frozenset[str]()
     if _may_apply(module, chunk, compiling):
         # By its own name alone: every other class has a method called `prepare` or `setup`.
         node = module.outline.glimpse(chunk)

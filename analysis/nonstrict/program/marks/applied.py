@@ -201,7 +201,10 @@ class AppliedMarker:
         if operator is None:
             return True
         names = roots.names_of(self._machine, self._mark)
-        return registrations.elsewhere(self._machine, operator, names)
+        paths = {operator.path, self._mark.path}
+        if self._mark.function is not None:
+            paths.add(self._mark.function.module.path)
+        return registrations.elsewhere(self._machine, operator, names, paths)
 
     def returned(self) -> Iterator[ast.expr]:
         """The expressions that the function returns."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
@@ -12,7 +13,7 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.marks import roots
 from nonstrict.program.marks.sites import CallSite
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.values import Flag, Kind, Value, join
+from nonstrict.program.values import Flag, Heap, Kind, Value, container, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
 
 _HOPS = 3
+_CHANGING = frozenset({"pop", "popitem", "clear", "update", "setdefault"})
 
 
 def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
@@ -122,6 +124,21 @@ def joined_arguments(machine: Machine, mark: Mark) -> dict[str, Value]:
     return found
 
 
+def defaults_used(machine: Machine, mark: Mark) -> dict[str, Value]:
+    """The tensors and modules that calls in regions leave to the defaults of a marked function."""
+    function = mark.function
+    if function is None or mark.operator is not None:
+        return {}
+    definition = parameters.definition_frame(machine.module_frame(function.module), function)
+    shared = parameters.shared_defaults(definition, function)
+    found: dict[str, Value] = {}
+    for call in calls_of(machine, mark) if shared else ():
+        if not _unpacks(call.node) and is_compiled(machine, call):
+            given = {*parameter_names(mark)[: len(call.positional)], *call.keywords}
+            found |= {name: value for name, value in shared.items() if name not in given}
+    return found
+
+
 def _resolved(machine: Machine, value: Value, caller: Function | None, hops: int) -> Value:
     """A value that is a parameter of the calling function: what its callers pass."""
     place = value.place
@@ -174,6 +191,54 @@ def passed_to(machine: Machine, function: Function) -> dict[str, Value]:
     for name in names:
         for given, caller in _passed(machine, function, name):
             found[name] = join(found.get(name), _resolved(machine, given, caller, _HOPS))
+    return found | _collected(machine, function, names)
+
+
+def _collected(machine: Machine, function: Function, names: list[str]) -> dict[str, Value]:
+    """What `*args` and `**kwargs` of a function hold, where all seen calls pass as many and by the same names."""
+    arguments = function.node.args
+    calls = machine.static_calls.get(function.node, []) if arguments.vararg or arguments.kwarg else []
+    if not calls or any(_unpacks(node) for _, node, _, _ in calls):
+        return {}
+    found: dict[str, Value] = {}
+    taken = len(arguments.posonlyargs) + len(arguments.args)
+    surplus = [[*positional[taken:]] for _, _, positional, _ in calls]
+    if arguments.vararg is not None and surplus[0] and len({len(values) for values in surplus}) == 1:
+        joined = [functools.reduce(join, values[1:], values[0]) for values in zip(*surplus, strict=True)]
+        found[arguments.vararg.arg] = container(Kind.TUPLE, *joined)
+    spare = [{key: value for key, value in keywords.items() if key not in names} for _, _, _, keywords in calls]
+    alike = arguments.kwarg is not None and spare[0] and len({frozenset(values) for values in spare}) == 1
+    if arguments.kwarg is not None and alike and not _changes(function, arguments.kwarg.arg):
+        heap = Heap()
+        for values in spare:
+            for key, value in values.items():
+                heap.store(key, value)
+        found[arguments.kwarg.arg] = Value(Kind.DICT, heap=heap)
+    return found
+
+
+def _changes(function: Function, name: str) -> bool:
+    """Whether a function takes entries out of a dict, or puts some in."""
+    for node in walk(function.node):
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.value, ast.Name):
+            stores = node.attr in _CHANGING if isinstance(node, ast.Attribute) else not isinstance(node.ctx, ast.Load)
+            if stores and node.value.id == name:
+                return True
+    return False
+
+
+def _unpacks(node: ast.AST) -> bool:
+    """Whether a call does not tell how many arguments it passes."""
+    if not isinstance(node, ast.Call):
+        return True
+    return any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords)
+
+
+def handed_to(machine: Machine, function: Function, name: str) -> Value | None:
+    """What the seen calls of a function pass for a parameter; callers' own parameters are resolved through theirs."""
+    found: Value | None = None
+    for given, caller in _passed(machine, function, name):
+        found = join(found, _resolved(machine, given, caller, _HOPS))
     return found
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 def difference(real: Form, fake: Form) -> str:
     """How a fake's tensor visibly differs from the real one, as the end of a sentence; "" if nothing tells."""
-    return _ranks(real, fake) or _resized(real, fake) or _shapes(real, fake) or _dtypes(real.dtype, fake.dtype)
+    shapes = _ranks(real, fake) or _resized(real, fake) or _shapes(real, fake)
+    return shapes or _dtypes(real.dtype, fake.dtype) or _devices(real.device, fake.device)
 
 
 def _ranks(real: Form, fake: Form) -> str:
@@ -85,6 +86,13 @@ def _dtypes(real: str, fake: str) -> str:
         of = "the default dtype" if fake == "default" else "the dtype of an argument"
         return f"has {of} where the function's is {real}"
     return ""
+
+
+def _devices(real: str, fake: str) -> str:
+    """Devices that are named; no function returns tensors without data that does not say so."""
+    if fake and real and fake != real:
+        return f"is on the device `{fake}` where the function's is on `{real}`"
+    return "is on the device `meta` where the function's has data" if fake == "meta" and not real else ""
 
 
 def is_default(real: Form, fake: Form) -> bool:

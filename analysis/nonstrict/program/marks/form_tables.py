@@ -64,6 +64,7 @@ class Form(NamedTuple):
     `dtype` is a name, `like N` for that of a parameter, `default`, `numpy` for NumPy's default, or "" if not known.
     `rank` says how many dimensions it has, `resized` that it has the shape of parameters but for one size.
     `moved` says that it need not have the layout and device of the parameter, `array` that it is one of NumPy.
+    `device` is the type of the device that is named, "" if none is.
     """
 
     like: str = ""
@@ -73,6 +74,7 @@ class Form(NamedTuple):
     resized: Resized | None = None
     moved: bool = False
     array: bool = False
+    device: str = ""
 
     def with_dimensions(self, more: int) -> Form:
         """A tensor of the same dtype with more dimensions, fewer if negative, or as many of other sizes."""

@@ -34,6 +34,8 @@ _CALLABLE = frozenset(
 
 
 #: Markers that are given nothing but the callable that they mark.
+#: More objects for which a function is compiled tell nothing new.
+_MAX_OBJECTS = 4
 _OF_ANYTHING = frozenset({"nonstrict", "in-graph", "constant-result"})
 
 
@@ -87,12 +89,30 @@ def note_region(frame: Frame, node: ast.AST, name: str, target: Value, keywords:
     for alternative in target.alternatives():
         function = function_of(frame.machine, alternative)
         known = frame.machine.regions.get(function.node) if function is not None else None
-        if function is not None and (known is None or (whole and not known.fullgraph)):
-            named = backend if isinstance(backend, str) else ""
-            region = Region(function, alternative, whole, named, path, offset, at)
+        if function is None:
+            continue
+        region = Region(function, alternative, whole, backend if isinstance(backend, str) else "", path, offset, at)
+        if known is not None and whole and known.fullgraph:
+            others = frame.machine.recompiled.setdefault(function.node, [])
+            if len(others) < _MAX_OBJECTS and not any(_is_alike(region, other) for other in (known, *others)):
+                others.append(region)
+        elif known is None or whole:
             frame.machine.regions[function.node] = region
             if isinstance(function.node, ast.Lambda) and frame.static:
                 frame.machine.static_frame(function)  # nothing else looks into it for calls of marked functions
+
+
+def _is_alike(region: Region, other: Region) -> bool:
+    """Whether two objects are compiled by the same code and are of the same class: the first speaks for both."""
+    held, known = _object(region.target), _object(other.target)
+    return held is None or known is None or (region.node is other.node and held.ref is known.ref)
+
+
+def _object(target: Value) -> Value | None:
+    """The object that is compiled, or whose method is; what a partial holds stands for an object."""
+    if target.kind is Kind.BOUND:
+        return target.ref[0]
+    return target if target.kind in (Kind.MODULE, Kind.OBJECT, Kind.PARTIAL) else None
 
 
 def _disabled(frame: Frame, target: Value) -> Value:
@@ -301,7 +321,7 @@ def is_private(mark: Mark) -> bool:
     return any(last_name(argument) == function.name for call in calls for argument in call.args[:1])
 
 
-def traced_receiver(mark: Mark, receiver: Value | None) -> Value | None:
+def traced_receiver(machine: Machine, mark: Mark, receiver: Value | None) -> Value | None:
     """The first parameter of a marked method, or of a module's `forward`, as the body has it.
 
     The capture of a module is reported on the marker; the body does not report the module's state once more. The
@@ -310,9 +330,21 @@ def traced_receiver(mark: Mark, receiver: Value | None) -> Value | None:
     if mark.target.kind is Kind.CLASS:
         # The object that calling a class makes, or the context of an `autograd.Function`.
         return Value(Kind.OBJECT, FRESH, mark.target.ref, heap=Heap())
+    if receiver is None and mark.kind == "constant-result":
+        return _frozen_receiver(machine, mark)
     if receiver is None or receiver.kind is not Kind.MODULE:
         return receiver
     return receiver.at(Place(Origin.ARGUMENT, "", "self") if mark.kind == "make-fx" else Place(Origin.UNKNOWN))
+
+
+def _frozen_receiver(machine: Machine, mark: Mark) -> Value | None:
+    """`self` of a method with a constant result, where it is no module: whatever is read of it is captured."""
+    function = mark.function
+    if function is None or function.owner is None or function.binding or mark.target.kind is not Kind.FUNCTION:
+        return None
+    names = [one.arg for one in (*function.node.args.posonlyargs, *function.node.args.args)]
+    instance = classes.instance_at(machine, function.owner, Place(Origin.RECEIVER, "", names[0])) if names else None
+    return instance if instance is not None and instance.kind is Kind.OBJECT else None
 
 
 def receiver_of(mark: Mark) -> Value | None:

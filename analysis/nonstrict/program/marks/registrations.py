@@ -1,6 +1,7 @@
 """Where else in a project a fake may be registered for an operator: all that the text of its files tells.
 
-Asked only for operators whose own code shows no fake. Any mention of the operator in a registration counts.
+Asked only for operators whose own code shows no fake. Any mention of the operator in a registration counts, unless the
+text tells that it means another one of the same name: of another file, or of another namespace.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.operators import Operator
-    from nonstrict.program.modules import Module
+    from nonstrict.program.modules import Binding, Module
     from nonstrict.program.project import Project
 
 #: What registers a fake, or makes one unnecessary.
@@ -39,37 +42,56 @@ _KEYS = frozenset({"Meta", "CompositeImplicitAutograd", "CompositeExplicitAutogr
 _LIBRARY_CALLS = frozenset({"impl", "impl_"})
 _TEXT = re.compile(r"register_fake|impl_abstract|register_meta|impl_meta|meta_impl|['\"]Meta['\"]|Composite|_dispatch")
 _LAYERS = 2
+#: How many imports a name may come through.
+_IMPORTS = 4
+_DECLARING = frozenset({"custom_op", "triton_op", "leaf_function"})
+_LIBRARIES = frozenset({"Library", "_scoped_library"})
+
+
+class Word(NamedTuple):
+    """An identifier or string in a registration; in which file and namespace what it means is, "" if not known."""
+
+    text: str
+    path: str = ""
+    namespace: str = ""
 
 
 class Mentions(NamedTuple):
     """What registrations in a project mention: identifiers and strings, prefixes of computed names, files."""
 
-    words: set[str]
+    words: dict[str, set[Word]]
     prefixes: set[str]
     open_files: set[str]
 
 
-def elsewhere(machine: Machine, operator: Operator, names: AbstractSet[str]) -> bool:
-    """Whether a fake may be registered for an operator anywhere in the files of the run; `names` are its variables."""
+def elsewhere(machine: Machine, operator: Operator, names: AbstractSet[str], paths: AbstractSet[str]) -> bool:
+    """Whether a fake may be registered for an operator anywhere in the files of the run.
+
+    `names` are its variables, `paths` the files in which it is made.
+    """
     searches = machine.elsewhere.found
     if searches.fakes is None:
         # Texts alone tell. The modules that are read for it do not become known to one of several machines only.
         searches.fakes = _mentioned(machine.project.anew(), machine.files)
     found = searches.fakes
     wanted = {*names, operator.name, operator.bare, f"{operator.bare}.default"} - {""}
-    if wanted & found.words or operator.path in found.open_files:
+    if operator.path in found.open_files:
         return True
+    namespace = operator.name.rpartition("::")[0]
+    for word in (word for text in wanted for word in found.words.get(text, ())):
+        if (not word.path or word.path in paths) and word.namespace in ("", namespace):
+            return True
     return any(operator.name.startswith(prefix) for prefix in found.prefixes)
 
 
 def _mentioned(project: Project, run: Sequence[str]) -> Mentions:
-    found = Mentions(set(), set(), set())
+    found = Mentions({}, set(), set())
     files = [path for path in run if _TEXT.search(_text(project, path))]
     modules = [module for path in files if (module := project.module(path)) is not None]
     registrars: set[str] = set()
     for module in modules:
         for statement in _top_level(module, _TEXT):
-            registrars |= _read(module, statement, _WORDS, found)
+            registrars |= _read(Registering(project, module, statement), _WORDS, found)
     for _ in range(_LAYERS):
         if not registrars:
             break
@@ -79,7 +101,7 @@ def _mentioned(project: Project, run: Sequence[str]) -> Mentions:
             module = project.module(path) if pattern.search(_text(project, path)) else None
             if module is not None:
                 for statement in _top_level(module, pattern):
-                    following |= _read(module, statement, registrars, found)
+                    following |= _read(Registering(project, module, statement), registrars, found)
         registrars = following - registrars
     return found
 
@@ -104,35 +126,42 @@ def _top_level(module: Module, pattern: re.Pattern[str]) -> Iterator[ast.AST]:
                 yield node
 
 
-def _read(module: Module, statement: ast.AST, words: AbstractSet[str], found: Mentions) -> set[str]:
+def _read(place: Registering, words: AbstractSet[str], found: Mentions) -> set[str]:
     """Collect what registrations in a statement mention; the functions that register what they are given."""
     registrars: set[str] = set()
+    statement, path = place.statement, place.module.path
     calls = list(_registrations(statement, words))
     if not calls:
         return registrars
     parameters, loop_variables, literal = _parameters(statement), _loop_variables(statement), _literal_loops(statement)
     for call in calls:
+        namespace = place.namespace_of(call)
         for part in _parts(call):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                found.words.add(part.value)
+                _add(found, Word(part.value, "", "" if "::" in part.value else namespace))
             elif isinstance(part, ast.JoinedStr) and (spelled := _spelled(part, literal)):
-                found.words.update(spelled)
+                _add(found, *(Word(text, "", "" if "::" in text else namespace) for text in spelled))
             elif isinstance(part, ast.JoinedStr):
                 first = part.values[0] if part.values else None
                 prefix = first.value if isinstance(first, ast.Constant) else ""
                 if isinstance(prefix, str) and prefix:
                     found.prefixes.add(prefix)
                 else:
-                    found.open_files.add(module.path)
+                    found.open_files.add(path)
             elif isinstance(part, ast.Name):
-                found.words.update((part.id, *literal.get(part.id, ())))
+                _add(found, place.word(part), *(Word(text) for text in literal.get(part.id, ())))
                 if part.id in parameters:
                     registrars.add(getattr(statement, "name", ""))
                 elif part.id in loop_variables and part.id not in literal:
-                    found.open_files.add(module.path)
+                    found.open_files.add(path)
             elif isinstance(part, ast.Attribute):
-                found.words.add(part.attr)
+                _add(found, place.word(part))
     return registrars - {""}
+
+
+def _add(found: Mentions, *words: Word) -> None:
+    for word in words:
+        found.words.setdefault(word.text, set()).add(word)
 
 
 def _registrations(statement: ast.AST, words: AbstractSet[str]) -> Iterator[ast.AST]:
@@ -210,3 +239,109 @@ def _spelled(node: ast.JoinedStr, literal: dict[str, list[str]]) -> list[str]:
             texts = [part.value] if isinstance(part, ast.Constant) and isinstance(part.value, str) else []
         found = [start + text for start in found for text in texts]
     return found
+
+
+# -- which operator is meant --------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Registering:
+    """A top-level statement that registers fakes: what its names mean, as far as the text surely tells."""
+
+    project: Project
+    module: Module
+    statement: ast.AST
+
+    def word(self, node: ast.Name | ast.Attribute) -> Word:
+        """A name or attribute, with the file or the namespace of what it means."""
+        if isinstance(node, ast.Name):
+            known = None if node.id in self._own else self._resolved(self.module, node.id)
+            return Word(known[1], known[0].path) if known and _is_operator(known[2]) else Word(node.id)
+        around = _dotted(node.value)
+        if around[:2] == ["torch", "ops"] and len(around) == 3:
+            return Word(node.attr, "", around[2])
+        owner = self._module_named(around[0]) if len(around) == 1 and around[0] not in self._own else None
+        known = self._resolved(owner, node.attr) if owner is not None else None
+        return Word(known[1], known[0].path) if known and _is_operator(known[2]) else Word(node.attr)
+
+    def namespace_of(self, call: ast.AST) -> str:
+        """The namespace of the `Library` that a call is a method of, or is given first; "" if none is known."""
+        if not isinstance(call, ast.Call):
+            return ""
+        receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+        for node in (receiver, *call.args[:1]):
+            if isinstance(node, ast.Name) and node.id not in self._own:
+                known = self._resolved(self.module, node.id)
+                namespace = _library(known[2]) if known else ""
+                if namespace:
+                    return namespace
+        return ""
+
+    @cached_property
+    def _own(self) -> set[str]:
+        """The names that functions in the statement bind for themselves: they may hold anything."""
+        if not isinstance(self.statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            inner = [node for node in walk(self.statement) if isinstance(node, ast.Lambda)]
+            return {name for node in inner for name in _parameters(node)}
+        bound = {node.id for node in walk(self.statement) if isinstance(node, ast.Name) and _is_stored(node)}
+        imports = (node for node in walk(self.statement) if isinstance(node, (ast.Import, ast.ImportFrom)))
+        inside = {
+            node.name
+            for node in walk(self.statement)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node is not self.statement
+        }
+        named = {alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names}
+        return bound | named | inside | _parameters(self.statement)
+
+    def _resolved(self, module: Module, name: str, depth: int = 0) -> tuple[Module, str, Binding] | None:
+        """The one binding of a top-level name, through imports; None if there may be others."""
+        bindings = module.bindings.get(name, [])
+        if len(bindings) != 1 or name in module.declared_global or depth > _IMPORTS:
+            return None
+        binding = bindings[0]
+        if binding.kind != "import":
+            return module, name, binding
+        source = self._imported(module, binding) if binding.attribute else None
+        return self._resolved(source, binding.attribute, depth + 1) if source is not None else None
+
+    def _imported(self, module: Module, binding: Binding, attribute: str = "") -> Module | None:
+        package = self.project.absolute(binding.module, binding.level, module)
+        dotted = ".".join(part for part in (package, attribute) if part)
+        path = self.project.find(dotted, module) if dotted else None
+        return self.project.module(path) if path is not None else None
+
+    def _module_named(self, name: str) -> Module | None:
+        """The module of the project that a name at the top level stands for."""
+        bindings = self.module.bindings.get(name, [])
+        if len(bindings) != 1 or bindings[0].kind != "import":
+            return None
+        return self._imported(self.module, bindings[0], bindings[0].attribute)
+
+
+def _is_stored(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
+def _is_operator(binding: Binding) -> bool:
+    """Whether a binding makes what it binds, as a definition and a declaration do, and hands on nothing."""
+    return binding.kind == "def" or (
+        binding.kind == "assign" and isinstance(binding.node, ast.Call) and last_name(binding.node) in _DECLARING
+    )
+
+
+def _library(binding: Binding) -> str:
+    """The namespace of `Library("namespace", "DEF")`."""
+    made = binding.node
+    if binding.kind not in ("assign", "enter") or not isinstance(made, ast.Call) or last_name(made) not in _LIBRARIES:
+        return ""
+    first = made.args[0] if made.args else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+
+
+def _dotted(node: ast.AST) -> list[str]:
+    """The parts of `a.b.c`; none of anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.insert(0, node.attr)
+        node = node.value
+    return [node.id, *parts] if isinstance(node, ast.Name) else []

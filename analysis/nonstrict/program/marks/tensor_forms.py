@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like", "randint_like"})
 _NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
 _MAKERS = frozenset({"empty", "zeros", "ones", "full", "rand", "randn"})
-_CASTS = {
+#: The dtypes that methods of tensors without arguments convert to.
+CASTS = {
     "long": "int64",
     "int": "int32",
     "short": "int16",
@@ -52,7 +53,7 @@ _CASTS = {
 #: Types of Python that stand for a dtype.
 _PYTHON = {"float": "float64", "int": "int64", "bool": "bool"}
 _SPELLINGS = {"float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32"}
-DTYPES = frozenset({*_CASTS.values(), "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16", "uint32"})
+DTYPES = frozenset({*CASTS.values(), "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16", "uint32"})
 _FROM_ARRAYS = frozenset({"from_numpy", "as_tensor", "asarray", "tensor"})
 _JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
 _NUMPY = frozenset({"np", "numpy"})
@@ -108,7 +109,9 @@ class Forms:
         if isinstance(node, ast.Name):
             return self._of_name(node.id, depth)
         if isinstance(node, ast.Call):
-            return self._of_call(node, depth)
+            device = _device(node)
+            form = self._of_call(node, depth)
+            return form if device is None else form._replace(device=device)
         if isinstance(node, ast.BinOp):
             return self._of_operator(node, depth)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -213,10 +216,10 @@ class Forms:
             return form.of_dtype(self._dtype(node) or form.dtype)
         if name in MOVES and method:
             return form._replace(moved=True, array=name == "numpy")
-        if name in _CASTS and method and not given:
-            return form.of_dtype(_CASTS[name])
+        if name in CASTS and method and not given:
+            return form.of_dtype(CASTS[name])
         if name in ("to", "type", "type_as"):
-            return form.of_dtype(self._dtype(node) or (_dtype_name(given[0]) if given else ""))
+            return form.of_dtype(self._dtype(node) or (dtype_name(given[0]) if given else ""))
         if name == "unsqueeze":
             return form.with_dimensions(1)
         if name in SAME and (not node.keywords or name in ("clamp", "clone")):
@@ -237,7 +240,7 @@ class Forms:
     def _of_numpy(self, node: ast.Call, name: str, depth: int) -> Form:
         """The form of the array that a function of NumPy makes."""
         if name in ARRAY_MAKERS and node.args:
-            told = self._dtype(node) or (_dtype_name(node.args[1]) or "?" if len(node.args) > 1 else "")
+            told = self._dtype(node) or (dtype_name(node.args[1]) or "?" if len(node.args) > 1 else "")
             return self._made(node, node.args, told or "numpy", single=True)._replace(moved=True, array=True)
         if name in ARRAY_COUNTS:
             return Form(dtype="int64", moved=True, array=True)
@@ -254,7 +257,7 @@ class Forms:
     def _of_array(self, node: ast.Call, name: str, form: Form) -> Form:
         """The form of what a method of an array gives."""
         if name == "astype" and node.args:
-            return form.of_dtype(_dtype_name(node.args[0]))
+            return form.of_dtype(dtype_name(node.args[0]))
         return form if name == "copy" else UNKNOWN
 
     # -- sizes --------------------------------------------------------------------------------------------------------
@@ -316,7 +319,7 @@ class Forms:
     def _dtype(self, node: ast.Call) -> str:
         for keyword in node.keywords:
             if keyword.arg == "dtype":
-                return _dtype_name(keyword.value) or self._dtype_of(keyword.value) or "?"
+                return dtype_name(keyword.value) or self._dtype_of(keyword.value) or "?"
         return ""
 
     def _dtype_of(self, node: ast.expr) -> str:
@@ -348,7 +351,22 @@ def _left_out(node: ast.Slice) -> int:
     return number.value if isinstance(number, ast.Constant) and type(number.value) is int else -1
 
 
-def _dtype_name(node: ast.expr) -> str:
+def _device(node: ast.Call) -> str | None:
+    """The type of the device that a call names, "" for a computed one; None if it names none."""
+    name = last_name(node)
+    if name in ("cpu", "cuda") and isinstance(node.func, ast.Attribute) and not node.keywords:
+        return name
+    given = next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
+    if given is None and name == "to" and node.args and not dtype_name(node.args[0]):
+        given = node.args[0]
+    if given is None:
+        return None
+    if isinstance(given, ast.Call) and last_name(given) == "device" and given.args:
+        given = given.args[0]
+    return given.value.partition(":")[0] if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
+
+
+def dtype_name(node: ast.expr) -> str:
     """The dtype that an expression names: `torch.long`, `np.float64`, `"float64"`, `float`."""
     if isinstance(node, ast.Name):
         return _PYTHON.get(node.id, "")

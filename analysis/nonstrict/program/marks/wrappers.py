@@ -71,6 +71,18 @@ def is_registrar(node: FunctionNode, words: AbstractSet[str]) -> bool:
     return False
 
 
+def replaces_members(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
+    """Whether a function marks a member of what it is given in place: `cls.forward = torch.compile(cls.forward)`."""
+    given = {one.arg for one in node.args.args}
+    for inner in own_scope(node):
+        if not isinstance(inner, ast.Assign) or last_name(inner.value) not in words:
+            continue
+        made = inner.value.args[0] if isinstance(inner.value, ast.Call) and inner.value.args else None
+        if isinstance(made, ast.Attribute) and _spelled(made).partition(".")[0] in given:
+            return any(_spelled(target) == _spelled(made) for target in inner.targets)
+    return False
+
+
 def traces_later(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
     """Whether a function, or one inside it, returns a function in which a marker is applied to its own parameter."""
     for outer in walk(node):

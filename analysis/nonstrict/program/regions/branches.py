@@ -1,50 +1,136 @@
-"""Branches of `torch.cond` in regions: each becomes a graph of its own, from which nothing outside can be changed."""
+"""Functions that become graphs of their own in regions: branches of `torch.cond`, and what is checkpointed.
+
+From such a graph nothing outside it can be changed.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.program.effects import Event, Summary, observed
+from nonstrict.facts import restoring
+from nonstrict.program.effects import Effect, Event, Observed, Summary, observed
 from nonstrict.program.frames import Frame
-from nonstrict.program.values import CALLABLES, TENSORS, Flag, Kind, Value
+from nonstrict.program.places import Origin, Place
+from nonstrict.program.values import CALLABLES, NO_CONSTANT, TENSORS, Flag, Kind, Value
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-#: What changes where a branch writes, by how it does so.
-_CONSTRUCTS = {"attribute": "cond-branch-attribute", "rebind": "cond-branch-global"}
+CHECKPOINT = "torch.utils.checkpoint.checkpoint"
+#: Arguments of `checkpoint` that are not for the function.
+_OPTIONS = frozenset(
+    {"use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state", "respect_ac"}
+)
+#: What changes where a body writes, by how it does so; everything else is a container.
+_BRANCH = {"attribute": "cond-branch-attribute", "rebind": "cond-branch-global"}
+_CHECKPOINTED = {
+    "attribute": "checkpoint-attribute",
+    "rebind": "checkpoint-global",
+    "tensor attribute": "checkpoint-attribute-tensor",
+}
 _CHANGING = (Event.WRITE, Event.LEAK)
+#: Modes are set to what they are already, as a rule.
+_MODES = frozenset({"train", "eval"})
+#: The module that is run, seen from inside: as if it were the one that is compiled.
+_RECEIVER = Place(Origin.ARGUMENT, "", "self")
 
 
-def construct(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value]) -> str:
-    """What the table calls a call of `torch.cond` whose branches change something; "" for all other calls.
+class Changed(NamedTuple):
+    """What the table calls a change of what lives outside, and where: None for the call that makes the graph."""
+
+    construct: str
+    inside: Observed | None
+
+
+def changed(
+    frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]
+) -> Changed | None:
+    """What a function changes that a call turns into a graph of its own; None if it is not known to, or no such call.
 
     A predicate that is a number is decided while tracing, and its branch is traced like any function.
     """
+    if name == CHECKPOINT and positional:
+        options = given_to_body(keywords)
+        return _changed_by(frame, node, positional[0], positional[1:], options, _CHECKPOINTED, "checkpoint-append")
     if name != "torch.cond" or len(positional) != 4 or not _is_open(positional[0]):
-        return ""
+        return None
     operands = positional[3].heap
     given = list(operands.items.values()) if positional[3].kind in (Kind.TUPLE, Kind.LIST) and operands else []
     for branch in positional[1:3]:
-        changed = _changed_by(frame, node, branch, given) if branch.kind in CALLABLES else None
-        if changed is not None:
-            return _CONSTRUCTS.get(changed, "cond-branch-append")
-    return ""
+        found = _changed_by(frame, node, branch, given, {}, _BRANCH, "cond-branch-append")
+        if found is not None:
+            return found
+    return None
+
+
+def given_to_body(keywords: Mapping[str, Value]) -> dict[str, Value]:
+    """The keyword arguments that `checkpoint` passes on."""
+    return {name: value for name, value in keywords.items() if name not in _OPTIONS}
 
 
 def _is_open(predicate: Value) -> bool:
     return predicate.kind in TENSORS and not predicate.flags & Flag.LITERAL
 
 
-def _changed_by(frame: Frame, node: ast.AST, branch: Value, given: Sequence[Value]) -> str | None:
-    """How a branch changes what lives outside it; None if it is not known to."""
-    summary = Summary("branch")
+def _changed_by(
+    frame: Frame,
+    node: ast.AST,
+    body: Value,
+    given: Sequence[Value],
+    keywords: dict[str, Value],
+    constructs: dict[str, str],
+    otherwise: str,
+) -> Changed | None:
+    """How a body changes what lives outside it; None if it is not known to.
+
+    Only at the end it is asked whether attributes that hold numbers and the like are what they were.
+    """
+    if body.kind is Kind.MODULE:
+        body = body.at(_RECEIVER) if body.place.captured else body
+    elif body.kind not in CALLABLES:
+        return None
+    summary = Summary("body")
     inner = Frame(frame.machine, frame.module, frame.offset, summary, caller=frame)
     inner.scope, inner.env, inner.function = frame.scope, frame.env, frame.function
-    frame.machine.call(inner, node, branch, given, {})
+    inner.sealed = inner
+    frame.machine.call(inner, node, body, given, keywords)
     for seen in observed(summary):
-        sure = not seen.effect.conditional and not any(edge.conditional for edge in seen.chain)
-        if seen.effect.event in _CHANGING and sure:
-            return seen.effect.what
+        effect = seen.effect
+        if effect.event not in _CHANGING or effect.what in _MODES or not _is_sure(seen) or _is_taken_back(seen):
+            continue
+        at_the_end = effect.what == "attribute" and effect.event is Event.WRITE
+        if at_the_end and _stays(body, effect):
+            continue
+        how = "tensor attribute" if effect.what == "attribute" and not at_the_end else effect.what
+        return Changed(constructs.get(how, otherwise), None if at_the_end else seen)
     return None
+
+
+def _is_sure(seen: Observed) -> bool:
+    return not seen.effect.conditional and not any(edge.conditional for edge in seen.chain)
+
+
+def _is_taken_back(seen: Observed) -> bool:
+    """Whether a function puts back what it changes."""
+    definition = seen.chain[-1].summary.definition if seen.chain else None
+    return definition is not None and seen.effect.node in restoring.restored(definition.node)
+
+
+def _stays(body: Value, effect: Effect) -> bool:
+    """Whether an attribute is set to the constant that it always holds."""
+    receiver = body.ref[0] if body.kind is Kind.BOUND else body
+    place, steps = receiver.place, len(receiver.place.path)
+    if effect.place[:3] != place[:3] or effect.place.path[:steps] != place.path:
+        return False
+    held: Value | None = receiver
+    for step in effect.place.path[steps:]:
+        held = held.heap.step(step) if held is not None and held.heap is not None else None
+    return held is not None and held.const is not NO_CONSTANT
+
+
+def told(seen: Observed, key: str) -> Observed:
+    """A change, as the construct that breaks the graph there."""
+    effect = seen.effect
+    broken = Effect(Event.BREAK, effect.path, effect.offset, effect.node, what=key, strict=effect.strict)
+    return seen._replace(effect=broken)

@@ -15,8 +15,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured
 from nonstrict.program import classes
 from nonstrict.program.effects import Effect, Event
-from nonstrict.program.places import Origin
-from nonstrict.program.regions import branches, contexts, unbacked
+from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.regions import branches, contexts, messages, unbacked
 from nonstrict.program.values import NO_CONSTANT, TENSORS, Flag, Kind, Value
 from nonstrict.text.trees import tree_of
 
@@ -71,6 +71,7 @@ _INSTANCES = {
 }
 #: The position and name of the argument that tells the size of a result; without it the data does.
 _SIZED_BY = {"torch.nn.functional.one_hot": (1, "num_classes")}
+_PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.NONE})
 _SELECTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE, Kind.MODULE})
 _CONVERSIONS = frozenset({"long", "int", "to", "cpu", "cuda", "contiguous"})
 #: By its name, or as knowledge calls what that makes.
@@ -92,15 +93,15 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
         return
     torch = frame.machine.torch
     if name.startswith("torch._check"):
-        checked(frame, positional)
+        _check(frame, node, positional, keywords)
     if name == "builtins.eval" and positional and _names_something(positional[0]):
         emit(frame, node, f"arg:{name}:global-name")
         return
     if name == "builtins.range" and positional and unbacked.is_size(frame, node, positional[0]):
         statement(frame, node, "range-data-size")
         return
-    if changing := branches.construct(frame, node, name, positional):
-        statement(frame, node, changing)
+    if (changed := branches.changed(frame, node, name, positional, keywords)) is not None:
+        _changing(frame, node, changed)
         return
     if name.startswith("math."):
         positional = [value for value in positional if not (value.is_tensor and guards_item(frame, value))]
@@ -112,6 +113,13 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
             return
     if graph_break(f"call:{name}", torch) is not None:
         emit(frame, node, f"call:{name}")
+
+
+def _check(frame: Frame, node: ast.AST, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
+    """A check of torch is called, maybe with a message."""
+    checked(frame, positional)
+    if unconvertible := messages.construct(frame, (*positional, *keywords.values())):
+        statement(frame, node, unconvertible)
 
 
 def _names_something(code: Value) -> bool:
@@ -175,6 +183,10 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: 
         if given and graph_break(f"{key}:argument", torch) is not None:
             emit(frame, node, f"{key}:argument")
             return
+        for first in positional[:1]:
+            if first.const is not NO_CONSTANT and graph_break(f"{key}:{first.const!r}", torch) is not None:
+                emit(frame, node, f"{key}:{first.const!r}")
+                return
         if not is_measured(key, torch):
             continue
         of_integers = is_measured(f"{key}:int", torch) and graph_break(f"{key}:int", torch) is None
@@ -215,6 +227,17 @@ def decided(frame: Frame, node: ast.AST, value: Value) -> None:
         statement(frame, node, "if-tensor-literal" if literal else "if-tensor")
     elif all(member.kind is Kind.NONE or is_array(member) for member in alternatives) and kinds:
         statement(frame, node, "numpy-branch")
+    elif became_tensor(value):
+        frame.branches += 1  # on another path it is none
+        statement(frame, node, "if-tensor")
+        frame.branches -= 1
+
+
+def became_tensor(value: Value) -> bool:
+    """Whether a value is a plain one to begin with that a path through the region makes a tensor of."""
+    kinds = {member.kind for member in value.alternatives()}
+    made = all(member.place == FRESH for member in value.alternatives() if member.kind in TENSORS)
+    return made and Kind.TENSOR in kinds and bool(kinds & _PLAIN) and kinds <= _PLAIN | {Kind.TENSOR}
 
 
 def is_array(value: Value) -> bool:
@@ -253,6 +276,15 @@ def statement(frame: Frame, node: ast.AST, name: str) -> None:
     """A statement or expression of its own kind is executed in a region."""
     if graph_break(f"stmt:{name}", frame.machine.torch) is not None:
         emit(frame, node, f"stmt:{name}")
+
+
+def _changing(frame: Frame, node: ast.AST, changed: branches.Changed) -> None:
+    """A function that becomes a graph of its own changes what lives outside: told where it does so."""
+    key = f"stmt:{changed.construct}"
+    if changed.inside is None:
+        statement(frame, node, changed.construct)
+    elif graph_break(key, frame.machine.torch) is not None and not _switched_on(frame, key):
+        frame.summary.add_observed(branches.told(changed.inside, key), conditional=frame.branches > 0)
 
 
 def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> None:
@@ -372,6 +404,12 @@ def _condition(value: Value) -> str:
         return "iterator-argument" if given else "global-iterator" if value.place.captured else held
     if value.kind in (Kind.LIST, Kind.TUPLE) and value.heap is not None:
         return _of_elements(value.heap.element)
+    if (
+        value.kind is Kind.OBJECT
+        and value.heap is not None
+        and any(one.is_tensor for one in value.heap.attributes.values())
+    ):
+        return "dataclass-of-tensors"
     return _ARGUMENTS.get(value.kind) or ("item" if from_item(value) else "")
 
 
@@ -425,6 +463,8 @@ def from_item(value: Value) -> bool:
 
 def _receivers(receiver: Value) -> Iterator[str]:
     known = _RECEIVERS.get(receiver.kind)
+    if receiver.kind is Kind.DICT and isinstance(receiver.ref, str):
+        yield receiver.ref
     if receiver.kind is Kind.PARAMETER:
         yield "Parameter"
         yield "Tensor"

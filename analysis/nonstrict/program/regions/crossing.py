@@ -54,7 +54,7 @@ def _repeated(region: CompiledRegion, write: Observed, call: Observed) -> bool:
     function = region.mark.function
     if function is None:
         return False
-    lines = {_position(seen)[0] - function.offset for seen in (write, call)}
+    lines = {_position(seen)[0][0] - function.offset for seen in (write, call)}
     loops = (node for node in walk(function.node) if isinstance(node, (ast.For, ast.While)))
     return any(all(loop.lineno <= line <= (loop.end_lineno or line) for line in lines) for loop in loops)
 
@@ -120,10 +120,10 @@ def calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tupl
                     yield compiled, seen
 
 
-def _position(seen: Observed) -> tuple[int, int]:
-    """Where in the region's own function something happens, or is called that does it."""
-    span = seen.chain[0].span if seen.chain else seen.effect.span
-    return span.line, span.column
+def _position(seen: Observed) -> tuple[tuple[int, int], ...]:
+    """Where in the region's own function something happens, or is called that does it; then where in what is called."""
+    spans = (*(edge.span for edge in seen.chain), seen.effect.span)
+    return tuple((span.line, span.column) for span in spans)
 
 
 def _in_region(call: Effect, mark: Mark, place: Place) -> Place:

@@ -73,5 +73,12 @@ class CompiledRegion(MarkedBody):
         if self.mark.target.kind is Kind.MODULE:
             hooks.run_around(frame, function.node, self.mark.target)
 
+    def _is_inherited(self) -> bool:
+        """Whether a method is compiled for every object of its class: by a decorator, or by the class for itself."""
+        target = self.mark.target
+        held = target.ref[0] if target.kind is Kind.BOUND else target
+        of_itself = held.kind in (Kind.MODULE, Kind.OBJECT) and held.place.origin in (Origin.ARGUMENT, Origin.UNKNOWN)
+        return self.fullgraph and (target.kind is Kind.FUNCTION or of_itself)
+
     def _seen(self, function: Function) -> dict[str, Value]:
         return callers.passed_to(self.machine, function)

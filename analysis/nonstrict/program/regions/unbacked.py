@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Flag, Kind, Value
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 #: Methods that take a tensor apart along its first dimension, if they are told no other.
-_TAKING_APART = {"unbind": 0, "chunk": 1, "split": 1, "tensor_split": 1}
+_TAKING_APART = {"unbind": 0, "tolist": 0, "chunk": 1, "split": 1, "tensor_split": 1}
+_SIZES = frozenset({Kind.NUMBER, Kind.SIZE})
 _COUNTS = frozenset({"size", "numel", "nelement"})
 _SELECTING = frozenset({"nonzero", "masked_select", "unique", "argwhere"})
 
@@ -29,11 +31,25 @@ def is_size(frame: Frame, node: ast.AST, number: Value) -> bool:
     return selection is not None and _is_selection(frame, selection, number)
 
 
+def is_known(operator: ast.cmpop, left: Value, right: Value) -> bool:
+    """Whether a comparison of sizes is answered without the data: one size with itself, and whether one is negative."""
+    if not {left.kind, right.kind} <= _SIZES:
+        return False
+    if isinstance(operator, (ast.GtE, ast.Lt)) and right.const == 0 and _is_made(left):
+        return all(effect.what != "`item()`" for effect in left.pending)
+    return _is_made(left) and left.pending == right.pending
+
+
+def _is_made(size: Value) -> bool:
+    return bool(size.pending) and all(effect.event is Event.ESCAPE for effect in size.pending)
+
+
 def taken_apart(frame: Frame, node: ast.AST, tensor: Value, name: str) -> bool:
     """Whether a method takes a selection apart along the dimension that depends on data."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or name not in _TAKING_APART:
         return False
-    along_first = not node.keywords and len(node.args) == _TAKING_APART[name]
+    given = len(node.args) - (len(node.args) > _TAKING_APART[name] and _is_zero(node.args[-1]))
+    along_first = not node.keywords and given == _TAKING_APART[name]
     return along_first and tensor.is_tensor and _is_selection(frame, node.func.value, tensor)
 
 
@@ -65,11 +81,15 @@ def _is_selection(frame: Frame, expression: ast.expr, carrying: Value) -> bool:
 
 
 def _of(effect: Effect, source: ast.expr) -> bool:
-    return effect.event is Event.ESCAPE and effect.node is source
+    made = source.value if isinstance(source, ast.Subscript) and isinstance(source.value, ast.Call) else source
+    return effect.event is Event.ESCAPE and effect.node in (source, made)
 
 
 def _selects_rows(frame: Frame, source: ast.expr) -> bool:
     """Whether the first dimension of a selection is the one that depends on data."""
+    if isinstance(source, ast.Subscript) and isinstance(source.slice, ast.Constant):
+        # Each of what `torch.where(mask)` returns has as many elements as there are.
+        return isinstance(source.value, ast.Call) and last_name(source.value) in ("where", "nonzero")
     if isinstance(source, ast.Subscript):
         by = frame.machine.evaluate(frame, source.slice)
         return by.is_tensor and bool(by.flags & Flag.BOOLEAN)

@@ -19,8 +19,8 @@ from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import classes
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import constructions
-from nonstrict.program.values import Kind
-from nonstrict.program.writers import foreign_writes
+from nonstrict.program.values import UNKNOWN, Kind, Value
+from nonstrict.program.writers import foreign_writes, own_methods
 from nonstrict.program.writers.writes import (
     Write,
     functions_with,
@@ -193,7 +193,7 @@ def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write
         user = machine.project.module(path)
         if user is not None:
             for write in foreign_writes.in_module(machine, user, module, name, name):
-                if write.how == "rebound here":
+                if write.how == "rebound here" and not write.building:
                     yield write
 
 
@@ -210,10 +210,21 @@ def argument_writers(machine: Machine, place: Place, owners: Iterable[Class | No
     for index, owner in zip(attribute_steps(place), owners, strict=False):
         attribute, key = place.path[index][1:], "".join(place.path[index + 1 : index + 2])
         writes = attribute_writers(machine, owner, attribute) if owner else _loaded_writers(machine, attribute)
-        found += (write for write in writes if _may_be_at(write, key))
+        held = _held_by(machine, owner, attribute) if owner else UNKNOWN
+        found += (write for write in writes if _may_be_at(write, key) and not _by_own_method(machine, held, write))
         if owner is not None and machine.constructed.get((owner, attribute)) is not None:
             found += _of_given(machine, owner, attribute, place.path[index + 1 :])
     return tuple(dict.fromkeys(related_to(write) for write in found))
+
+
+def _held_by(machine: Machine, owner: Class, attribute: str) -> Value:
+    """What the objects of a class hold under an attribute."""
+    return classes.template(machine, owner).attributes.get(attribute, UNKNOWN)
+
+
+def _by_own_method(machine: Machine, held: Value, write: Write) -> bool:
+    """Whether a method of the object that an attribute holds is called: what it changes is told of its own class."""
+    return isinstance(write.node, ast.Call) and own_methods.is_own(machine, held, write._replace(steps=()))
 
 
 def _of_given(machine: Machine, owner: Class, attribute: str, path: tuple[str, ...]) -> Iterator[Write]:
@@ -225,6 +236,26 @@ def _of_given(machine: Machine, owner: Class, attribute: str, path: tuple[str, .
                 later = getattr(write.node, "lineno", 0) > getattr(made.node, "lineno", 0)
                 if later and write.how != "rebound here" and may_meet(write.steps, path):
                     yield write
+
+
+def owners_at(machine: Machine, holder: Value | None, place: Place) -> list[Class | None]:
+    """The classes of the program, as far as known, whose attributes the steps from `holder` are."""
+    found: list[Class | None] = []
+    for step in place.path:
+        if step.startswith("."):
+            known = holder is not None and holder.kind in (Kind.MODULE, Kind.OBJECT)
+            found.append(holder.ref if holder and known and hasattr(holder.ref, "bases") else None)
+        holder = _reached(machine, holder, step)
+    return found
+
+
+def _reached(machine: Machine, holder: Value | None, step: str) -> Value | None:
+    """What a step leads to; an attribute that is as the constructor was given it, by what constructions give."""
+    found = holder.heap.step(step) if holder is not None and holder.heap is not None else None
+    untold = found is None or found.kind in (Kind.UNKNOWN, Kind.EXTERNAL_METHOD)
+    if holder is not None and hasattr(holder.ref, "bases") and untold and step.startswith("."):
+        found = machine.given_by_constructions(holder.ref, step[1:]) or found
+    return found
 
 
 def attribute_steps(place: Place) -> list[int]:
@@ -271,30 +302,34 @@ def _attribute_writers(machine: Machine, owner: Class, attribute: str) -> Iterat
     word = attribute_pattern(attribute)
     related = related_names(owner)
     own = owner.module
+    bases = tuple(base.node for base in classes.lineage(owner) if not isinstance(base, str))
     for module in (own, *machine.elsewhere.mentions(own, owner.name)):
         if word.search(module.source.code):
             for node, offset, _ in functions_with(module, word):
-                for write in assigned_attribute(module.path, offset, node, attribute, related):
+                for write in assigned_attribute(module.path, offset, node, attribute, related, bases=bases):
                     if not _of_stranger(machine, module, node, write, owner):
                         yield write
 
 
 def _of_stranger(machine: Machine, module: Module, around: ast.AST, write: Write, owner: Class) -> bool:
     """Whether an object whose attribute is assigned was surely made by another class than the one that is asked for."""
-    roots = [steps[0] for target in _targets(write.node) if len(steps := steps_of(target)) == 2]
-    if not roots or roots[0] == "self":
+    chains = [steps[:-1] for target in _targets(write.node) if len(steps := steps_of(target)) > 1]
+    if not chains or chains[0][0] == "self":
         return False
+    root, *path = chains[0]
     made = [
         inner.value
         for inner in walk(around)
-        if isinstance(inner, ast.Assign) and any(getattr(target, "id", "") == roots[0] for target in inner.targets)
+        if isinstance(inner, ast.Assign) and any(getattr(target, "id", "") == root for target in inner.targets)
     ]
-    if made:
+    if made and not path:
         callees = [value.func.id for value in made if isinstance(value, ast.Call) and isinstance(value.func, ast.Name)]
         held = [machine.global_value(module, name) for name in callees]
         known = len(callees) == len(made) and all(value.kind is Kind.CLASS for value in held)
     else:
-        held = [machine.global_value(module, roots[0])] if roots[0] in module.bindings else []
+        # A local variable is another one than the global of that name.
+        local = made and not isinstance(around, ast.Module)
+        held = own_methods.at(machine.global_value(module, root), path) if root in module.bindings and not local else []
         known = bool(held) and all(value.kind in (Kind.OBJECT, Kind.MODULE) for value in held)
     if not known or not all(hasattr(value.ref, "bases") for value in held):
         return False
@@ -315,18 +350,26 @@ def related_names(owner: Class) -> frozenset[str]:
 
 
 def assigned_attribute(
-    path: str, offset: int, node: ast.AST, attribute: str, related: frozenset[str] | None, inside: bool = True
+    path: str,
+    offset: int,
+    node: ast.AST,
+    attribute: str,
+    related: frozenset[str] | None,
+    inside: bool = True,
+    bases: tuple[ast.ClassDef, ...] = (),
 ) -> Iterator[Write]:
     """Assignments of an attribute outside `__init__` and what it calls.
 
     Where the class of the object is known by its names and those of its bases (`related`), what methods of other
-    classes assign on `self` does not count.
+    classes assign on `self` does not count. Its `bases` tell what else is called to construct the object.
     """
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in ("__init__", "__post_init__"):
         return
     if isinstance(node, ast.ClassDef) and related is not None:
         inside = node.name in related or any(last_name(base) in related for base in node.bases)
-    building = _called_by_init(node) if isinstance(node, ast.ClassDef) else frozenset[str]()
+    building = frozenset[str]()
+    if isinstance(node, ast.ClassDef):
+        building = _called_by_init((node, *bases) if inside else (node,))
     for target in _targets(node):
         member = member_of(target)
         inner = target.value if isinstance(target, ast.Subscript) and member is None else target
@@ -340,15 +383,24 @@ def assigned_attribute(
             yield Write(path, offset, node, "changed here", (f".{attribute}",))
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.FunctionDef) or child.name not in building:
-            yield from assigned_attribute(path, offset, child, attribute, related, inside)
+            yield from assigned_attribute(path, offset, child, attribute, related, inside, bases)
 
 
-def _called_by_init(node: ast.ClassDef) -> frozenset[str]:
-    """The methods that `__init__` calls on `self`: what they assign is part of the construction."""
-    methods = (child for child in node.body if isinstance(child, ast.FunctionDef) and child.name == "__init__")
-    calls = (inner for method in methods for inner in walk(method) if isinstance(inner, ast.Call))
-    functions = (call.func for call in calls)
-    return frozenset(one.attr for one in functions if isinstance(one, ast.Attribute) and _is_self(one.value))
+def _called_by_init(bodies: Iterable[ast.ClassDef]) -> frozenset[str]:
+    """The methods that `__init__`, and what it calls, call on `self`: what they assign is part of the construction."""
+    methods: dict[str, list[ast.FunctionDef]] = {}
+    for body in bodies:
+        for child in body.body:
+            if isinstance(child, ast.FunctionDef):
+                methods.setdefault(child.name, []).append(child)
+    pending, found = ["__init__"], set[str]()
+    while pending:
+        calls = (inner for one in methods.get(pending.pop(), ()) for inner in walk(one) if isinstance(inner, ast.Call))
+        functions = (call.func for call in calls)
+        called = {one.attr for one in functions if isinstance(one, ast.Attribute) and _is_self(one.value)}
+        pending += called - found
+        found |= called
+    return frozenset(found)
 
 
 def _sets(node: ast.Call, attribute: str) -> bool:

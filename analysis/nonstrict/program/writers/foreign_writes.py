@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
-_FIXED = PRIMITIVES | CALLABLES | {Kind.TUPLE}
+_FIXED = PRIMITIVES | (CALLABLES - {Kind.CLASS}) | {Kind.TUPLE}
 #: What stands behind a name that is rebound through its module: `module.name = …`, `module.name += …`.
 _ASSIGNED = re.compile(r"\s*(?:[-+*/|&@%^<>]*=(?!=)|[,:][^\n()]*=)")
 _DELETED = re.compile(r"\bdel\b")
@@ -70,14 +70,14 @@ _QUOTES = ('"', "'")
 def in_module(machine: Machine, user: Module, source: Module, word: str, name: str) -> Iterator[Write]:
     """The writes of a name of `source` in a file that uses it by `word`.
 
-    Writes outside functions count once the file has called something; those in functions always do.
+    Writes outside functions are part of building the program until the file calls something.
     """
     shell = user.outline.shell
     outside = _spelled(machine, user, imports_in(shell), source, name) | _handed_on(machine, user, word, name, source)
     running = False
     for statement in simple_statements(shell.body):
-        if running:
-            yield from _writes_in(user.path, 0, [statement], outside)
+        for write in _writes_in(user.path, 0, [statement], outside):
+            yield write._replace(building=not running)
         running = running or runs(machine, user, statement)
     for chunk in user.chunks_with({word}):
         node = user.outline.node(chunk)

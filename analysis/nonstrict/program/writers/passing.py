@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import restoring
 from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.steps import steps_of
+from nonstrict.facts.walk import walk
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import span_of
 
@@ -26,11 +29,13 @@ _TRACED = frozenset({"nonstrict", "in-graph", "constant-result"})
 def passing(machine: Machine, own: Function, summary: Summary) -> frozenset[Span]:
     """The changes in a body, and in other marked functions, that are taken back before anything else can run.
 
-    What a context manager changes counts only if nobody else enters it.
+    What a context manager changes counts only if nobody else enters it. Where something is put for the time being, what
+    the body changes in it there is taken back with it.
     """
     marked = (mark.function for mark in machine.marks.values() if mark.kind in _TRACED and mark.function is not None)
     body = {id(function.node): function for function in (own, *_followed(summary), *marked)}.values()
     found: set[Span] = set()
+    held: set[tuple[str, ...]] = set()
     for function in body:
         nodes = restoring.restored(function.node)
         entered = _entered(function)
@@ -38,7 +43,32 @@ def passing(machine: Machine, own: Function, summary: Summary) -> frozenset[Span
             nodes |= restoring.restored_on_exit(entered.node)
         if nodes and (entered is None or _only_within(machine, entered, body)):
             found.update(span_of(function.module.path, function.offset, node) for node in nodes)
+            held.update(_put_there(nodes))
+    for function in body if held else ():
+        changes = _changes_in(function.node, held)
+        found.update(span_of(function.module.path, function.offset, node) for node in changes)
     return frozenset(found)
+
+
+def _put_there(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ...]]:
+    """The steps to where something is put for the time being."""
+    for node in nodes:
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if steps := steps_of(target):
+                yield steps
+
+
+def _changes_in(function: ast.AST, held: set[tuple[str, ...]]) -> Iterator[ast.AST]:
+    """What a function changes behind such a place: by a method of what is there, or a part of it."""
+    for node in walk(function):
+        changed: list[ast.expr] = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            changed = [node.func]
+        elif isinstance(node, (ast.Assign, ast.AugAssign)):
+            changed = [node.target] if isinstance(node, ast.AugAssign) else node.targets
+        paths = (steps_of(target)[:-1] for target in changed)
+        if any(path[: len(place)] == place for path in paths for place in held):
+            yield node
 
 
 def _followed(summary: Summary) -> Iterator[Function]:

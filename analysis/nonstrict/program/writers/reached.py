@@ -20,7 +20,7 @@ from nonstrict.program.effects import Event, Summary, reachable
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, Kind
-from nonstrict.program.writers.writes import Write, functions_with, runs, writes_of
+from nonstrict.program.writers.writes import MUTATORS, Write, functions_with, runs, writes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -105,7 +105,7 @@ def _definition(
 ) -> Iterator[Summary]:
     if isinstance(node, ast.FunctionDef):
         if _hands_on(node, names):
-            yield _interpreted(machine, module, node, offset, None)
+            yield interpreted(machine, module, node, offset, None)
     elif isinstance(node, ast.ClassDef):
         methods = [
             child
@@ -114,10 +114,11 @@ def _definition(
         ]
         owner = definition_values.class_of(machine.module_frame(module), node, offset) if methods else None
         for method in methods:
-            yield _interpreted(machine, module, method, offset, owner)
+            yield interpreted(machine, module, method, offset, owner)
 
 
-def _interpreted(machine: Machine, module: Module, node: ast.FunctionDef, offset: int, owner: Class | None) -> Summary:
+def interpreted(machine: Machine, module: Module, node: ast.FunctionDef, offset: int, owner: Class | None) -> Summary:
+    """What a function of a module does, as if nobody called it; as a method on an object at the argument `self`."""
     function = definition_values.function_of(machine.module_frame(module), node, offset, owner)
     summary = Summary(function.qualname, definition=function)
     frame = Frame(machine, module, offset, summary, function=function, scope=scope_of(node))
@@ -156,9 +157,24 @@ def _hands_on(node: ast.AST, names: set[str]) -> bool:
                 return True
         elif isinstance(inner, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.withitem)):
             value = inner.context_expr if isinstance(inner, ast.withitem) else inner.value
-            if value is not None and _any_of([value], names) and not _simple(value):
+            if value is not None and _any_of([value], names) and (not _simple(value) or _changed_through(node, inner)):
                 return True
         elif isinstance(inner, ast.For) and _any_of(_one_by_one(inner.iter), names):
+            return True
+    return False
+
+
+def _changed_through(around: ast.AST, binding: ast.AST) -> bool:
+    """Whether a part gets a name through which it is changed: `model = CONFIG["model"]`, then `model["alpha"] = 2`."""
+    targets = binding.targets if isinstance(binding, ast.Assign) else []
+    aliases = {target.id for target in targets if isinstance(target, ast.Name)}
+    if not aliases:
+        return False
+    for inner in walk(around):
+        stored = isinstance(getattr(inner, "ctx", None), (ast.Store, ast.Del)) and not isinstance(inner, ast.Name)
+        called = inner.func if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) else None
+        changed = inner if stored else called.value if called is not None and called.attr in MUTATORS else None
+        if changed is not None and steps_of(changed)[:1] and steps_of(changed)[0] in aliases:
             return True
     return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +23,7 @@ from nonstrict.program.effects import Summary, span_of
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks.once import only_decorates
 from nonstrict.program.places import VIEW, Origin, Place
-from nonstrict.program.values import Kind, Value, join
+from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,24 +96,12 @@ def rebindings_abroad(machine: Machine, module: Module, name: str) -> list[Value
     """The values that other files of the run give a top-level name of a module."""
     found: list[Value] = []
     for write in machine.foreign_writes(module, name):
-        user = machine.project.module(write.path) if write.how == "rebound here" and write.value is not None else None
+        rebinds = write.how == "rebound here" and write.value is not None and not write.building
+        user = machine.project.module(write.path) if rebinds else None
         if user is not None and write.value is not None:
             found.append(
                 machine.evaluate(Frame(machine, user, write.offset, Summary(user.name), static=True), write.value)
             )
-    return found
-
-
-def stored_values(machine: Machine, module: Module, name: str, attribute: str) -> Value | None:
-    """The join of the values that a module stores under an attribute of a global, or as its items."""
-    found: Value | None = None
-    for write in writes_of(machine, module, name):
-        if write.how == "rebound here" or write.value is None or write.attribute != attribute:
-            continue
-        if attribute and write.steps[-1] != f".{attribute}":
-            continue  # a part of what the attribute holds: `library.function.restype = c_double`
-        frame = Frame(machine, module, write.offset, Summary(module.name), static=True)
-        found = join(found, machine.evaluate(frame, write.value))
     return found
 
 
@@ -124,7 +113,7 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bo
     """
     if place.origin is Origin.GLOBAL or (place.origin is Origin.RECEIVER and place.owner):
         module = machine.project.module(place.owner.partition(":")[0])
-        writes = writes_of(machine, module, place.name) if module is not None else []
+        writes = machine.writes_told(module, place.name) if module is not None else []
         if module is not None:
             writes = [*writes, *_of_classes(machine, module, place)]
         if module is not None and not _any_concerns(writes, place):
@@ -220,7 +209,9 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
     bound = False
     for node, offset, top_level in functions_with(module, name):
         if top_level:
+            first = _defined_at(module, name)
             for step in steps_outside(node):
+                bound = bound or first < getattr(step.node, "lineno", 0)
                 concerned = name in step.words or "globals" in step.words
                 for write in _in_step(module.path, offset, step, name) if concerned else ():
                     # While a module is executed its names are being set up, until it calls something for effect.
@@ -229,11 +220,20 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
                         continue
                     again = step.repeats and write.how == "rebound here"
                     yield write._replace(building=not (running or again))
-                running = running or (bound and runs(machine, module, step.node))
+                # What is defined may be exchanged until it has been compiled, after whatever calls.
+                run = _runs_compiled if first < math.inf else runs
+                running = running or (bound and run(machine, module, step.node))
             continue
         found = list(_in_function(module.path, offset, node, name))
         decorates = bool(found) and isinstance(node, ast.FunctionDef) and only_decorates(machine, module, node.name)
         yield from (write._replace(building=decorates) for write in found)
+
+
+def _defined_at(module: Module, name: str) -> float:
+    """The line from which on a name is bound, where a function or class bears it first."""
+    binding = next(iter(module.bindings.get(name, ())), None)
+    chunk = binding.chunk if binding is not None else None
+    return chunk.first if chunk is not None else math.inf
 
 
 def _in_step(path: str, offset: int, step: Step, name: str) -> Iterator[Write]:
@@ -247,8 +247,10 @@ def runs(machine: Machine, module: Module, statement: ast.AST) -> bool:
     """Whether a statement outside functions calls something for effect, or a compiled or marked function."""
     if isinstance(statement, ast.Expr):
         return is_call(statement)
-    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
-        return False
+    return isinstance(statement, (ast.Assign, ast.AnnAssign)) and _runs_compiled(machine, module, statement)
+
+
+def _runs_compiled(machine: Machine, module: Module, statement: ast.AST) -> bool:
     for name in remembered(statement, "_nonstrict_called", _called_names):
         if name in module.bindings:
             callee = machine.global_value(module, name)

@@ -1,0 +1,83 @@
+"""Whole numbers and flags that are all that a function returns: `allow_in_graph` takes tensors, floats, and tuples.
+
+Measured on torch 2.13: what comes of a size that is dynamic is taken, as it is symbolic then.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import own_scope
+from nonstrict.program.values import NO_CONSTANT, Kind
+
+if TYPE_CHECKING:
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.definitions import Function
+    from nonstrict.program.values import Value
+
+_KEEPING = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+_COUNTS = frozenset({"numel", "dim", "ndimension", "element_size", "len", "int"})
+_CHOICES = frozenset({"max", "min", "abs", "sum"})
+_MAX_DEPTH = 8
+
+
+def alone(body: MarkedBody, function: Function, node: ast.AST, value: Value) -> str:
+    """What a returned value is that is one whole number or flag; "" if it is something else, or may be."""
+    if value.kind not in (Kind.NUMBER, Kind.BOOL) or not isinstance(node, ast.expr):
+        return ""
+    if value.const is NO_CONSTANT and _may_be_dynamic(body, function):
+        return ""
+    if value.kind is Kind.BOOL:
+        return "a flag alone"
+    whole = type(value.const) is int if value.const is not NO_CONSTANT else _is_whole(node, _bound(function), 0)
+    return "a whole number alone" if whole else ""
+
+
+def _may_be_dynamic(body: MarkedBody, function: Function) -> bool:
+    """Whether code that calls the function speaks of dynamic sizes."""
+    project = body.machine.project
+    modules = (project.module(path) for path in {site.span.path for site in body.sites})
+    return any(module is not None and "dynamic" in module.source.code for module in (function.module, *modules))
+
+
+def _bound(function: Function) -> dict[str, ast.expr]:
+    """What the local variables are bound to that are bound once, each part of a shape to the shape."""
+    nodes = list(own_scope(function.node))
+    stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    found: dict[str, ast.expr] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], node.value
+            parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) and last_name(value) == "shape" else []
+            entry = ast.Subscript(value, ast.Constant(0), ast.Load())
+            found.update({part.id: entry for part in parts if isinstance(part, ast.Name)})
+            if isinstance(target, ast.Name):
+                found[target.id] = value
+    return {name: value for name, value in found.items() if stored[name] == 1}
+
+
+def _is_whole(node: ast.expr, bound: dict[str, ast.expr], depth: int) -> bool:
+    """Whether an expression surely is a whole number."""
+    if depth > _MAX_DEPTH:
+        return False
+    if isinstance(node, ast.Constant):
+        return type(node.value) is int
+    if isinstance(node, ast.Name):
+        return node.id in bound and _is_whole(bound[node.id], bound, depth + 1)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub) and _is_whole(node.operand, bound, depth + 1)
+    if isinstance(node, ast.BinOp):
+        sides = (node.left, node.right)
+        return isinstance(node.op, _KEEPING) and all(_is_whole(side, bound, depth + 1) for side in sides)
+    if isinstance(node, ast.Subscript):
+        return last_name(node.value) == "shape" and not isinstance(node.slice, ast.Slice)
+    if isinstance(node, ast.Attribute):
+        return node.attr == "ndim"
+    if isinstance(node, ast.Call) and last_name(node) in _CHOICES:
+        return bool(node.args) and all(_is_whole(one, bound, depth + 1) for one in node.args)
+    return isinstance(node, ast.Call) and (
+        last_name(node) in _COUNTS or (last_name(node) == "size" and bool(node.args))
+    )

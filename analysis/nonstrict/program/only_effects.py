@@ -1,0 +1,87 @@
+"""Conditions that decide only what is done besides computing: `if key not in SEEN: SEEN.add(key); warn(key)`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.steps import may_meet
+from nonstrict.facts.walk import walk
+from nonstrict.program.effects import Event, reachable
+
+if TYPE_CHECKING:
+    from nonstrict.program.definitions import Function
+    from nonstrict.program.effects import Effect, Observed, Summary
+    from nonstrict.program.places import Place
+
+#: What nothing that is computed depends on; settings of torch are told as such.
+_DONE = frozenset({Event.IO, Event.TORCH_STATE})
+_CHANGES = frozenset({Event.WRITE, Event.LEAK, Event.TENSOR_WRITE, Event.INPUT_WRITE, Event.REBIND_DATA})
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_IDLE = (ast.Pass, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
+
+
+def decides_only_effects(root: Summary, function: Function | None, read: Observed) -> bool:
+    """Whether captured state is read by a condition on which nothing depends but effects, and its own next value."""
+    holder = read.chain[-1].summary.definition if read.chain else function
+    node = holder.node if holder is not None else None
+    if not isinstance(node, _FUNCTIONS):
+        return False
+    block, position = _guard(node.body, read.effect.node)
+    if not block:
+        return False
+    guard = block[position]
+    body = [*getattr(guard, "body", []), *getattr(guard, "orelse", [])]
+    if block is node.body and all(_returns_nothing(statement) for statement in body):
+        body = block[position + 1 :]
+    known = _Known(root, read.effect.place)
+    return bool(body) and all(known.is_effect(statement) for statement in body)
+
+
+def _guard(body: list[ast.stmt], read: ast.AST) -> tuple[list[ast.stmt], int]:
+    """The block, and the position in it, of the `if` whose test holds a node; an empty block if there is none."""
+    for position, statement in enumerate(body):
+        if isinstance(statement, ast.If) and any(inner is read for inner in walk(statement.test)):
+            return body, position
+        for field in ("body", "orelse", "finalbody") if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef)) else ():
+            found = _guard(getattr(statement, field, []), read)
+            if found[0]:
+                return found
+    return [], 0
+
+
+def _returns_nothing(statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Return) else statement
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+class _Known:
+    """What a body does, by the expression at which it does it."""
+
+    def __init__(self, root: Summary, place: Place) -> None:
+        self._place = place
+        self._effects: dict[int, list[Effect]] = {}
+        self._followed: set[int] = set()
+        for reached in reachable(root):
+            self._followed.update(id(edge.node) for edge in reached.summary.calls.values())
+            for effect in reached.summary.effects.values():
+                self._effects.setdefault(id(effect.node), []).append(effect)
+
+    def is_effect(self, statement: ast.stmt) -> bool:
+        """Whether a statement does nothing but what is told as an effect, and changes nothing but what was asked."""
+        if isinstance(statement, (ast.If, ast.With)):
+            return all(self.is_effect(inner) for inner in (*statement.body, *getattr(statement, "orelse", ())))
+        if isinstance(statement, _IDLE) or _returns_nothing(statement):
+            return True
+        if not isinstance(statement, (ast.Expr, ast.Assign, ast.AugAssign)):
+            return False
+        nodes = [id(node) for node in walk(statement)]
+        effects = [effect for node in nodes for effect in self._effects.get(node, ())]
+        changes = [effect for effect in effects if effect.event in _CHANGES]
+        done = bool(changes) or (isinstance(statement, ast.Expr) and any(effect.event in _DONE for effect in effects))
+        followed = any(node in self._followed for node in nodes)
+        return done and not followed and all(self._is_asked(effect) for effect in changes)
+
+    def _is_asked(self, change: Effect) -> bool:
+        written, asked = change.place, self._place
+        return written[:3] == asked[:3] and may_meet(written.path, asked.path)

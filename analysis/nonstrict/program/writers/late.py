@@ -1,0 +1,56 @@
+"""What code stores once the module of a name is there: in attributes and entries, and where the module has None."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.loops import first_of
+from nonstrict.facts.walk import walk
+from nonstrict.program.effects import Summary
+from nonstrict.program.frames import Frame
+from nonstrict.program.values import UNKNOWN, Kind, Value, join
+from nonstrict.program.writers import writes
+
+if TYPE_CHECKING:
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+    from nonstrict.program.writers.writes import Write
+
+_TELLS_NOTHING = frozenset({Kind.NONE, Kind.UNKNOWN})
+
+
+def stored_values(machine: Machine, module: Module, name: str, attribute: str) -> Value | None:
+    """The join of the values that a module stores under an attribute of a global, or as its items."""
+    found: Value | None = None
+    for write in writes.writes_of(machine, module, name):
+        if write.how == "rebound here" or write.value is None or write.attribute != attribute:
+            continue
+        if attribute and write.steps[-1] != f".{attribute}":
+            continue  # a part of what the attribute holds: `library.function.restype = c_double`
+        found = join(found, _value(machine, module, name, write))
+    return found
+
+
+def put_later(machine: Machine, module: Module, name: str, attribute: str) -> Value | None:
+    """The join of what is put under a top-level name of a module, or under an attribute of what it holds."""
+    steps = (f".{attribute}",) if attribute else ()
+    own = writes.writes_of(machine, module, name) if attribute else []
+    found: Value | None = None
+    for write in (*own, *machine.foreign_writes(module, name)):
+        user = machine.project.module(write.path) if write.value is not None and write.steps == steps else None
+        if user is not None and write.value is not None:
+            value = _value(machine, user, name, write)
+            found = found if value.kind in _TELLS_NOTHING else join(found, value)
+    return found
+
+
+def _value(machine: Machine, user: Module, name: str, write: Write) -> Value:
+    """What a write in a module stores; for the variable of a loop over a literal, the first of its elements."""
+    stored = write.value
+    if stored is None:
+        return UNKNOWN
+    if isinstance(stored, ast.Name) and stored.id not in user.bindings:
+        around = (node for node, _, _ in writes.functions_with(user, name) if write.node in walk(node))
+        stored = next((found for node in around if (found := first_of(node, stored.id)) is not None), stored)
+    return machine.evaluate(Frame(machine, user, write.offset, Summary(user.name), static=True), stored)

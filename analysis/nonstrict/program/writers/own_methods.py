@@ -1,0 +1,84 @@
+"""Methods of the program that have the name of one that changes a container: what they change, their bodies tell."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.steps import is_namespace
+from nonstrict.program import classes
+from nonstrict.program.effects import Event, reachable
+from nonstrict.program.places import VIEW, Origin
+from nonstrict.program.values import Kind
+from nonstrict.program.writers.reached import interpreted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from nonstrict.program.definitions import Class, Function
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.values import Value
+    from nonstrict.program.writers.writes import Write
+
+_CHANGES = frozenset({Event.WRITE, Event.LEAK, Event.TENSOR_WRITE, Event.INPUT_WRITE})
+#: These switch the mode, whatever a class adds to that.
+_OF_MODE = frozenset({"train", "eval"})
+#: Bases that hold nothing that their methods change.
+_PLAIN = ("abc.", "typing.", "builtins.object", "torch.nn.")
+
+
+def resolved(machine: Machine, held: Value, writes: Iterable[Write]) -> Iterator[Write]:
+    """The writes of what a name holds; in place of a call of a method of the program stands what that changes."""
+    for write in writes:
+        methods = _methods(machine, held, write)
+        if not methods:
+            yield write
+        for method in methods:
+            for path in machine.changes_by(method):
+                yield write._replace(steps=(*write.steps, *path))
+
+
+def is_own(machine: Machine, held: Value, write: Write) -> bool:
+    """Whether a write is a call of a method that the program defines."""
+    return bool(_methods(machine, held, write))
+
+
+def changes_by(machine: Machine, method: Function) -> tuple[tuple[str, ...], ...]:
+    """The steps that lead from its receiver to what a method changes."""
+    owner = method.owner
+    if owner is None or not isinstance(method.node, ast.FunctionDef):
+        return ()
+    summary = interpreted(machine, method.module, method.node, method.offset, owner)
+    found: dict[tuple[str, ...], None] = {}
+    for seen in reachable(summary):
+        for effect in seen.summary.effects.values():
+            if effect.event in _CHANGES and not effect.lazy and effect.place[:3] == (Origin.ARGUMENT, "", "self"):
+                found[tuple(step for step in effect.place.path if step != VIEW)] = None
+    return tuple(found)
+
+
+def _methods(machine: Machine, held: Value, write: Write) -> list[Function]:
+    """The methods that a call may run, if all of them are the program's."""
+    call = write.node.func if isinstance(write.node, ast.Call) else None
+    if not isinstance(call, ast.Attribute) or call.attr in _OF_MODE or is_namespace(call.value):
+        return []
+    found: list[Function] = []
+    for one in at(held, write.steps):
+        known = one.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(one.ref, "bases")
+        member = classes.member(machine, one.ref, call.attr) if known and _is_plain(one.ref) else None
+        if member is None or member[0].kind is not Kind.FUNCTION:
+            return []
+        found.append(member[0].ref)
+    return found
+
+
+def at(held: Value, steps: Sequence[str]) -> list[Value]:
+    """What some steps lead to, apart from None; nothing where that is not known."""
+    value: Value | None = held
+    for step in steps:
+        value = value.heap.step(step) if value is not None and value.heap is not None else None
+    return [one for one in value.alternatives() if one.kind is not Kind.NONE] if value is not None else []
+
+
+def _is_plain(cls: Class) -> bool:
+    return all(base.startswith(_PLAIN) for base in classes.external_bases(cls))
