@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 #: Markers of functions that an experiment can compile by themselves or in a region.
 PROBED = frozenset({"nonstrict", "in-graph", "make-fx", "leaf", "custom-op", "compiled"})
-#: Codes of rules about the marker itself begin so.
-_MARKER_GROUP = "NST6"
 #: How many modules a wrapper may pass through: each layer is one more search of the files.
 _WRAPPER_LAYERS = 3
 
@@ -289,9 +287,6 @@ def _too_deep(body: MarkedBody) -> tuple[str, str]:
 
 
 def _of_body(body: MarkedBody) -> Iterator[Finding]:
-    # A function stays what it was where nothing keeps what the marker made of it: the marker alone is told of.
-    unmarked = body.marker in loose.WRAPPING and body.applied.is_dropped
     for rule in RULES.values():
-        about_marker = rule.code.startswith(_MARKER_GROUP)
-        if rule.examine is not None and body.marker in rule.markers and (about_marker or not unmarked):
+        if rule.examine is not None and body.marker in rule.markers:
             yield from rule.examine(body)

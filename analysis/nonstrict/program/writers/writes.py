@@ -261,7 +261,7 @@ def _runs_compiled(machine: Machine, module: Module, statement: ast.AST) -> bool
 
 def _called_names(statement: ast.AST) -> tuple[str, ...]:
     value = getattr(statement, "value", None)
-    calls = (node.func for node in walk(value) if isinstance(node, ast.Call)) if value is not None else ()
+    calls = (node.func for node in walk(value) if isinstance(node, ast.Call)) if isinstance(value, ast.AST) else ()
     return tuple(callee.id for callee in calls if isinstance(callee, ast.Name))
 
 
