@@ -78,6 +78,8 @@ def _pass_guarded(context: Context) -> Iterator[Fix]:
     seen = subject_of(context)
     if seen is None or context.body.marker not in MARKERS or seen.effect.place.origin is not Origin.ARGUMENT:
         return
+    if seen.effect.event is Event.MODE and not any(site.compiled for site in context.body.sites):
+        return  # it is the region that guards what it reads
     function = context.body.mark.function
     found = context.definition(function) if function is not None else None
     flags, value = _flags(context, seen)
