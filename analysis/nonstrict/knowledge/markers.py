@@ -143,7 +143,8 @@ _NEEDLES: dict[bytes, tuple[bytes, ...]] = {
     # `from torch import export` and then `export.export(model, ...)`.
     b"export": (b"torch.export", b".export(", b"draft_export"),
     # Operators and leaf functions, which the compiler does not look into.
-    b"library": (b"torch.library", b"custom_op", b"triton_op"),
+    b"custom_op": (b"",),
+    b"triton_op": (b"",),
     b"leaf_function": (b"",),
     # Regions that must not break.
     b"optimize_assert": (b"",),
@@ -153,6 +154,10 @@ _NEEDLES: dict[bytes, tuple[bytes, ...]] = {
 #: is looked at last: a pattern that begins with a literal is found many times faster.
 _STRICT = re.compile(rb"fullgraph(?<![\w.]fullgraph)\b(?:\s*=(?!=)|[\"'])")
 
+
+#: The module of torch that makes operators, by whatever name torch goes: `th.library`, `from torch import library`.
+LIBRARY = re.compile(r"\.library\b|\bimport\b[^\n]*\blibrary\b")
+_LIBRARY = re.compile(LIBRARY.pattern.encode())
 
 #: What projects make wrappers of: markers that do not trace at once what they are given, and strict regions.
 WRAPPABLE = frozenset(
@@ -219,6 +224,8 @@ def may_mark(data: bytes) -> bool:
     for part, needles in _NEEDLES.items():
         if part in data and any(needle in data for needle in needles):
             return True
+    if b"library" in data and _LIBRARY.search(data) is not None:
+        return True
     return b"fullgraph" in data and _STRICT.search(data) is not None
 
 

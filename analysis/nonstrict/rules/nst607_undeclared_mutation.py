@@ -294,7 +294,7 @@ def _shared(body: Body, operator: Operator) -> Iterator[Finding]:
         return
     if _NUMBERS.search(ast.unparse(node.returns)):
         return
-    for at in sharing(node):
+    for at in sharing(node, body.applied.names):
         message = f"two results of `{body.function}` share their memory: torch raises, compiled or not"
         yield report_at(RULE, body, body.applied.span_of(at), message, help="return copies: `.clone()`")
 

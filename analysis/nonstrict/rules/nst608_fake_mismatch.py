@@ -261,7 +261,7 @@ def _tensors(body: Body, fake: Body) -> Iterator[Finding]:
     left, right = tensors_in(real[0]), tensors_in(other[0])
     if len(left) != len(right):
         return
-    real_forms, fake_forms = Forms(real_node), Forms(fake_node)
+    real_forms, fake_forms = Forms(real_node, body.applied.names), Forms(fake_node, fake.applied.names)
     for mine, its in zip(left, right, strict=True):
         real_form, fake_form = real_forms.of(mine), fake_forms.of(its)
         told = difference(real_form, fake_form)

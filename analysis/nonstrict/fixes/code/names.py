@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import keyword
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Edit
     from nonstrict.fixes.code.documents import Document
+    from nonstrict.program.naming import Names
 
 
 class Spelling(NamedTuple):
@@ -47,6 +49,16 @@ def dotted(document: Document, node: ast.AST) -> str:
         return ""
     root = imported(document).get(node.id)
     return ".".join((root, *reversed(steps))) if root else ""
+
+
+def meaning(document: Document) -> Names:
+    """What the names of a file stand for outside the program: by its imports at the top level, builtins last."""
+
+    def named(node: ast.AST) -> str:
+        builtin = isinstance(node, ast.Name) and hasattr(builtins, node.id) and node.id not in bound(document)
+        return f"builtins.{node.id}" if builtin else dotted(document, node)
+
+    return named
 
 
 def spelled(document: Document, name: str) -> Spelling:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
-from nonstrict.fixes.code.names import dotted, spelled
+from nonstrict.fixes.code.names import dotted, meaning, spelled
 from nonstrict.knowledge.operators import Operator, tensor_attribute, tensor_method, torch_function, torch_kind
 from nonstrict.program.marks.tensor_forms import RESHAPING, Forms
 from nonstrict.text.trees import tree_of
@@ -61,7 +61,7 @@ class Shapes:
         self.document = document
         self.torch = spelled(document, "torch").text
         self._tensors = tensors
-        self._forms = Forms(function)
+        self._forms = Forms(function, meaning(document))
         arguments = function.args
         ordered = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         self._names = [each.arg for each in ordered]

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
-from nonstrict.fixes.code.names import dotted
+from nonstrict.fixes.code.names import dotted, meaning
 from nonstrict.program.dtypes import FLOATING_RESULTS
 from nonstrict.program.marks.form_tables import FLOATS
 from nonstrict.program.marks.tensor_forms import CASTS, dtype_name
@@ -67,6 +67,7 @@ class Dtypes:
 
     def __init__(self, document: Document, kinds: Kinds) -> None:
         self._document = document
+        self._names = meaning(document)
         self._kinds = kinds
 
     def named(self, node: ast.expr, depth: int = 0) -> str:
@@ -136,14 +137,14 @@ class Dtypes:
     def _of_call(self, call: ast.Call, depth: int) -> str:
         name, dtype = last_name(call), _dtype(call)
         if dtype is not None:
-            return dtype_name(dtype)
+            return dtype_name(self._names, dtype)
         if name in CASTS and not call.args:
             return CASTS[name]
         if name in _POSITIONS:
             return "int64"
         operand = self._operand(call)
         if name in ("to", "type", "view"):
-            return next((told for one in call.args if (told := dtype_name(one))), "")
+            return next((told for one in call.args if (told := dtype_name(self._names, one))), "")
         told = self.named(operand, depth + 1) if operand is not None and name in _KEPT else ""
         return "int64" if name in ("sum", "prod", "cumsum") and told not in ("", *FLOATS) else told
 

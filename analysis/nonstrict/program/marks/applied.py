@@ -12,6 +12,7 @@ from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import Event, span_of
 from nonstrict.program.marks import applications, callers, overriding, registrations, roots
+from nonstrict.program.naming import names_in
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import Kind, Value
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.applications import Application
     from nonstrict.program.marks.operators import Operator
+    from nonstrict.program.naming import Names
 
 
 class CompiledCall(NamedTuple):
@@ -57,6 +59,12 @@ class AppliedMarker:
     def target(self) -> Value:
         """What the marker was applied to."""
         return self._mark.target
+
+    @property
+    def names(self) -> Names:
+        """What names in the text of the function stand for."""
+        function = self._mark.function
+        return names_in(self._machine, function) if function is not None else lambda _: ""
 
     @property
     def node(self) -> FunctionNode | None:

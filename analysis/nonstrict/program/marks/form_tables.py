@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.targets import last_name
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from nonstrict.program.naming import Called
 
 #: Operations whose result has the shape of their operand, and its dtype.
 SAME = frozenset({"clone", "contiguous", "detach", "neg", "abs", "relu", "add", "sub", "mul", "clamp", "flip", "roll"})
@@ -103,9 +103,9 @@ def reduced(node: ast.Call, name: str, form: Form, given: Sequence[ast.expr]) ->
     return UNKNOWN
 
 
-def one_of_pair(node: ast.Call, form: Form, given: Sequence[ast.expr], index: int) -> Form:
+def one_of_pair(node: ast.Call, call: Called, form: Form, index: int) -> Form:
     """The form of the values (0) or indices (1) that a reduction or a sort gives."""
-    name = last_name(node)
+    name, given = call.name, call.given
     if name not in _PAIRS or form.array or index not in (0, 1):
         return UNKNOWN
     change = _change(node, given, _DIMENSION_AT.get(name, 0))
@@ -122,9 +122,10 @@ def one_of_pair(node: ast.Call, form: Form, given: Sequence[ast.expr], index: in
     return form.with_dimensions(change).of_dtype(dtype)
 
 
-def one_piece(node: ast.Call, form: Form, given: Sequence[ast.expr], index: int, count: int) -> Form:
+def one_piece(node: ast.Call, call: Called, form: Form, index: int, count: int) -> Form:
     """The form of one of the pieces that a tensor is cut into; `count` are those that are taken, 0 if not told."""
-    name, keywords = last_name(node), {keyword.arg: keyword.value for keyword in node.keywords}
+    name, given = call.name, call.given
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
     if name == "unbind":
         return form.with_dimensions(-1)
     if name not in _PIECES or form.rank is None or not form.like:

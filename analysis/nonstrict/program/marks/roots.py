@@ -12,7 +12,7 @@ from nonstrict.facts import targets
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
-from nonstrict.knowledge.markers import MARKERS, WRAPPABLE
+from nonstrict.knowledge.markers import LIBRARY, MARKERS, WRAPPABLE
 from nonstrict.program import classes, definition_values
 from nonstrict.program.marks.aliases import NAMING, aliases, makers
 from nonstrict.program.places import Origin, Place
@@ -49,15 +49,15 @@ OPERATOR_WORDS = frozenset(
 )
 LIBRARY_WORDS = frozenset({"impl", "define"})
 _DECLARING = ("custom_op", "triton_op", "leaf_function")
-_LIBRARY = re.compile(r"from torch import [^\n]*\blibrary\b")
 #: What compiles a region; only such ones are looked for as say that they must not break.
 REGION_WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
 _STRICT_WORDS = ("fullgraph", "nopython", "optimize_assert", "error_on_graph_break")
 _STRICT = re.compile(r"\b(?:" + "|".join(_STRICT_WORDS) + r")\b")
-_COMPILES = re.compile(r"\b(?:fullgraph|nopython|optimize_assert|torch\.compile|_dynamo\.optimize)\b|@compile\b")
+#: What may compile, by whatever name torch goes; what `re` compiles are patterns.
+_COMPILES = re.compile(r"\b(?:fullgraph|nopython|optimize_assert|optimize)\b|(?<!\bre)\.compile\b|(?<!\.)\bcompile\b")
 #: Words that mean a marker only in modules which import them from torch.
 _COMMON_WORDS = frozenset({"export", "draft_export"})
-_EXPORT = re.compile(r"from torch import [^\n]*\bexport\b")
+_EXPORT = re.compile(r"\.export\b|\bimport\b[^\n]*\bexport\b")
 ALL_WORDS = frozenset(name.rpartition(".")[2] for name in MARKERS)
 #: Statements outside functions that register these decide what a module does when called.
 _HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
@@ -69,7 +69,7 @@ _TRACING_WORDS = WORDS - WRAPPABLE | OPERATOR_WORDS | LIBRARY_WORDS
 def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> None:
     """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`."""
     code = module.source.code
-    if "torch.export" not in code and not _EXPORT.search(code):
+    if not ("export" in code and _EXPORT.search(code)):
         words = set(words) - _COMMON_WORDS
     if not any(True for _ in _applications(module, words)):
         return
@@ -105,7 +105,7 @@ def words_in(code: str) -> frozenset[str]:
     found = WORDS
     if any(word in code for word in _STRICT_WORDS):
         found |= REGION_WORDS
-    if "torch.library" in code or ("library" in code and _LIBRARY.search(code)):
+    if "library" in code and LIBRARY.search(code):
         found |= OPERATOR_WORDS | LIBRARY_WORDS
     elif any(word in code for word in _DECLARING):
         found |= OPERATOR_WORDS

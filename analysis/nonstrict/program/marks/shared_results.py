@@ -6,14 +6,15 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.knowledge.operators import tensor_method, torch_function
+from nonstrict.program.naming import called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.knowledge.operators import Operator
+    from nonstrict.program.naming import Names
 
 #: Views that are copies where the layout asks for one.
 _MAY_COPY = frozenset({"reshape", "flatten", "ravel", "contiguous", "to", "type", "type_as"})
@@ -22,12 +23,14 @@ _INDICES = (ast.Constant, ast.Slice, ast.UnaryOp)
 _MAX_DEPTH = 8
 
 
-def sharing(function: ast.FunctionDef) -> Iterator[ast.expr]:
+def sharing(function: ast.FunctionDef, names: Names) -> Iterator[ast.expr]:
     """The returned expressions that share memory with another result, or hold results that share theirs.
+
+    `names` tells what names in the function stand for.
 
     Arguments and their views are left out: a result that shares memory with these is another matter.
     """
-    memory = _Memory(function)
+    memory = _Memory(function, names)
     for node in own_scope(function):
         if isinstance(node, ast.Return) and node.value is not None:
             if isinstance(node.value, (ast.Tuple, ast.List)):
@@ -39,7 +42,8 @@ def sharing(function: ast.FunctionDef) -> Iterator[ast.expr]:
 class _Memory:
     """What the expressions of one function are made of: names are followed that are bound once."""
 
-    def __init__(self, function: ast.FunctionDef) -> None:
+    def __init__(self, function: ast.FunctionDef, names: Names) -> None:
+        self._names = names
         nodes = list(own_scope(function))
         self._bound = Counter(one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
         self._values: dict[str, ast.expr] = {}
@@ -50,8 +54,8 @@ class _Memory:
                 if isinstance(target, ast.Name):
                     self._values[target.id] = node.value
                 elif isinstance(target, (ast.Tuple, ast.List)):
-                    names = (part.id for part in target.elts if isinstance(part, ast.Name))
-                    self._parts.update(dict.fromkeys(names, node.value))
+                    parts = (part.id for part in target.elts if isinstance(part, ast.Name))
+                    self._parts.update(dict.fromkeys(parts, node.value))
 
     def shared(self, results: list[ast.expr]) -> Iterator[ast.expr]:
         """Those of several results whose memory an earlier one has."""
@@ -69,9 +73,9 @@ class _Memory:
             return value is not None and depth < _MAX_DEPTH and self.is_cut(value, depth + 1)
         if not isinstance(node, ast.Call):
             return False
-        if isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple") and len(node.args) == 1:
+        if self._names(node.func) in ("builtins.list", "builtins.tuple") and len(node.args) == 1:
             return self.is_cut(node.args[0], depth)
-        operator, _ = _called(node)
+        operator, _ = self._called(node)
         single = any(isinstance(one, ast.Constant) and one.value == 1 for one in node.args)
         return operator is not None and operator.views and operator.returns == "tensors" and not single
 
@@ -86,13 +90,13 @@ class _Memory:
             if base is not None and self.is_cut(base):
                 return base
             plain = all(isinstance(one, _INDICES) for one in _indices(node.slice))
-            return self._of(node.value, depth + 1) if plain and base is not None and _is_tensor(base) else None
+            return self._of(node.value, depth + 1) if plain and base is not None and self._is_tensor(base) else None
         if isinstance(node, ast.Attribute) and node.attr in _VIEWS:
             return self._of(node.value, depth + 1)
         if isinstance(node, ast.Call):
-            operator, operand = _called(node)
+            operator, operand = self._called(node)
             views = operator is not None and operator.views and operator.returns == "tensor"
-            kept = views and last_name(node) not in _MAY_COPY and operand is not None
+            kept = views and called(self._names, node).name not in _MAY_COPY and operand is not None
             return self._of(operand, depth + 1) if kept and operand is not None else None
         return None
 
@@ -110,22 +114,17 @@ class _Memory:
     def _value(self, node: ast.Name) -> ast.expr | None:
         return self._values.get(node.id) if self._bound[node.id] == 1 else None
 
+    def _is_tensor(self, node: ast.expr) -> bool:
+        """Whether an expression makes one tensor: an operator of torch, or arithmetic."""
+        operator, _ = self._called(node) if isinstance(node, ast.Call) else (None, None)
+        return isinstance(node, ast.BinOp) or (operator is not None and operator.returns == "tensor")
+
+    def _called(self, node: ast.Call) -> tuple[Operator | None, ast.expr | None]:
+        """The operator of torch that is called, and what it is called on."""
+        call = called(self._names, node)
+        operator = tensor_method(call.name) if call.is_method else torch_function(f"{call.library}.{call.name}")
+        return operator, call.operand
+
 
 def _indices(node: ast.expr) -> list[ast.expr]:
     return node.elts if isinstance(node, ast.Tuple) else [node]
-
-
-def _is_tensor(node: ast.expr) -> bool:
-    """Whether an expression makes one tensor: an operator of torch, or arithmetic."""
-    operator, _ = _called(node) if isinstance(node, ast.Call) else (None, None)
-    return isinstance(node, ast.BinOp) or (operator is not None and operator.returns == "tensor")
-
-
-def _called(node: ast.Call) -> tuple[Operator | None, ast.expr | None]:
-    """The operator of torch that is called, and what it is called on."""
-    function = node.func
-    if not isinstance(function, ast.Attribute):
-        return None, None
-    if isinstance(function.value, ast.Name) and function.value.id == "torch":
-        return torch_function(f"torch.{function.attr}"), next(iter(node.args), None)
-    return tensor_method(function.attr), function.value

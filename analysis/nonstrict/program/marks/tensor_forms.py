@@ -28,11 +28,13 @@ from nonstrict.program.marks.form_tables import (
     reduced,
     stacked,
 )
+from nonstrict.program.naming import Called, called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.naming import Names
 
 _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like", "randint_like"})
 _NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
@@ -56,7 +58,6 @@ _SPELLINGS = {"float": "float32", "double": "float64", "half": "float16", "long"
 DTYPES = frozenset({*CASTS.values(), "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16", "uint32"})
 _FROM_ARRAYS = frozenset({"from_numpy", "as_tensor", "asarray", "tensor"})
 _JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
-_NUMPY = frozenset({"np", "numpy"})
 _PAIR = {"values": 0, "indices": 1}
 #: Methods in place after which a tensor has another shape.
 RESHAPING = frozenset(
@@ -76,12 +77,13 @@ class _Part(NamedTuple):
 
 
 class Forms:
-    """The forms of the expressions of one function."""
+    """The forms of the expressions of one function; `names` tells what its names stand for."""
 
-    def __init__(self, function: FunctionNode) -> None:
+    def __init__(self, function: FunctionNode, names: Names) -> None:
+        self._names = names
         arguments = function.args
-        names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-        self._parameters = {name: f"${index}" for index, name in enumerate(names)}
+        ordered = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        self._parameters = {name: f"${index}" for index, name in enumerate(ordered)}
         self._numbers = {
             each.arg: each.annotation.id for each in arguments.args if isinstance(each.annotation, ast.Name)
         }
@@ -109,7 +111,7 @@ class Forms:
         if isinstance(node, ast.Name):
             return self._of_name(node.id, depth)
         if isinstance(node, ast.Call):
-            device = _device(node)
+            device = self._device(node)
             form = self._of_call(node, depth)
             return form if device is None else form._replace(device=device)
         if isinstance(node, ast.BinOp):
@@ -140,16 +142,14 @@ class Forms:
         node = part.value
         named = self._values.get(node.id) if isinstance(node, ast.Name) else None
         node = named if isinstance(named, ast.Call) else node
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or depth > _MAX_DEPTH:
+        if not isinstance(node, ast.Call) or depth > _MAX_DEPTH:
             return UNKNOWN
-        of_torch = _root(node.func) == "torch"
-        operands = node.args if of_torch else [node.func.value]
-        form = self.of(operands[0], depth + 1) if operands else UNKNOWN
-        if form == UNKNOWN and not of_torch and all(keyword.arg != "dim" for keyword in node.keywords):
+        call = called(self._names, node)
+        form = self.of(call.operand, depth + 1) if call.operand is not None else UNKNOWN
+        if form == UNKNOWN and call.is_method and all(keyword.arg != "dim" for keyword in node.keywords):
             return UNKNOWN
-        given = node.args[1:] if of_torch else node.args
-        cut = one_piece(node, form, given, part.at, part.number)
-        return cut if cut != UNKNOWN else one_of_pair(node, form, given, part.at)
+        cut = one_piece(node, call, form, part.at, part.number)
+        return cut if cut != UNKNOWN else one_of_pair(node, call, form, part.at)
 
     def _of_operator(self, node: ast.BinOp, depth: int) -> Form:
         if isinstance(node.op, ast.MatMult):
@@ -184,15 +184,11 @@ class Forms:
     # -- calls --------------------------------------------------------------------------------------------------------
 
     def _of_call(self, node: ast.Call, depth: int) -> Form:
-        name = last_name(node.func)
-        if not isinstance(node.func, ast.Attribute):
-            return UNKNOWN
-        if _root(node.func) in _NUMPY:
+        call = called(self._names, node)
+        name, method, operand = call.name, call.is_method, call.operand
+        if call.library == "numpy":
             return self._of_numpy(node, name, depth)
-        method = _root(node.func) not in ("torch", "F")
-        operand = node.func.value if method else next(iter(node.args), None)
-        given = node.args if method else node.args[1:]
-        if operand is None:
+        if operand is None or not (method or call.library == "torch"):
             return UNKNOWN
         if not method and name in _MAKERS:
             return self._made(node, node.args, self._dtype(node) or "default", single=name == "full")
@@ -204,14 +200,15 @@ class Forms:
         if not method and name in _FROM_ARRAYS:
             return form._replace(dtype=self._dtype(node) or form.dtype, array=False) if form.array else UNKNOWN
         if name in _NEW and method:
-            return self._made(node, given, self._dtype(node) or form.dtype, single=name == "new_full")
+            return self._made(node, call.given, self._dtype(node) or form.dtype, single=name == "new_full")
         if name == "arange" and not method and len(node.args) == 1:
             whole = self._is_size(operand) or isinstance(getattr(operand, "value", None), int)
             return Form("", (self._size(operand),), self._dtype(node) or ("int64" if whole else ""))
-        return self._kept(node, name, form, given, method=method) or reduced(node, name, form, given)
+        return self._kept(node, call, form) or reduced(node, name, form, call.given)
 
-    def _kept(self, node: ast.Call, name: str, form: Form, given: Sequence[ast.expr], *, method: bool) -> Form | None:
+    def _kept(self, node: ast.Call, call: Called, form: Form) -> Form | None:
         """The form of what has the shape of its operand, or one dimension more; None if it may have another one."""
+        name, given, method = call.name, call.given, call.is_method
         if name in _LIKE:
             return form.of_dtype(self._dtype(node) or form.dtype)
         if name in MOVES and method:
@@ -219,7 +216,7 @@ class Forms:
         if name in CASTS and method and not given:
             return form.of_dtype(CASTS[name])
         if name in ("to", "type", "type_as"):
-            return form.of_dtype(self._dtype(node) or (dtype_name(given[0]) if given else ""))
+            return form.of_dtype(self._dtype(node) or (dtype_name(self._names, given[0]) if given else ""))
         if name == "unsqueeze":
             return form.with_dimensions(1)
         if name in SAME and (not node.keywords or name in ("clamp", "clone")):
@@ -240,7 +237,8 @@ class Forms:
     def _of_numpy(self, node: ast.Call, name: str, depth: int) -> Form:
         """The form of the array that a function of NumPy makes."""
         if name in ARRAY_MAKERS and node.args:
-            told = self._dtype(node) or (dtype_name(node.args[1]) or "?" if len(node.args) > 1 else "")
+            second = dtype_name(self._names, node.args[1]) or "?" if len(node.args) > 1 else ""
+            told = self._dtype(node) or second
             return self._made(node, node.args, told or "numpy", single=True)._replace(moved=True, array=True)
         if name in ARRAY_COUNTS:
             return Form(dtype="int64", moved=True, array=True)
@@ -257,7 +255,7 @@ class Forms:
     def _of_array(self, node: ast.Call, name: str, form: Form) -> Form:
         """The form of what a method of an array gives."""
         if name == "astype" and node.args:
-            return form.of_dtype(dtype_name(node.args[0]))
+            return form.of_dtype(dtype_name(self._names, node.args[0]))
         return form if name == "copy" else UNKNOWN
 
     # -- sizes --------------------------------------------------------------------------------------------------------
@@ -319,8 +317,22 @@ class Forms:
     def _dtype(self, node: ast.Call) -> str:
         for keyword in node.keywords:
             if keyword.arg == "dtype":
-                return dtype_name(keyword.value) or self._dtype_of(keyword.value) or "?"
+                return dtype_name(self._names, keyword.value) or self._dtype_of(keyword.value) or "?"
         return ""
+
+    def _device(self, node: ast.Call) -> str | None:
+        """The type of the device that a call names, "" for a computed one; None if it names none."""
+        call = called(self._names, node)
+        if call.name in ("cpu", "cuda") and call.is_method and not node.keywords:
+            return call.name
+        given = next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
+        if given is None and call.name == "to" and node.args and not dtype_name(self._names, node.args[0]):
+            given = node.args[0]
+        if given is None:
+            return None
+        if isinstance(given, ast.Call) and called(self._names, given).name == "device" and given.args:
+            given = given.args[0]
+        return given.value.partition(":")[0] if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
 
     def _dtype_of(self, node: ast.expr) -> str:
         """`x.dtype`."""
@@ -351,37 +363,17 @@ def _left_out(node: ast.Slice) -> int:
     return number.value if isinstance(number, ast.Constant) and type(number.value) is int else -1
 
 
-def _device(node: ast.Call) -> str | None:
-    """The type of the device that a call names, "" for a computed one; None if it names none."""
-    name = last_name(node)
-    if name in ("cpu", "cuda") and isinstance(node.func, ast.Attribute) and not node.keywords:
-        return name
-    given = next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
-    if given is None and name == "to" and node.args and not dtype_name(node.args[0]):
-        given = node.args[0]
-    if given is None:
-        return None
-    if isinstance(given, ast.Call) and last_name(given) == "device" and given.args:
-        given = given.args[0]
-    return given.value.partition(":")[0] if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
-
-
-def dtype_name(node: ast.expr) -> str:
+def dtype_name(names: Names, node: ast.expr) -> str:
     """The dtype that an expression names: `torch.long`, `np.float64`, `"float64"`, `float`."""
-    if isinstance(node, ast.Name):
-        return _PYTHON.get(node.id, "")
     if isinstance(node, ast.Constant):
         return node.value if node.value in DTYPES else ""
-    root = _root(node) if isinstance(node, ast.Attribute) else ""
-    name = last_name(node) if root == "torch" or root in _NUMPY else ""
-    name = _SPELLINGS.get(name, name) if root == "torch" else name.rstrip("_")
+    library, _, name = names(node).partition(".")
+    if library == "builtins":
+        return _PYTHON.get(name, "")
+    if library not in ("torch", "numpy"):
+        return ""
+    name = _SPELLINGS.get(name, name) if library == "torch" else name.rstrip("_")
     return name if name in DTYPES else ""
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return getattr(node, "id", "")
 
 
 def tensors_in(node: ast.expr) -> list[ast.expr]:
