@@ -13,7 +13,7 @@ from nonstrict.findings import Finding, Severity
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
 from nonstrict.program.machine import Machine
-from nonstrict.program.marks import callers, loose, roots
+from nonstrict.program.marks import callers, loose, open_targets, roots
 from nonstrict.program.project import Project
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.elsewhere import Bytes
@@ -156,6 +156,7 @@ def _discovered(machine: Machine, path: str, names: set[str]) -> list[tuple[str,
     code = module.source.code
     try:
         roots.discover(machine, module, roots.words_in(code) | {name for name in names if name in code})
+        open_targets.seek_callers(machine)
     except RecursionError:
         return [(path, "the code is nested too deeply to be analysed")]
     return []

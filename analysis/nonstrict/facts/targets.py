@@ -9,6 +9,7 @@ from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.walk import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -29,10 +30,10 @@ def promising(
     """Whether a marker is applied to something that the program may define.
 
     `names` are words for markers, `handed` those that count also where they are only an argument: `map(mark, fns)`.
-    `bound` are the names at the top level of the module: what a call of one of them makes may be of the program.
+    `bound` are the names at the top level of the module that may be of the program: so may be what calls of them make.
 
-    A function that traces what it is given (`make_fx(fn)(*args)` with `fn` a parameter, or made elsewhere) marks
-    nothing by itself; infrastructure is full of these.
+    What a function traces that was made elsewhere (`fn = load(); make_fx(fn)(*args)`) is not of the program;
+    infrastructure is full of these.
     """
     calls: list[ast.Call] = []
     for inner in walk(definition):
@@ -69,27 +70,34 @@ def _is_unknown(value: ast.expr, unknown: AbstractSet[str]) -> bool:
 
 
 def _unknown_names(definition: ast.AST, bound: AbstractSet[str]) -> set[str]:
-    """Parameters, and locals bound to the results of calls: nothing is known of what they hold.
+    """Locals bound to the results of calls in which no name of the program stands: nothing is known of what they hold.
 
-    Calls that only wrap a function (`partial`, `wraps`) keep it known, and so do constructors and functions that the
-    module binds (`model = Model()`); a name that is also bound otherwise is known.
+    A call of what the module binds, or that is handed or made on such a thing, keeps it known: `Model().to(device)`,
+    `Sequential(Model())`. So do parameters, which callers tell of; a name that is also bound otherwise is known.
     """
-    unknown: set[str] = set()
-    known: set[str] = set()
+    known: set[str] = set(bound)
+    calls: list[tuple[set[str], ast.AST]] = []
     for inner in walk(definition):
         if isinstance(inner, (*_Function, ast.Lambda)):
-            unknown.update(parameter_names(inner.args))
+            known.update(parameter_names(inner.args))
+        if isinstance(inner, (*_Function, ast.ClassDef)):
+            known.add(inner.name)
         elif isinstance(inner, ast.Assign):
-            made = isinstance(inner.value, ast.Call) and not _keeps(inner.value, bound)
-            names = {target.id for target in inner.targets if isinstance(target, ast.Name)}
-            (unknown if made or isinstance(inner.value, ast.Await) else known).update(names)
-        elif isinstance(inner, (ast.For, ast.AsyncFor)) and isinstance(inner.iter, (ast.Tuple, ast.List)):
-            known.update(name.id for name in walk(inner.target) if isinstance(name, ast.Name))
-    return unknown - known
+            names = {name.id for target in inner.targets for name in _stored(target)}
+            if isinstance(inner.value, (ast.Call, ast.Await)):
+                calls.append((names, inner.value))
+            else:
+                known |= names
+        elif isinstance(inner, (ast.For, ast.AsyncFor, ast.NamedExpr)):
+            known.update(name.id for name in _stored(inner.target))
+    before = -1
+    while before != len(known):
+        before = len(known)
+        for names, value in calls:
+            if not names <= known and any(isinstance(one, ast.Name) and one.id in known for one in walk(value)):
+                known |= names
+    return set[str]().union(*(names for names, _ in calls)) - known
 
 
-def _keeps(call: ast.Call, bound: AbstractSet[str]) -> bool:
-    return last_name(call) in _KEEPING or (isinstance(call.func, ast.Name) and call.func.id in bound)
-
-
-_KEEPING = frozenset({"partial", "wraps", "no_grad", "staticmethod", "compile", "disable"})
+def _stored(target: ast.AST) -> Iterator[ast.Name]:
+    return (name for name in walk(target) if isinstance(name, ast.Name))

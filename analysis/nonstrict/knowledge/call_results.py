@@ -11,6 +11,13 @@ METHOD_RESULTS = {
     "argparse.ArgumentParser.parse_intermixed_args": "argparse.Namespace",
 }
 
+#: The methods of `nn.Module` that return the module itself: those annotated `-> Self` in torch 2.13, and the methods of
+#: its containers that do (`Sequential.append`, `ModuleList.extend`).
+MODULE_SELF = frozenset(
+    {"append", "apply", "bfloat16", "cpu", "cuda", "double", "eval", "extend", "float", "half", "ipu", "mtia"}
+    | {"requires_grad_", "share_memory", "to", "to_empty", "train", "type", "xpu"}
+)
+
 # kind -> dotted names of functions and classes whose calls give it.
 RESULTS: dict[str, str] = {
     "list": "builtins.dir builtins.list builtins.sorted collections.UserList difflib.get_close_matches gc.get_objects "

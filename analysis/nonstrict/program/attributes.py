@@ -40,6 +40,7 @@ _QUERIES = frozenset({"is_leaf", "grad_fn", "grad", "_version"})
 _OF_SUBCLASSES = frozenset({"_local_tensor", "_spec", "_offsets", "_lengths", "_data", "_tensor"})
 _CLASS_NAMES = frozenset({"__name__", "__qualname__"})
 _MODULE_PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias"})
+_MODULE_BUFFERS = frozenset({"running_mean", "running_var", "num_batches_tracked"})
 _ATTRIBUTE_KINDS = {
     "size": SIZE,
     "number": NUMBER,
@@ -194,7 +195,8 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     if declared is not None and declared.kind is not Kind.UNKNOWN:
         return declared
     if base.kind is Kind.MODULE:
-        return Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
+        own = _of_layer(name, place) if isinstance(classes.as_inherited(base).ref, str) else None
+        return own or Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
     computed = classes.special(frame, node, base, "__getattr__", [STRING._replace(const=name)])
     if computed is not None:
         return computed
@@ -329,12 +331,19 @@ def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: 
     if base.kind is Kind.MODULE:
         if name == "training":
             return _mode(frame, node, base)
-        if name in _MODULE_PARAMETERS:
-            return Value(Kind.PARAMETER, place)
+        if (own := _of_layer(name, place)) is not None:
+            return own
     stored = frame.machine.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
     if stored is not None:
         return relocated(stored, place)
     return Value(Kind.EXTERNAL_METHOD, place, (base, name))
+
+
+def _of_layer(name: str, place: Place) -> Value | None:
+    """A parameter or buffer that layers of torch make for themselves; None if there is none of that name."""
+    if name in _MODULE_PARAMETERS:
+        return Value(Kind.PARAMETER, place)
+    return Value(Kind.TENSOR, place, flags=Flag.REGISTERED) if name in _MODULE_BUFFERS else None
 
 
 def _of_class(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:

@@ -238,6 +238,9 @@ def construct(
         post = member(machine, cls, "__post_init__")
         if post is not None and post[0].kind is Kind.FUNCTION:
             machine.call(frame, node, Value(Kind.BOUND, FRESH, (instance, post[0].ref)), [], {})
+    elif kind is Kind.MODULE:
+        inherited = Value(Kind.EXTERNAL_METHOD, FRESH, (instance, "__init__"))
+        machine.call(frame, node, inherited, positional, keywords)  # containers hold what they are given
     elif any(isinstance(base, str) and base != "builtins.object" for base in lineage(cls)) and kind is Kind.OBJECT:
         heap.open = True
     for value in (*positional, *keywords.values()):

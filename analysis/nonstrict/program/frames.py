@@ -300,7 +300,7 @@ class Frame:
             if captured is not None:
                 return captured
         value = self.machine.global_value(self.module, name)
-        if not self.static:
+        if not self.static or self.function is not None:
             registries.fill(self.machine, value)
         return set_later(self, value, value.place)
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nonstrict.knowledge.operators import nn_module
+from nonstrict.program import classes
 from nonstrict.program.values import NO_CONSTANT, Kind, Value, join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAX_DEPTH = 4
 
 
 def children(value: Value) -> list[tuple[object, Value]]:
@@ -48,3 +56,23 @@ def any_of(module: Value, *, attributes: bool) -> Value | None:
         for one in value.alternatives():
             found = join(found, one) if one.kind is Kind.MODULE else found
     return found
+
+
+def called(module: Value, depth: int = 0) -> Iterator[Value]:
+    """The modules that calling a `Sequential` calls, those of inner ones among them; none of any other module.
+
+    What may not be there, or is one of several, is left out.
+    """
+    held = classes.as_inherited(module) if module.kind is Kind.MODULE else module
+    if name_of(held) != "Sequential" or held.heap is None or depth > _MAX_DEPTH:
+        return
+    for child in held.heap.members():
+        if child.kind is Kind.MODULE:
+            yield child
+            yield from called(child, depth + 1)
+
+
+def name_of(module: Value) -> str:
+    """The class of a module of torch; "" for those of the program."""
+    known = module.kind is Kind.MODULE and isinstance(module.ref, str) and module.ref.startswith("torch.nn.")
+    return module.ref.rpartition(".")[2] if known else ""

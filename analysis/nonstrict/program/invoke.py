@@ -47,6 +47,8 @@ _CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
 _OBJECTS = frozenset({Kind.OBJECT, Kind.MODULE})
 #: Functions that constructors, and the methods that they call, take attributes from are followed so far.
 _MAX_MAKERS = 3
+#: What objects consist of counts as deep as models are nested: their constructors are followed further.
+_MORE_CONSTRUCTORS = 4
 #: How a function is interpreted: as traced code (0), as code outside any trace (1), in a region, in an operator.
 _STATIC = 1
 _REGION = 2
@@ -291,7 +293,8 @@ def _replaced_defaults(frame: Frame, node: ast.AST, function: Function, given: i
 
 def _worth_following(frame: Frame, function: Function, given: Sequence[Value]) -> bool:
     """Whether static code has to know what a callee does: constructors and their helpers, what may mark, globals."""
-    if frame.depth >= frame.machine.static_depth:
+    made = function.name == "__init__" and function.owner is not None
+    if frame.depth >= frame.machine.static_depth + (_MORE_CONSTRUCTORS if made else 0):
         return False
     if frame.at_module_level or function.name == "__init__" or _builds(frame, function, given):
         return True
@@ -300,9 +303,9 @@ def _worth_following(frame: Frame, function: Function, given: Sequence[Value]) -
     if "_hook(" in function.module.source.code and registers(function.node):
         return True
     around = frame.function
-    if around is None or not (around.name == "__init__" or frame.machine.may_mark(around.node)):
-        return False
-    return endings.makes_callable(function.node)
+    if around is not None and around.name == "__init__" and endings.makes_callable(function.node):
+        return True
+    return any(one.function is not None and frame.machine.marks_inside(one.function.node) for one in frame.around())
 
 
 def _builds(frame: Frame, function: Function, given: Sequence[Value]) -> bool:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from nonstrict.facts.outline import Chunk
+    from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Related
     from nonstrict.program.definitions import Class, Function, Mark, Region
     from nonstrict.program.generics import Registered
@@ -262,6 +263,11 @@ class Machine:
         return list(own_methods.resolved(self, self.global_value(module, name), found))
 
     @cached_property
+    def handed_open(self) -> dict[Function, None]:
+        """Functions that hand a marker what their callers, or those who make their objects, give them."""
+        return {}
+
+    @cached_property
     def _changes(self) -> dict[Function, tuple[tuple[str, ...], ...]]:
         return {}
 
@@ -328,6 +334,10 @@ class Machine:
         if node not in self.applying:
             self.applying[node] = roots.applies(node, self.words)
         return self.applying[node]
+
+    def marks_inside(self, node: FunctionNode) -> bool:
+        """Whether the body of a function applies a marker, or compiles: its decorators do not count."""
+        return any(map(self.may_mark, node.body if isinstance(node.body, list) else [node.body]))
 
     def compiled_region(self, region: Region, torch: tuple[int, int]) -> CompiledRegion:
         """What Dynamo traces of a compiled function; interpreted once."""

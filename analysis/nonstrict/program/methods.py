@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.context_variables import variable
-from nonstrict.knowledge.call_results import METHOD_RESULTS
+from nonstrict.knowledge.call_results import METHOD_RESULTS, MODULE_SELF
 from nonstrict.knowledge.effects import ARRAY_METHODS, method_effect
 from nonstrict.knowledge.operators import nn_module, tensor_method
 from nonstrict.program import (
@@ -90,9 +90,6 @@ _HOOKS = frozenset(
 _THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "multiprocessing.process.BaseProcess"})
 _PUTTING = frozenset({"put", "put_nowait"})
 _BUFFERS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
-_SELF_RETURNING = frozenset(
-    {"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "eval", "train", "requires_grad_", "append", "extend"}
-)
 _AMBIENT = {
     ("contextvars.ContextVar", "get"): "reads a context variable",
     ("logger", "isEnabledFor"): "asks for the level of a logger",
@@ -237,7 +234,7 @@ def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[V
     hooks.run_inside(frame, node, module)
     seen: set[int] = set()
     children = [*module.heap.items.values(), *([module.heap.loose] if module.heap.loose is not None else [])]
-    children += list(layers.parts(module)) if frame.region else []
+    children += list(held_modules.called(module)) if frame.region else []
     for held in children:
         alternatives = held.alternatives()
         if len(alternatives) > 1 and any(one.kind is Kind.UNKNOWN for one in alternatives):
@@ -280,7 +277,7 @@ def _module(
     if name in ("append", "extend", "insert", "__init__"):
         _fill(module, name, positional)
     unseen.method(frame, node, module, name)
-    return module if name in _SELF_RETURNING else UNKNOWN
+    return module if name in MODULE_SELF else UNKNOWN
 
 
 def _tensors_of(module: Value, name: str) -> Value:

@@ -87,6 +87,15 @@ class Module:
             found.setdefault(name, []).append(binding)
         return found
 
+    @cached_property
+    def own_names(self) -> frozenset[str]:
+        """The top-level names that may hold something of the program: all but what is imported from torch."""
+        return frozenset(
+            name
+            for name, bindings in self.bindings.items()
+            if any(one.kind != "import" or one.module.partition(".")[0] != "torch" for one in bindings)
+        )
+
     @property
     def bound_outside(self) -> dict[str, tuple[Binding, ...]]:
         """The bindings of top-level names by statements other than definitions that begin in the first column."""

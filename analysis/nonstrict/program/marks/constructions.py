@@ -62,6 +62,27 @@ def constructions(machine: Machine, cls: Class, attribute: str) -> list[Construc
     return list(_read(machine, node, parameter, calls[:_MAX_CONSTRUCTIONS]))
 
 
+def made(machine: Machine, cls: Class, attribute: str) -> list[tuple[Class, Value]]:
+    """What an attribute holds in the objects of a class, and of those derived from it, whose making was seen.
+
+    Each with its class: told by the constructor as it ran for that object, or by the argument that it stores.
+    """
+    found: list[tuple[Class, Value]] = []
+    roots.find_calls(machine, cls.module, {cls.name})
+    constructor = classes.member(machine, cls, "__init__")
+    known = constructor is not None and constructor[0].kind is Kind.FUNCTION
+    calls = machine.static_calls.get(constructor[0].ref.node, []) if constructor is not None and known else []
+    for _, _, positional, _ in calls[:_MAX_CONSTRUCTIONS]:
+        instance = positional[0] if positional else None
+        known = instance is not None and instance.kind in (Kind.MODULE, Kind.OBJECT) and hasattr(instance.ref, "bases")
+        if instance is None or instance.heap is None or not known or cls not in classes.lineage(instance.ref):
+            continue
+        held = instance.heap.attributes.get(attribute)
+        if held is not None:
+            found.append((instance.ref, held))
+    return found or [(one.cls, one.value) for one in constructions(machine, cls, attribute)]
+
+
 def _stored_from(machine: Machine, cls: Class, attribute: str) -> tuple[ast.AST, str] | None:
     """The constructor that stores a parameter under an attribute, or the dataclass with that field, and its name."""
     for base in classes.lineage(cls):

@@ -54,12 +54,15 @@ def _called_attributes(machine: Machine, owner: Class, region: Function) -> Iter
 
 def _held(machine: Machine, owner: Class, attribute: str) -> Iterator[set[Mark]]:
     """The marked functions that an attribute may hold, for each class of objects: Dynamo guards the class."""
+    made = constructions.made(machine, owner, attribute)
     always = set(_marks(classes.template(machine, owner).attributes.get(attribute)))
+    if made and len(always) > 1:
+        always.clear()  # one of several, which each object chooses for itself
     for write in evidence.attribute_writers(machine, owner, attribute):
         always |= set(_marks(_written(machine, write)))
     by_class: dict[Class, set[Mark]] = {owner: set()}
-    for one in constructions.constructions(machine, owner, attribute):
-        by_class.setdefault(one.cls, set()).update(_marks(one.value))
+    for cls, value in made:
+        by_class.setdefault(cls, set()).update(_marks(value))
     for marks in by_class.values():
         yield marks | always
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
+from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.program import classes, generics
+from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin, Place
@@ -28,6 +29,8 @@ _TRANSPARENT = frozenset({"compiled", "disable"})
 _BY_IDENTITY = frozenset({"in-graph", "constant-result"})
 #: Of these, the ones that keep a function out of compiled code.
 _DISABLING = frozenset({"disable", "disallow_in_graph", "skip", "run", "_disable_dynamo"})
+#: What is not known yet, or not set yet.
+_OPEN = frozenset({Kind.UNKNOWN, Kind.NONE, Kind.EXTERNAL_METHOD})
 _CALLABLE = frozenset(
     {Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MODULE, Kind.OBJECT, Kind.CLASS, Kind.MARKED, Kind.INSTANCE}
 )
@@ -50,6 +53,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
     if not candidates and marker.kind in _OF_ANYTHING and positional and positional[0].kind is Kind.EXTERNAL:
         candidates = [positional[0]]
     if not candidates:
+        _note_open(frame, named or next(iter(positional), UNKNOWN))
         factory = Value(Kind.EXTERNAL, FRESH, name)
         return Value(Kind.PARTIAL, FRESH, (factory, tuple(positional), tuple(keywords.items())))
     target = candidates[0]
@@ -66,6 +70,13 @@ def applied_inside(frame: Frame, node: ast.AST, name: str, target: Value) -> Non
     """Record that Dynamo has to trace the application of a marker."""
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
     frame.summary.add(Effect(Event.MARKS, path, offset, at, target.place, target, name))
+
+
+def _note_open(frame: Frame, target: Value) -> None:
+    """A marker is given what a function was given, or what its object holds: the callers of the function tell what."""
+    outer = next(iter(reversed([*frame.around()])), frame).function
+    if frame.static and outer is not None and target.kind in _OPEN and parameter_names(outer.node.args):
+        frame.machine.handed_open.setdefault(outer)
 
 
 def _forward_of(value: Value) -> Value:
@@ -153,7 +164,7 @@ def marked_value(frame: Frame, node: ast.AST, name: str, target: Value, position
     """Record that a marker was applied; the value that stands for the marked function."""
     marker = MARKERS[name]
     marked: Value | None = None
-    for alternative in _implementations(frame, target):
+    for alternative in _implementations(frame, target, name):
         if alternative.kind not in _CALLABLE and alternative.kind is not Kind.EXTERNAL:
             continue
         here = (frame.module.path, frame.offset, node)
@@ -187,10 +198,12 @@ def _is_own(frame: Frame, target: Value) -> bool:
     return held.kind in (Kind.MODULE, Kind.OBJECT) and any(part.heap is held.heap for part in own)
 
 
-def _implementations(frame: Frame, target: Value) -> Iterator[Value]:
-    """What a callable may be: of a generic function, each of its implementations."""
+def _implementations(frame: Frame, target: Value, name: str) -> Iterator[Value]:
+    """What a callable may be: of a generic function each of its implementations, of a container what it calls."""
     for alternative in target.alternatives():
         yield alternative
+        if MARKERS[name].kind == "make-fx":
+            yield from held_modules.called(alternative)
         if alternative.kind is Kind.FUNCTION and "generic" in alternative.ref.traits:
             functions = dict.fromkeys(one.function for one in generics.registered_with(frame, alternative.ref))
             yield from (alternative._replace(ref=function) for function in functions)

@@ -85,6 +85,7 @@ def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> 
         if module.outline.exact != exact:
             promising = list(_promising(machine, module, names))
     for chunk, node in promising:
+        machine.begin()
         evaluate_chunk(machine, module, chunk, node, names)
 
 
@@ -95,7 +96,7 @@ def _promising(machine: Machine, module: Module, names: AbstractSet[str]) -> Ite
             continue
         node = module.outline.glimpse(chunk)
         handed = names - _TRACING_WORDS
-        if node is not None and applies(node, names) and targets.promising(node, names, handed, module.bindings.keys()):
+        if node is not None and applies(node, names) and targets.promising(node, names, handed, module.own_names):
             chunk.keep(node)
             yield chunk, node
 
