@@ -22,7 +22,7 @@ from nonstrict.program.marks import roots
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
-from nonstrict.program.writers import foreign_writes, late, own_methods, reached, writes
+from nonstrict.program.writers import foreign_writes, late, namespace_writes, own_methods, reached, writes
 from nonstrict.program.writers.elsewhere import Elsewhere
 
 if TYPE_CHECKING:
@@ -283,7 +283,8 @@ class Machine:
         key = (module.path, name)
         if key not in self._reaching:
             self._reaching[key] = []
-            self._reaching[key] = reached.writes_reaching(self, module, name)
+            through_modules = namespace_writes.rebindings(self, module, name)
+            self._reaching[key] = [*reached.writes_reaching(self, module, name), *through_modules]
         return self._reaching[key]
 
     def is_written(self, place: Place, how: str) -> bool:

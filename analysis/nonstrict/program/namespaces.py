@@ -5,8 +5,8 @@ from __future__ import annotations
 from nonstrict.program.values import Kind, Value
 
 _NAME = "__dict__"
-#: What has such a dict; that of a class cannot be written to, that of a Python module is `globals()`.
-_HOLDERS = frozenset({Kind.OBJECT, Kind.INSTANCE, Kind.MODULE, Kind.UNKNOWN})
+#: What has such a dict; that of a class cannot be written to.
+_HOLDERS = frozenset({Kind.OBJECT, Kind.INSTANCE, Kind.MODULE, Kind.PYTHON_MODULE, Kind.UNKNOWN})
 #: What an attribute is called whose name is not known.
 ANY = "..."
 

@@ -85,8 +85,18 @@ def _of_type(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Va
     if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
         frame.emit(Event.AMBIENT, node, value=index, what="reads the environment")
         return STRING
+    if base.kind is Kind.EXTERNAL and base.ref == "sys.modules":
+        return _imported(frame, node, index)
     of_enum = base.kind is Kind.CLASS and classes.is_enum(base.ref)
     return Value(Kind.SETTING, FRESH, base.ref) if of_enum else base
+
+
+def _imported(frame: Frame, node: ast.Subscript, index: Value) -> Value:
+    """An entry of `sys.modules`: the module itself under `__name__`, one of the project under its name."""
+    own = isinstance(node.slice, ast.Name) and node.slice.id == "__name__" and "__name__" not in frame.module.bindings
+    name = frame.module.name if own else index.const
+    known = isinstance(name, str) and name and frame.machine.project.find(name, frame.module) is not None
+    return Value(Kind.PYTHON_MODULE, FRESH, name) if known else UNKNOWN
 
 
 def later_dimension(frame: Frame, index: Value) -> bool:

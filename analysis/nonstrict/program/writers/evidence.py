@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.execution import simple_statements
-from nonstrict.facts.steps import may_meet, member_of, steps_of
+from nonstrict.facts.steps import may_meet, member_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
@@ -20,7 +21,8 @@ from nonstrict.program import classes
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import constructions
 from nonstrict.program.values import UNKNOWN, Kind, Value
-from nonstrict.program.writers import foreign_writes, own_methods
+from nonstrict.program.writers import foreign_writes, own_methods, strangers
+from nonstrict.program.writers.strangers import targets_of
 from nonstrict.program.writers.writes import (
     Write,
     functions_with,
@@ -30,7 +32,7 @@ from nonstrict.program.writers.writes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
@@ -267,7 +269,7 @@ def _may_be_at(write: Write, key: str) -> bool:
     """Whether a write is of an attribute itself, or of that entry of it."""
     if not key.startswith("[") or key == "[]":
         return True
-    written = (target.slice for target in _targets(write.node) if isinstance(target, ast.Subscript))
+    written = (target.slice for target in targets_of(write.node) if isinstance(target, ast.Subscript))
     known = [f"[{entry.value!r}]" for entry in written if isinstance(entry, ast.Constant)]
     return not known or key in known
 
@@ -300,40 +302,15 @@ def attribute_writers(machine: Machine, owner: Class, attribute: str) -> list[Wr
 
 def _attribute_writers(machine: Machine, owner: Class, attribute: str) -> Iterator[Write]:
     word = attribute_pattern(attribute)
-    related = related_names(owner)
     own = owner.module
     bases = tuple(base.node for base in classes.lineage(owner) if not isinstance(base, str))
     for module in (own, *machine.elsewhere.mentions(own, owner.name)):
         if word.search(module.source.code):
             for node, offset, _ in functions_with(module, word):
+                related = partial(strangers.is_related, machine, module, offset, owner)
                 for write in assigned_attribute(module.path, offset, node, attribute, related, bases=bases):
-                    if not _of_stranger(machine, module, node, write, owner):
+                    if not strangers.writes(machine, module, node, write, owner):
                         yield write
-
-
-def _of_stranger(machine: Machine, module: Module, around: ast.AST, write: Write, owner: Class) -> bool:
-    """Whether an object whose attribute is assigned was surely made by another class than the one that is asked for."""
-    chains = [steps[:-1] for target in _targets(write.node) if len(steps := steps_of(target)) > 1]
-    if not chains or chains[0][0] == "self":
-        return False
-    root, *path = chains[0]
-    made = [
-        inner.value
-        for inner in walk(around)
-        if isinstance(inner, ast.Assign) and any(getattr(target, "id", "") == root for target in inner.targets)
-    ]
-    if made and not path:
-        callees = [value.func.id for value in made if isinstance(value, ast.Call) and isinstance(value.func, ast.Name)]
-        held = [machine.global_value(module, name) for name in callees]
-        known = len(callees) == len(made) and all(value.kind is Kind.CLASS for value in held)
-    else:
-        # A local variable is another one than the global of that name.
-        local = made and not isinstance(around, ast.Module)
-        held = own_methods.at(machine.global_value(module, root), path) if root in module.bindings and not local else []
-        known = bool(held) and all(value.kind in (Kind.OBJECT, Kind.MODULE) for value in held)
-    if not known or not all(hasattr(value.ref, "bases") for value in held):
-        return False
-    return not any(owner in classes.lineage(value.ref) or value.ref in classes.lineage(owner) for value in held)
 
 
 def attribute_pattern(attribute: str) -> re.Pattern[str]:
@@ -342,35 +319,28 @@ def attribute_pattern(attribute: str) -> re.Pattern[str]:
     return re.compile(rf"\.{name}\b[^=\n]*=[^=]|\.{name}\b[^=\n]*\.(?:{_CHANGES})\(|[\"']{name}[\"']")
 
 
-def related_names(owner: Class) -> frozenset[str]:
-    """The names of a class and its bases."""
-    return frozenset(
-        base.rpartition(".")[2] if isinstance(base, str) else base.name for base in classes.lineage(owner)
-    ) - {"Module"}
-
-
 def assigned_attribute(
     path: str,
     offset: int,
     node: ast.AST,
     attribute: str,
-    related: frozenset[str] | None,
+    related: Callable[[ast.ClassDef], bool] | None,
     inside: bool = True,
     bases: tuple[ast.ClassDef, ...] = (),
 ) -> Iterator[Write]:
     """Assignments of an attribute outside `__init__` and what it calls.
 
-    Where the class of the object is known by its names and those of its bases (`related`), what methods of other
-    classes assign on `self` does not count. Its `bases` tell what else is called to construct the object.
+    Where the class of the object is known, what methods of classes that are not `related` to it assign on `self` does
+    not count. Its `bases` tell what else is called to construct the object.
     """
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in ("__init__", "__post_init__"):
         return
     if isinstance(node, ast.ClassDef) and related is not None:
-        inside = node.name in related or any(last_name(base) in related for base in node.bases)
+        inside = related(node)
     building = frozenset[str]()
     if isinstance(node, ast.ClassDef):
         building = _called_by_init((node, *bases) if inside else (node,))
-    for target in _targets(node):
+    for target in targets_of(node):
         member = member_of(target)
         inner = target.value if isinstance(target, ast.Subscript) and member is None else target
         if isinstance(inner, ast.Attribute):
@@ -416,16 +386,6 @@ def _changed_by(node: ast.Call, attribute: str) -> ast.expr | None:
     while isinstance(inner, ast.Subscript):
         inner = inner.value
     return inner.value if isinstance(inner, ast.Attribute) and inner.attr == attribute else None
-
-
-def _targets(node: ast.AST) -> list[ast.expr]:
-    if isinstance(node, ast.Assign):
-        return [
-            part
-            for target in node.targets
-            for part in (target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target])
-        ]
-    return [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
 
 
 def _is_self(node: ast.expr) -> bool:

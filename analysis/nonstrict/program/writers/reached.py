@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from nonstrict.program.effects import Effect
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.program.values import Value
 
-#: What has no inside that another name could reach; modules are captures of their own kind.
-_CLOSED = PRIMITIVES | CALLABLES | TENSORS | {Kind.MODULE, Kind.UNKNOWN, Kind.TUPLE, Kind.GENERATOR, Kind.PYTHON_MODULE}
+#: What has no inside that another name could reach.
+_CLOSED = PRIMITIVES | CALLABLES | TENSORS | {Kind.UNKNOWN, Kind.TUPLE, Kind.GENERATOR, Kind.PYTHON_MODULE}
 _BUILT_IN = frozenset[str]().union(*MUTATING_METHODS.values()) | {"get", "items", "keys", "values", "copy", "index"}
 #: Functions that only look at what they are given.
 _LOOKING = frozenset({"len", "print", "str", "repr", "isinstance", "sum", "min", "max", "sorted", "range", "enumerate"})
@@ -119,6 +120,17 @@ def _definition(
 
 def interpreted(machine: Machine, module: Module, node: ast.FunctionDef, offset: int, owner: Class | None) -> Summary:
     """What a function of a module does, as if nobody called it; as a method on an object at the argument `self`."""
+    return _run(machine, module, node, offset, owner).summary
+
+
+def held_by(
+    machine: Machine, module: Module, node: ast.FunctionDef, offset: int, owner: Class | None, expression: ast.expr
+) -> Value:
+    """What an expression of a function is once the function ran, as if nobody called it."""
+    return machine.evaluate(_run(machine, module, node, offset, owner), expression)
+
+
+def _run(machine: Machine, module: Module, node: ast.FunctionDef, offset: int, owner: Class | None) -> Frame:
     function = definition_values.function_of(machine.module_frame(module), node, offset, owner)
     summary = Summary(function.qualname, definition=function)
     frame = Frame(machine, module, offset, summary, function=function, scope=scope_of(node))
@@ -126,7 +138,7 @@ def interpreted(machine: Machine, module: Module, node: ast.FunctionDef, offset:
     receiver = classes.instance_at(machine, owner, Place(Origin.ARGUMENT, "", "self")) if owner is not None else None
     frame.env.update(parameters.of_marked(definition, function, {}, receiver))
     _within_budget(machine, frame)
-    return summary
+    return frame
 
 
 def _within_budget(machine: Machine, frame: Frame) -> None:

@@ -1,0 +1,73 @@
+"""Writes of a top-level name through the module as an object: `setattr(sys.modules[__name__], "scale", 2.0)`.
+
+Which module an expression means, the interpreter tells: functions that may do so are interpreted, and what they rebind
+at the place of the name are its writes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.walk import walk
+from nonstrict.program import definition_values
+from nonstrict.program.effects import Event, reachable
+from nonstrict.program.places import Origin
+from nonstrict.program.writers.reached import interpreted
+from nonstrict.program.writers.writes import Write, functions_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.effects import Summary
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+#: What gives a module as an object, other than an import statement.
+_MODULES = re.compile(r"\bmodules\b|\bimport_module\b")
+#: More functions than this are not looked into.
+_MAX_FUNCTIONS = 12
+_CHANGES = frozenset({Event.WRITE, Event.LEAK})
+
+
+def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
+    """The writes of a top-level name by functions, of its module and of those that use it, that got the module."""
+    users = [module, *machine.elsewhere.mentions(module, name)]
+    concerned = [
+        summary for user in users if _MODULES.search(user.source.code) for summary in _storing(machine, user, name)
+    ]
+    if len(concerned) > _MAX_FUNCTIONS:
+        return []
+    found: dict[int, Write] = {}
+    for summary in concerned:
+        for reached in reachable(summary):
+            for effect in reached.summary.effects.values():
+                if effect.event in _CHANGES and effect.place == (Origin.GLOBAL, module.path, name, ()):
+                    found[id(effect.node)] = Write(effect.path, effect.offset, effect.node, "rebound here")
+    return list(found.values())
+
+
+def _storing(machine: Machine, user: Module, name: str) -> Iterator[Summary]:
+    """What the functions of a module do that store something under a name; not those that are marked."""
+    marked = {id(mark.function.node) for mark in machine.marks.values() if mark.function is not None}
+    frame = machine.module_frame(user)
+    for node, offset, top_level in functions_with(user, name):
+        if top_level:
+            continue
+        owner = definition_values.class_of(frame, node, offset) if isinstance(node, ast.ClassDef) else None
+        for function in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if isinstance(function, ast.FunctionDef) and id(function) not in marked and _stores(function, name):
+                yield interpreted(machine, user, function, offset, owner)
+
+
+def _stores(function: ast.FunctionDef, name: str) -> bool:
+    """Whether a function stores under an attribute, or under a key, of a name."""
+    for node in walk(function):
+        if isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load):
+            return True
+        if isinstance(node, ast.Constant) and node.value == name:
+            return True
+        if isinstance(node, ast.keyword) and node.arg == name:
+            return True
+    return False

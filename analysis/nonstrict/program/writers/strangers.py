@@ -1,0 +1,98 @@
+"""Whose attribute is written: objects of other classes, also of the same name, are no evidence.
+
+The interpreter tells what classes are and what objects variables hold; where it cannot, an object may be any.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.steps import steps_of
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+from nonstrict.program import classes, definition_values
+from nonstrict.program.values import Kind
+from nonstrict.program.writers import own_methods
+from nonstrict.program.writers.reached import held_by
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nonstrict.program.definitions import Class
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+    from nonstrict.program.values import Value
+    from nonstrict.program.writers.writes import Write
+
+
+def is_related(machine: Machine, module: Module, offset: int, owner: Class, node: ast.ClassDef) -> bool:
+    """Whether a class defined in a module is the owner of an attribute, a base of it or a subclass.
+
+    A base that is not known may be the owner if it is called so.
+    """
+    cls = definition_values.class_of(machine.module_frame(module), node, offset)
+    if _are_related(cls, owner):
+        return True
+    bases = zip(node.bases, cls.bases, strict=False)
+    return any(value.kind is Kind.UNKNOWN and last_name(base) == owner.name for base, value in bases)
+
+
+def _are_related(cls: Class, owner: Class) -> bool:
+    below = {id(base.node) for base in classes.lineage(cls) if not isinstance(base, str)}
+    above = {id(base.node) for base in classes.lineage(owner) if not isinstance(base, str)}
+    return id(owner.node) in below or id(cls.node) in above
+
+
+def writes(machine: Machine, module: Module, around: ast.AST, write: Write, owner: Class) -> bool:
+    """Whether an object whose attribute is assigned was surely made by another class than the one that is asked for."""
+    changed = [target for target in targets_of(write.node) if len(steps_of(target)) > 1]
+    if not changed or steps_of(changed[0])[0] == "self":
+        return False
+    root, *path = steps_of(changed[0])[:-1]
+    local = any(
+        isinstance(inner, (ast.Name, ast.arg)) and _binds(inner, root)
+        for inner in (walk(around) if not isinstance(around, ast.Module) else ())
+    )
+    if local:
+        return not _may_be(_in_function(machine, module, around, write, changed[0]), owner)
+    held = own_methods.at(machine.global_value(module, root), path) if root in module.bindings else []
+    return not _may_be(held, owner)
+
+
+def _binds(node: ast.Name | ast.arg, name: str) -> bool:
+    return node.arg == name if isinstance(node, ast.arg) else node.id == name and isinstance(node.ctx, ast.Store)
+
+
+def _may_be(held: Iterable[Value], owner: Class) -> bool:
+    """Whether what is held may be an object of a class: it is one, or not known."""
+    held = list(held)
+    if not held or not all(one.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(one.ref, "bases") for one in held):
+        return True
+    return any(_are_related(one.ref, owner) for one in held)
+
+
+def _in_function(machine: Machine, module: Module, around: ast.AST, write: Write, target: ast.expr) -> list[Value]:
+    """What a function holds whose attribute it assigns."""
+    functions = around.body if isinstance(around, ast.ClassDef) else [around]
+    for function in functions:
+        if isinstance(function, ast.FunctionDef) and any(inner is write.node for inner in walk(function)):
+            frame = machine.module_frame(module)
+            owner = (
+                definition_values.class_of(frame, around, write.offset) if isinstance(around, ast.ClassDef) else None
+            )
+            base = target.value if isinstance(target, (ast.Attribute, ast.Subscript)) else target
+            held = held_by(machine, module, function, write.offset, owner, base)
+            return [one for one in held.alternatives() if one.kind is not Kind.NONE]
+    return []
+
+
+def targets_of(node: ast.AST) -> list[ast.expr]:
+    """What an assignment assigns to."""
+    if isinstance(node, ast.Assign):
+        return [
+            part
+            for target in node.targets
+            for part in (target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target])
+        ]
+    return [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
