@@ -40,6 +40,16 @@ def sets_itself(function: FunctionNode, name: str) -> bool:
     return name in facts.tested and name in facts.stored
 
 
+def tests_something(function: FunctionNode) -> bool:
+    """Whether a function asks if anything is None, empty or lacks a key, or whether an attribute is there."""
+    asked = (node for node in walk(function) if isinstance(node, ast.Call))
+    return (
+        bool(_facts(function).tested)
+        or any(isinstance(node, ast.If) and not isinstance(node.test, ast.Compare) for node in walk(function))
+        or any(getattr(node.func, "id", "") == "hasattr" for node in asked)
+    )
+
+
 def returns_what_it_kept(function: FunctionNode) -> bool:
     """Whether a function starts with `if RESULT is not None: return RESULT` and fills `RESULT` later.
 

@@ -10,7 +10,7 @@ from nonstrict.facts.hooks import registers
 from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.operators import torch_kind
-from nonstrict.program import classes, externals, generics, hooks, methods, parameters, unseen
+from nonstrict.program import classes, externals, generics, hooks, methods, parameters, singletons, unseen
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame, traced
@@ -112,7 +112,8 @@ def _partial(frame: Frame, node: ast.AST, callee: Value, positional: list[Value]
 
 
 def _class(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    return classes.construct(frame.machine, frame, node, callee.ref, positional, keywords)
+    kept = singletons.made(frame, node, callee.ref, positional, keywords) if not frame.static else None
+    return kept or classes.construct(frame.machine, frame, node, callee.ref, positional, keywords)
 
 
 def _marked(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -148,11 +149,14 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
 def _external(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if callee.place.captured:
         frame.consume(node, callee)
-    return externals.call(frame, node, callee.ref, positional, keywords)
+    made = singletons.without_init(callee.ref, positional)
+    return made or externals.call(frame, node, callee.ref, positional, keywords)
 
 
 def _method(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     receiver, name = callee.ref
+    if name == "__new__" and (made := singletons.without_init(name, positional)) is not None:
+        return made
     return methods.call(frame, node, receiver, name, positional, keywords)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.loops import first_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.effects import Summary
@@ -53,4 +54,11 @@ def _value(machine: Machine, user: Module, name: str, write: Write) -> Value:
     if isinstance(stored, ast.Name) and stored.id not in user.bindings:
         around = (node for node, _, _ in writes.functions_with(user, name) if write.node in walk(node))
         stored = next((found for node in around if (found := first_of(node, stored.id)) is not None), stored)
-    return machine.evaluate(Frame(machine, user, write.offset, Summary(user.name), static=True), stored)
+    frame = Frame(machine, user, write.offset, Summary(user.name), static=True)
+    held = machine.global_value(user, name)
+    if held.kind is Kind.CLASS and hasattr(held.ref, "node"):
+        methods = (
+            node for node in held.ref.node.body if isinstance(node, ast.FunctionDef) and write.node in walk(node)
+        )
+        frame.env.update({class_parameter(method): held for method in methods})
+    return machine.evaluate(frame, stored)

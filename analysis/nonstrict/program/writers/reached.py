@@ -15,7 +15,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import ANY_ENTRY, entry, steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import MUTATING_METHODS
-from nonstrict.program import classes, definition_values, invoke, parameters
+from nonstrict.program import classes, definition_values, invoke, parameters, singletons
 from nonstrict.program.effects import Event, Summary, reachable
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
@@ -46,7 +46,7 @@ _WRITES = frozenset({Event.WRITE, Event.LEAK})
 def writes_reaching(machine: Machine, module: Module, name: str) -> list[Write]:
     """The writes of what a top-level name leads to, in its module, that do not begin with the name."""
     held = machine.global_value(module, name)
-    if all(alternative.kind in _CLOSED for alternative in held.alternatives()):
+    if all(_is_closed(machine, alternative) for alternative in held.alternatives()):
         return []
     names = {name, *module.handed_on.get(name, ()), *_returning(module, name)}
     concerned = list(_concerned(machine, module, names))
@@ -66,6 +66,13 @@ def writes_reaching(machine: Machine, module: Module, name: str) -> list[Write]:
                     write = Write(effect.path, effect.offset, effect.node, "changed here", steps)
                     found.setdefault(id(effect.node), write)
     return list(found.values())
+
+
+def _is_closed(machine: Machine, held: Value) -> bool:
+    """Whether nothing can be changed in what is held: a class counts where it keeps an object of its own."""
+    if held.kind is Kind.CLASS and hasattr(held.ref, "bases"):
+        return not singletons.is_kept(machine, held.ref)
+    return held.kind in _CLOSED
 
 
 def _entry_of(effect: Effect) -> tuple[str, ...]:

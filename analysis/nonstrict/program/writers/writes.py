@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.closures import precedes_closures
+from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.execution import Step, is_call, steps_outside
 from nonstrict.facts.laziness import fills
 from nonstrict.facts.memo import remembered
@@ -291,12 +292,27 @@ def _in_function(path: str, offset: int, node: ast.AST, name: str) -> Iterator[W
     elif isinstance(node, ast.ClassDef):
         for statement in node.body:
             yield from _in_function(path, offset, statement, name)
+            if node.name == name and isinstance(statement, ast.FunctionDef):
+                yield from _on_class(path, offset, statement)
+
+
+def _on_class(path: str, offset: int, method: ast.FunctionDef) -> Iterator[Write]:
+    """What a method that gets its class writes there: `cls._instance = cls()`."""
+    receiver = class_parameter(method)
+    for statement in method.body if receiver else ():
+        for write in _in_statement(path, offset, statement, receiver, module_level=False):
+            yield _as_filling(method, write, receiver)
 
 
 def _as_filling(function: FunctionNode, write: Write, name: str) -> Write:
-    """The write, told apart if it fills a cache: `if key not in CACHE: CACHE[key] = make(key)`."""
-    made = isinstance(write.node, ast.Assign) and not write.attribute and not isinstance(write.value, ast.Constant)
-    return write._replace(fills=True) if made and fills(function, name) else write
+    """The write, told apart if it fills a cache: `if key not in CACHE: CACHE[key] = make(key)`.
+
+    The cache may be an attribute of what the name holds, as `Table.CACHE` is.
+    """
+    made = isinstance(write.node, ast.Assign) and not isinstance(write.value, ast.Constant)
+    attributes = [step for step in write.steps if step.startswith(".")]
+    cache = attributes[0] if attributes else name
+    return write._replace(fills=True) if made and len(attributes) <= 1 and fills(function, cache) else write
 
 
 def _in_statement(path: str, offset: int, statement: ast.AST, name: str, *, module_level: bool) -> Iterator[Write]:
