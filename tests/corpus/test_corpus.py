@@ -27,7 +27,7 @@ RULES = [
     *("NST210", "NST211", "NST301", "NST302", "NST401", "NST402", "NST403"),
     *(f"NST50{digit}" for digit in "123456789"),
     *(f"NST60{digit}" for digit in "123456789"),
-    *("NST610", "NST701", "NST702", "NST901", "NST902"),
+    *("NST610", "NST611", "NST701", "NST702", "NST901", "NST902"),
 ]
 #: The share of the expected findings that are reported, and of the reported ones (above `note`) that are labelled.
 RECALL_FLOOR = 1.0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import ast
+from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
+
+if TYPE_CHECKING:
+    import ast
 
 
 def class_parameter(method: ast.FunctionDef) -> str:

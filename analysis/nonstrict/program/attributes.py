@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import classes, enumerations, namespaces, registries
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import NEEDED, Event
 from nonstrict.program.frames import relocated, set_later
 from nonstrict.program.parameters import argument_value
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
@@ -64,6 +64,14 @@ _UNTOLD = frozenset({Kind.UNKNOWN, Kind.EXTERNAL_METHOD})
 _POINTER_ATTRIBUTES = frozenset({"__cuda_array_interface__", "__array_interface__"})
 
 
+def _recorded(found: Value, name: str) -> Value:
+    """What is read as autograd sees it: parameters need gradients, the data of a tensor does not."""
+    if name in ("data", "grad"):
+        return found.with_pending(frozenset(one for one in found.pending if one.event is not Event.GRADIENT))
+    needs = found.kind is Kind.PARAMETER and not found.flags & Flag.FROZEN
+    return found.with_pending(found.pending | {NEEDED}) if needs else found
+
+
 def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """The value of `base.name`."""
     if base.kind is Kind.UNION:
@@ -80,6 +88,8 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
             return STRING
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
     found = handler(frame, node, base, name)
+    if frame.differentiates:
+        found = _recorded(found, name)
     if name in _CLASS_NAMES and found.kind in _UNTOLD and _asked_for_type(node.value) is not None:
         found = STRING
     if base.kind in _REGISTRIES and not frame.static and hasattr(base.ref, "bases"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 from collections import deque
 from dataclasses import dataclass, field
@@ -14,7 +15,6 @@ from nonstrict.program.places import FRESH, Place
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from nonstrict.program.definitions import Function
@@ -52,6 +52,7 @@ class Event(enum.Enum):
 
     INPUT_WRITE = "input-write"  # as TENSOR_WRITE, on an argument; told of operators and leaf functions only
     DROPPED = "dropped"  # an operator is called, its result is not used; value: the operator's implementation
+    GRADIENT = "gradient"  # a gradient is asked of an operator, or comes to one in a region; value: the operator; what
     MARKS = "marks"  # a marker is applied in a region; value: what it is applied to; what: the marker
 
     __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
@@ -93,6 +94,10 @@ def span_of(path: str, offset: int, node: ast.AST) -> Span:
     end_line: int = getattr(node, "end_lineno", None) or line
     end_column: int = getattr(node, "end_col_offset", None) or column
     return Span(path, line + offset, column, end_line + offset, end_column)
+
+
+#: Carried by tensors that autograd records, where that is kept track of.
+NEEDED = Effect(Event.GRADIENT, "", 0, ast.Pass())
 
 
 class CallEdge(NamedTuple):

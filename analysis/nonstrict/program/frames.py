@@ -9,7 +9,7 @@ from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import sets_itself, tests_before_use
 from nonstrict.program import context_variables, refinements, registries
-from nonstrict.program.effects import CallEdge, Effect, Event, Summary
+from nonstrict.program.effects import NEEDED, CallEdge, Effect, Event, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
 from nonstrict.program.values import CALLABLES, CONTAINERS, UNKNOWN, Flag, Heap, Kind, Value, join
 
@@ -48,6 +48,7 @@ class Frame:
         "caller",
         "caught",
         "depth",
+        "differentiates",
         "done",
         "entered",
         "env",
@@ -92,6 +93,8 @@ class Frame:
         self.region: bool = region or (caller is not None and caller.region)
         #: part of an operator or leaf function, which declares the arguments that it changes
         self.opaque: bool = opaque or (caller is not None and caller.opaque)
+        #: whether tensors carry that they need gradients (`nonstrict.program.differentiation`)
+        self.differentiates: bool = caller is not None and caller.differentiates
         #: how many conditions stand around the statement
         self.branches = 0
         self.env: dict[str, Value] = {}
@@ -302,6 +305,8 @@ class Frame:
         value = self.machine.global_value(self.module, name)
         if not self.static or self.function is not None:
             registries.fill(self.machine, value)
+        if self.differentiates and value.kind is Kind.PARAMETER and not value.flags & Flag.FROZEN:
+            return value.with_pending(value.pending | {NEEDED})
         return set_later(self, value, value.place)
 
     def _closure_value(self, name: str) -> Value | None:

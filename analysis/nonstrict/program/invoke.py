@@ -10,7 +10,17 @@ from nonstrict.facts.hooks import registers
 from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.operators import torch_kind
-from nonstrict.program import classes, externals, generics, hooks, methods, parameters, singletons, unseen
+from nonstrict.program import (
+    classes,
+    differentiation,
+    externals,
+    generics,
+    hooks,
+    methods,
+    parameters,
+    singletons,
+    unseen,
+)
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame, traced
@@ -384,7 +394,8 @@ def _summary(frame: Frame, node: ast.AST, function: Function, bound: dict[str, V
     machine = frame.machine
     live_closure = function.closure is not None and not function.closure.static
     mode = _OPAQUE if frame.opaque else _REGION if frame.region else int(frame.static)
-    key = _key(machine, function, bound, mode)
+    apart = frame.differentiates
+    key = differentiation.key(function, bound) if apart else _key(machine, function, bound, mode)
     if live_closure:
         key = (*key, id(function.closure), id(node))
     if key in machine.open:
@@ -407,6 +418,7 @@ def _interpret(
     for _ in range(_MAX_ROUNDS):
         before = summary.returns
         callee = _frame_for(frame, function, summary, static=frame.static)
+        callee.differentiates = frame.differentiates and not differentiation.turned_off(machine, function)
         if callee.application is None and frame.static:
             callee.application = (frame.module.path, frame.offset, node)
         callee.env.update(bound)

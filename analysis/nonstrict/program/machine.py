@@ -10,7 +10,17 @@ from nonstrict.facts.execution import entries
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import ANY_ENTRY
 from nonstrict.knowledge.graph_breaks import OLDEST
-from nonstrict.program import classes, decorating, definition_values, externals, globals_of, invoke, parameters, stores
+from nonstrict.program import (
+    classes,
+    decorating,
+    definition_values,
+    differentiation,
+    externals,
+    globals_of,
+    invoke,
+    parameters,
+    stores,
+)
 from nonstrict.program import expressions as _expressions
 from nonstrict.program import statements as _statements
 from nonstrict.program.annotations import promised_value
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Related
     from nonstrict.program.definitions import Class, Function, Mark, Region
     from nonstrict.program.generics import Registered
+    from nonstrict.program.marks.differentiated import Need
     from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
@@ -192,6 +203,8 @@ class Machine:
         self, frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]
     ) -> Value:
         """The result of calling a value; effects go to the frame."""
+        if frame.differentiates:
+            return differentiation.call(invoke.call, frame, node, callee, positional, keywords)
         return invoke.call(frame, node, callee, positional, keywords)
 
     def enter(self, frame: Frame, node: ast.AST, manager: Value) -> Value:
@@ -266,6 +279,13 @@ class Machine:
     def handed_open(self) -> dict[Function, None]:
         """Functions that hand a marker what their callers, or those who make their objects, give them."""
         return {}
+
+    @cached_property
+    def differentiated(self) -> dict[tuple[str, int], list[Need]]:
+        """By file and line of their marks, why operators need a formula for autograd; found out once."""
+        from nonstrict.program.marks import differentiated
+
+        return differentiated.seen(self)
 
     @cached_property
     def _changes(self) -> dict[Function, tuple[tuple[str, ...], ...]]:

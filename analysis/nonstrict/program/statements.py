@@ -11,7 +11,7 @@ from nonstrict.facts import endings
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import rebuilt
 from nonstrict.facts.walk import walk
-from nonstrict.program import conditions, definition_values, settled, stores
+from nonstrict.program import conditions, definition_values, differentiation, settled, stores
 from nonstrict.program.effects import Event
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import elements_of, evaluate, use
@@ -232,11 +232,12 @@ def _while(frame: Frame, statement: ast.While) -> None:
 
 
 def _with(frame: Frame, statement: ast.With | ast.AsyncWith) -> None:
-    previous, strict = frame.caught, frame.strict
+    previous, strict, differentiates = frame.caught, frame.strict, frame.differentiates
     for item in statement.items:
         manager = evaluate(frame, item.context_expr)
         told = strictness.setting(manager)
         frame.strict = frame.strict if told is None else told
+        frame.differentiates = differentiates and not differentiation.is_off(manager)
         entered = frame.machine.enter(frame, item.context_expr, manager)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, entered, item.context_expr)
@@ -244,7 +245,7 @@ def _with(frame: Frame, statement: ast.With | ast.AsyncWith) -> None:
     suppresses = frame.caught != previous
     before = dict(frame.env) if suppresses else frame.env
     execute(frame, statement.body)
-    frame.caught, frame.strict = previous, strict
+    frame.caught, frame.strict, frame.differentiates = previous, strict, differentiates
     if suppresses:
         # What follows runs too after an exception, from wherever it came.
         frame.merge([(before, False), (frame.env, frame.done)])

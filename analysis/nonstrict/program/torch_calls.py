@@ -114,7 +114,8 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     if operator is not None:
         return apply(frame, node, name, operator, positional, keywords)
     if name in _PARAMETERS:
-        return Value(Kind.PARAMETER)
+        needs = keywords.get("requires_grad", positional[1] if len(positional) > 1 else UNKNOWN)
+        return Value(Kind.PARAMETER, flags=Flag.FROZEN if needs.const is False else Flag.NONE)
     if name in _BUFFERS:
         return Value(Kind.TENSOR, flags=Flag.REGISTERED)
     if name in _GENERATORS:

@@ -73,6 +73,7 @@ class Flag:
     MAYBE = 8192  # argument tensor, or view of one, that may be one made here instead
     OPTIONAL = 16384  # parameter that may be None, as its annotation or its default says
     DISABLED = 32768  # module that `torch.compiler.disable` keeps out of compiled code
+    FROZEN = 65536  # parameter that is made not to need gradients
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 

@@ -357,7 +357,7 @@ class Folder:
         known = self._marked.names
         self._marked.find_wrappers(self._scout)
         if registering or known != self._marked.names:
-            self._scout.elsewhere.found.fakes = None
+            self._scout.elsewhere.found.registered.clear()
             self._results.outdate_all()
         for path in came | went:
             self._results.outdate(path, questions)
@@ -398,7 +398,7 @@ class Folder:
         self._scout.project.renew(path, text.analysed if text is not None else None, text.outline if text else None)
         changed = self._scout.elsewhere.found.renew(path)
         if _registers_otherwise(before, code):
-            self._scout.elsewhere.found.fakes = None
+            self._scout.elsewhere.found.registered.clear()
             self._results.outdate_all()
         if self._scanned and self._marked.renew(path, code, self._scout):
             self._results.outdate_all()

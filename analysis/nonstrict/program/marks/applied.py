@@ -11,7 +11,7 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import Event, span_of
-from nonstrict.program.marks import applications, callers, overriding, registrations, roots
+from nonstrict.program.marks import applications, callers, differentiated, overriding, registrations, roots
 from nonstrict.program.naming import names_in
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import Kind, Value
@@ -203,8 +203,17 @@ class AppliedMarker:
             return None
         return span_of(operator.path, operator.offset, operator.node)
 
-    def may_be_faked_elsewhere(self) -> bool:
-        """Whether any code of the run may register a fake for the operator."""
+    @cached_property
+    def needs(self) -> tuple[differentiated.Need, ...]:
+        """Where gradients of the operator are asked for, as far as that is seen."""
+        return tuple(differentiated.needs(self._machine, self._mark))
+
+    def may_have_formula(self) -> bool:
+        """Whether any code of the run may register a formula for autograd with the operator."""
+        return self.may_be_faked_elsewhere(registrations.FORMULAS)
+
+    def may_be_faked_elsewhere(self, sought: registrations.Sought = registrations.FAKES) -> bool:
+        """Whether any code of the run may register a fake, or what else is sought, for the operator."""
         operator = self._mark.operator
         if operator is None:
             return True
@@ -212,7 +221,7 @@ class AppliedMarker:
         paths = {operator.path, self._mark.path}
         if self._mark.function is not None:
             paths.add(self._mark.function.module.path)
-        return registrations.elsewhere(self._machine, operator, names, paths)
+        return registrations.elsewhere(self._machine, operator, names, paths, sought)
 
     def returned(self) -> Iterator[ast.expr]:
         """The expressions that the function returns."""

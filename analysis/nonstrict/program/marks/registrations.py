@@ -25,27 +25,44 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Binding, Module
     from nonstrict.program.project import Project
 
-#: What registers a fake, or makes one unnecessary.
-_WORDS = frozenset(
-    {
-        "register_fake",
-        "_register_fake",
-        "impl_abstract",
-        "register_meta",
-        "impl_meta",
-        "meta_impl",
-        "register_torch_dispatch",
-        "register_shape",
-    }
-)
-_KEYS = frozenset({"Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "default"})
 _LIBRARY_CALLS = frozenset({"impl", "impl_"})
-_TEXT = re.compile(r"register_fake|impl_abstract|register_meta|impl_meta|meta_impl|['\"]Meta['\"]|Composite|_dispatch")
 _LAYERS = 2
 #: How many imports a name may come through.
 _IMPORTS = 4
 _DECLARING = frozenset({"custom_op", "triton_op", "leaf_function"})
 _LIBRARIES = frozenset({"Library", "_scoped_library"})
+
+
+class Sought(NamedTuple):
+    """What is looked for: functions that register it, keys of a `Library` that do, texts that hint at it."""
+
+    words: frozenset[str]
+    keys: frozenset[str]
+    text: re.Pattern[str]
+
+
+FAKES = Sought(
+    frozenset(
+        {
+            "register_fake",
+            "_register_fake",
+            "impl_abstract",
+            "register_meta",
+            "impl_meta",
+            "meta_impl",
+            "register_torch_dispatch",
+            "register_shape",
+        }
+    ),
+    frozenset({"Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "default"}),
+    re.compile(r"register_fake|impl_abstract|register_meta|impl_meta|meta_impl|['\"]Meta['\"]|Composite|_dispatch"),
+)
+#: Formulas for autograd. Source: `torch/library.py` of torch 2.13.
+FORMULAS = Sought(
+    frozenset({"register_autograd", "impl_backward", "register_torch_dispatch", "register_autograd_kernel"}),
+    frozenset({"Autograd", "AutogradCPU", "AutogradCUDA", "AutogradXPU", "AutogradMPS", "CompositeImplicitAutograd"}),
+    re.compile(r"register_autograd|impl_backward|['\"]Autograd|CompositeImplicit|_dispatch"),
+)
 
 
 class Word(NamedTuple):
@@ -64,16 +81,18 @@ class Mentions(NamedTuple):
     open_files: set[str]
 
 
-def elsewhere(machine: Machine, operator: Operator, names: AbstractSet[str], paths: AbstractSet[str]) -> bool:
-    """Whether a fake may be registered for an operator anywhere in the files of the run.
+def elsewhere(
+    machine: Machine, operator: Operator, names: AbstractSet[str], paths: AbstractSet[str], sought: Sought = FAKES
+) -> bool:
+    """Whether a fake, or what else is sought, may be registered for an operator anywhere in the files of the run.
 
     `names` are its variables, `paths` the files in which it is made.
     """
     searches = machine.elsewhere.found
-    if searches.fakes is None:
+    if sought not in searches.registered:
         # Texts alone tell. The modules that are read for it do not become known to one of several machines only.
-        searches.fakes = _mentioned(machine.project.anew(), machine.files)
-    found = searches.fakes
+        searches.registered[sought] = _mentioned(machine.project.anew(), machine.files, sought)
+    found = searches.registered[sought]
     wanted = {*names, operator.name, operator.bare, f"{operator.bare}.default"} - {""}
     if operator.path in found.open_files:
         return True
@@ -84,14 +103,14 @@ def elsewhere(machine: Machine, operator: Operator, names: AbstractSet[str], pat
     return any(operator.name.startswith(prefix) for prefix in found.prefixes)
 
 
-def _mentioned(project: Project, run: Sequence[str]) -> Mentions:
+def _mentioned(project: Project, run: Sequence[str], sought: Sought) -> Mentions:
     found = Mentions({}, set(), set())
-    files = [path for path in run if _TEXT.search(_text(project, path))]
+    files = [path for path in run if sought.text.search(_text(project, path))]
     modules = [module for path in files if (module := project.module(path)) is not None]
     registrars: set[str] = set()
     for module in modules:
-        for statement in _top_level(module, _TEXT):
-            registrars |= _read(Registering(project, module, statement), _WORDS, found)
+        for statement in _top_level(module, sought.text):
+            registrars |= _read(Registering(project, module, statement), sought.words, found, sought.keys)
     for _ in range(_LAYERS):
         if not registrars:
             break
@@ -101,7 +120,7 @@ def _mentioned(project: Project, run: Sequence[str]) -> Mentions:
             module = project.module(path) if pattern.search(_text(project, path)) else None
             if module is not None:
                 for statement in _top_level(module, pattern):
-                    following |= _read(Registering(project, module, statement), registrars, found)
+                    following |= _read(Registering(project, module, statement), registrars, found, sought.keys)
         registrars = following - registrars
     return found
 
@@ -126,11 +145,11 @@ def _top_level(module: Module, pattern: re.Pattern[str]) -> Iterator[ast.AST]:
                 yield node
 
 
-def _read(place: Registering, words: AbstractSet[str], found: Mentions) -> set[str]:
+def _read(place: Registering, words: AbstractSet[str], found: Mentions, keys: AbstractSet[str]) -> set[str]:
     """Collect what registrations in a statement mention; the functions that register what they are given."""
     registrars: set[str] = set()
     statement, path = place.statement, place.module.path
-    calls = list(_registrations(statement, words))
+    calls = list(_registrations(statement, words, keys))
     if not calls:
         return registrars
     parameters, loop_variables, literal = _parameters(statement), _loop_variables(statement), _literal_loops(statement)
@@ -164,12 +183,12 @@ def _add(found: Mentions, *words: Word) -> None:
         found.words.setdefault(word.text, set()).add(word)
 
 
-def _registrations(statement: ast.AST, words: AbstractSet[str]) -> Iterator[ast.AST]:
-    """Calls and decorators that register a fake."""
+def _registrations(statement: ast.AST, words: AbstractSet[str], keys: AbstractSet[str]) -> Iterator[ast.AST]:
+    """Calls and decorators that register what is sought."""
     for inner in walk(statement):
         if isinstance(inner, ast.Call):
             if last_name(inner.func) in words or (
-                last_name(inner.func) in _LIBRARY_CALLS and any(_is_key(argument) for argument in _given(inner))
+                last_name(inner.func) in _LIBRARY_CALLS and any(_is_key(argument, keys) for argument in _given(inner))
             ):
                 yield inner
         elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -184,8 +203,8 @@ def _given(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _is_key(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value in _KEYS
+def _is_key(node: ast.expr, keys: AbstractSet[str]) -> bool:
+    return isinstance(node, ast.Constant) and node.value in keys
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:

@@ -11,7 +11,7 @@ from nonstrict.facts.walk import statements_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from nonstrict.program.marks.registrations import Mentions
+    from nonstrict.program.marks.registrations import Mentions, Sought
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
     from nonstrict.text.source import Source
@@ -63,8 +63,8 @@ class Bytes:
         self.importers: dict[bytes, list[str]] = {}
         #: by name, the files that assign an attribute of that name to a function; empty before the first pass
         self.replaced: dict[bytes, list[str]] = {}
-        #: what registrations of fakes mention, once it was asked for
-        self.fakes: Mentions | None = None
+        #: what registrations mention, by what they register, once it was asked for
+        self.registered: dict[Sought, Mentions] = {}
         self.size = 0
         self._overlays = overlays
         self._began = False
@@ -244,6 +244,11 @@ class Elsewhere:
             return []
         found = (self._project.module(path) for path in paths)
         return [user for user in found if user is not None]
+
+    def importers(self, module: Module) -> list[str]:
+        """The files of the run that may import a module, by its name; none for those outside the run."""
+        self.mentions(module, "")
+        return [path for path in self.found.importers.get(_stem(module), ()) if path != module.path]
 
     def holding(self, words: Iterable[str]) -> list[str]:
         """The files of the run that contain one of the words."""

@@ -15,7 +15,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import ANY_ENTRY, entry, steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import MUTATING_METHODS
-from nonstrict.program import classes, definition_values, invoke, parameters, singletons
+from nonstrict.program import classes, definition_values, differentiation, invoke, parameters, singletons
 from nonstrict.program.effects import Event, Summary, reachable
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
@@ -125,9 +125,20 @@ def _definition(
             yield interpreted(machine, module, method, offset, owner)
 
 
-def interpreted(machine: Machine, module: Module, node: ast.FunctionDef, offset: int, owner: Class | None) -> Summary:
-    """What a function of a module does, as if nobody called it; as a method on an object at the argument `self`."""
-    return _run(machine, module, node, offset, owner).summary
+def interpreted(
+    machine: Machine,
+    module: Module,
+    node: ast.FunctionDef,
+    offset: int,
+    owner: Class | None,
+    *,
+    differentiates: bool = False,
+) -> Summary:
+    """What a function of a module does, as if nobody called it; as a method on an object at the argument `self`.
+
+    With `differentiates` also which gradients it asks for.
+    """
+    return _run(machine, module, node, offset, owner, differentiates=differentiates).summary
 
 
 def held_by(
@@ -137,10 +148,19 @@ def held_by(
     return machine.evaluate(_run(machine, module, node, offset, owner), expression)
 
 
-def _run(machine: Machine, module: Module, node: ast.FunctionDef, offset: int, owner: Class | None) -> Frame:
+def _run(
+    machine: Machine,
+    module: Module,
+    node: ast.FunctionDef,
+    offset: int,
+    owner: Class | None,
+    *,
+    differentiates: bool = False,
+) -> Frame:
     function = definition_values.function_of(machine.module_frame(module), node, offset, owner)
     summary = Summary(function.qualname, definition=function)
     frame = Frame(machine, module, offset, summary, function=function, scope=scope_of(node))
+    frame.differentiates = differentiates and not differentiation.turned_off(machine, function)
     definition = parameters.definition_frame(machine.module_frame(module), function)
     receiver = classes.instance_at(machine, owner, Place(Origin.ARGUMENT, "", "self")) if owner is not None else None
     frame.env.update(parameters.of_marked(definition, function, {}, receiver))

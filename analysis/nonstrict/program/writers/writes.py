@@ -7,8 +7,8 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.closures import precedes_closures
 from nonstrict.facts.classmethods import class_parameter
+from nonstrict.facts.closures import precedes_closures
 from nonstrict.facts.execution import Step, is_call, steps_outside
 from nonstrict.facts.laziness import fills
 from nonstrict.facts.memo import remembered

@@ -1,0 +1,137 @@
+"""Where a program asks for gradients of what custom operators compute.
+
+The files that use an operator, and those that use them, are interpreted once more, with track kept of gradients: what
+stands at their top level, the functions that begin a backward pass, and the `forward` of their modules. Another machine
+does it, so that nothing that rules find depends on it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.findings import Related
+from nonstrict.program import classes, definition_values, differentiation
+from nonstrict.program.effects import Event, Summary, reachable, span_of
+from nonstrict.program.frames import Frame
+from nonstrict.program.marks import roots
+from nonstrict.program.writers import reached
+from nonstrict.program.writers.writes import functions_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.definitions import Mark
+    from nonstrict.program.effects import Effect
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+#: What begins a backward pass.
+_BEGINS = re.compile(r"\bbackward\(|\bautograd\b")
+#: Code that makes parameters which need no gradients: which ones, is not told.
+_FREEZES = re.compile(r"requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|\.requires_grad\s*=\s*False")
+#: Imports are followed so far from an operator, to so many files.
+_HOPS = 3
+_MAX_FILES = 40
+_MAX_FUNCTIONS = 60
+_BUDGET = 300
+#: A backward pass that is seen, a compiled region that is called where gradients are recorded, a module's `forward`.
+BACKWARD, REGION, FORWARD = differentiation.BACKWARD, differentiation.REGION, "forward"
+
+
+class Need(NamedTuple):
+    """Why an operator needs a formula: `how`, and where that is seen."""
+
+    how: str
+    at: Related
+
+
+def needs(machine: Machine, mark: Mark) -> list[Need]:
+    """Why an operator needs a formula; nothing where no gradient was seen to reach it."""
+    return machine.differentiated.get(_key(mark), [])
+
+
+def _key(mark: Mark) -> tuple[str, int]:
+    return mark.path, getattr(mark.node, "lineno", 0) + mark.offset
+
+
+def seen(machine: Machine) -> dict[tuple[str, int], list[Need]]:
+    """By file and line of the marks of operators, where gradients are asked of them."""
+    other = machine.anew()
+    for path in sorted({mark.path for mark in machine.marks.values() if mark.operator is not None}):
+        module = other.project.module(path)
+        if module is not None:
+            roots.discover(other, module, roots.words_in(module.source.code))
+    found: dict[tuple[str, int], dict[Need, None]] = {}
+    for summary, owner in _interpreted(other, list(_concerned(other))):
+        for key, need in _needs_in(summary, owner):
+            found.setdefault(key, {})[need] = None
+    return {key: list(told) for key, told in found.items()}
+
+
+def _concerned(machine: Machine) -> Iterator[Module]:
+    """The modules that declare operators, those that import them, and so on."""
+    marks = [mark for mark in machine.marks.values() if mark.operator is not None]
+    paths = dict.fromkeys(mark.path for mark in marks)
+    level = list(paths)
+    for _ in range(_HOPS):
+        modules = [module for path in level if (module := machine.project.module(path)) is not None]
+        level = [path for module in modules for path in machine.elsewhere.importers(module) if path not in paths]
+        paths.update(dict.fromkeys(level))
+    for path in paths if len(paths) <= _MAX_FILES else list(paths)[:_MAX_FILES]:
+        module = machine.project.module(path)
+        if module is not None and not _FREEZES.search(module.source.code):
+            yield module
+
+
+def _interpreted(machine: Machine, modules: list[Module]) -> Iterator[tuple[Summary, str]]:
+    """What is done where gradients may be asked for; for a `forward`, whose it is."""
+    count = 0
+    for module in modules:
+        yield _top_level(machine, module), ""
+        for node, offset, is_top_level in functions_with(module, _WORTH):
+            if is_top_level:
+                continue
+            frame = machine.module_frame(module)
+            owner = definition_values.class_of(frame, node, offset) if isinstance(node, ast.ClassDef) else None
+            is_module = owner is not None and classes.is_module(owner)
+            for function in node.body if isinstance(node, ast.ClassDef) else [node]:
+                if not isinstance(function, ast.FunctionDef) or count >= _MAX_FUNCTIONS:
+                    continue
+                forward = is_module and function.name == "forward"
+                if forward or _BEGINS.search(ast.unparse(function)):
+                    count += 1
+                    machine.begin()
+                    told = f"{node.name}.forward" if forward and isinstance(node, ast.ClassDef) else ""
+                    yield reached.interpreted(machine, module, function, offset, owner, differentiates=True), told
+
+
+_WORTH = re.compile(r"\bbackward\(|\bautograd\b|\bdef forward\b")
+
+
+def _top_level(machine: Machine, module: Module) -> Summary:
+    summary = Summary(module.name)
+    frame = Frame(machine, module, 0, summary)
+    frame.differentiates = True
+    left, machine.budget = machine.budget, _BUDGET
+    machine.execute(frame, module.outline.shell.body)
+    machine.budget = left
+    return summary
+
+
+def _needs_in(summary: Summary, forward: str) -> Iterator[tuple[tuple[str, int], Need]]:
+    for step in reachable(summary):
+        for effect in step.summary.effects.values():
+            if effect.event is Event.GRADIENT and (effect.what == BACKWARD or not forward):
+                yield _key(effect.value.ref), Need(effect.what, _related(effect))
+    for effect in differentiation.reached(summary.returns) if summary.returns is not None and forward else ():
+        at = Related(effect.span, f"`{forward}` returns what follows from this call and from parameters")
+        yield _key(effect.value.ref), Need(FORWARD, at)
+
+
+def _related(effect: Effect) -> Related:
+    span = span_of(effect.path, effect.offset, effect.node)
+    if effect.what == BACKWARD:
+        return Related(span, "the backward pass begins here")
+    return Related(span, "a compiled region passes a tensor that needs gradients here")

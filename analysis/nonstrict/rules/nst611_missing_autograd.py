@@ -1,0 +1,201 @@
+"""# missing-autograd (NST611)
+
+## What it does
+
+Finds custom operators without a formula for autograd of which gradients are asked.
+
+## Why is this bad
+
+torch does not look into a custom operator. Its result requires gradients if an argument does, but the backward pass
+raises where it comes to it: "Trying to backward through ... but no autograd formula was registered". Compiling the
+forward pass raises the same, on aot_eager and inductor, as its backward pass is compiled with it.
+
+An operator that `Library.define` or `torch.library.define` declares, with implementations for devices only, is worse
+off: plain Python differentiates through what it computes, compiled code silently leaves its part out of the gradient.
+
+It is an error where a gradient is seen to be needed: a backward pass is seen to come to the operator, or a compiled
+region is seen to call it, without `torch.no_grad()`, with something that follows from a parameter or from a tensor
+that requires gradients. Where the `forward` of a module returns what the operator makes of parameters, and no
+backward pass is seen, it is a note: the module cannot be trained.
+
+## Example
+
+```python
+import torch
+
+
+@torch.library.custom_op("example::doubled", mutates_args=())  # error: [NST611]
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(x.detach().numpy() * 2)
+
+
+@doubled.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return doubled(x).sum()
+
+
+def main():
+    weight = torch.ones(3, requires_grad=True)
+    step(weight).backward()
+    print(weight.grad)
+
+
+if __name__ == "__main__":
+    main()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+@torch.library.custom_op("example::doubled", mutates_args=())
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(x.detach().numpy() * 2)
+
+
+@doubled.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+def backward(ctx, gradient):
+    return doubled(gradient)
+
+
+doubled.register_autograd(backward)
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return doubled(x).sum()
+
+
+def main():
+    weight = torch.ones(3, requires_grad=True)
+    step(weight).backward()
+    print(weight.grad)
+
+
+if __name__ == "__main__":
+    main()
+```
+
+An operator that is made of operators of torch only may be registered for the key `CompositeImplicitAutograd`, or be a
+plain function. Where no gradient is meant, call it under `torch.no_grad()` or with `x.detach()`.
+
+## Fix safety
+
+There is no automatic fix: the derivative of the operator has to be known.
+
+## What is not reported
+
+- Operators with a formula, registered anywhere in the files that are checked: by `register_autograd`, by a key
+  `Autograd` of a `Library`. Composite implementations, through which autograd sees.
+- Operators called under `torch.no_grad()` or `torch.inference_mode()`, with detached arguments, or in an
+  `autograd.Function`, whose `backward` stands for them. Operators that only inference code uses.
+- Operators whose results are whole numbers, truth values or no tensors: they never require gradients.
+- Operators that change an argument: torch takes no formula for those.
+- Files that freeze parameters (`requires_grad_(False)`): which ones need gradients is not told there.
+
+## References
+
+- [torch.library.register_autograd](https://docs.pytorch.org/docs/stable/library.html#torch.library.register_autograd)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.program.marks.differentiated import BACKWARD, REGION
+from nonstrict.program.marks.tensor_forms import Forms, tensors_in
+from nonstrict.program.values import Flag, Kind
+from nonstrict.rules.base import Experiment, Rule, report_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.program.marks.applied import AppliedMarker
+    from nonstrict.program.marks.differentiated import Need
+    from nonstrict.program.marks.operators import Operator
+    from nonstrict.rules.base import Body
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the declaration of an operator without a formula for autograd that gradients are asked of."""
+    operator, declared_at = body.applied.operator, body.applied.declared_at
+    if operator is None or declared_at is None or not _may_need_formula(operator) or not _gives_floats(body):
+        return
+    needs = _counting(operator, body.applied.needs)
+    if not needs or body.applied.may_have_formula():
+        return
+    sure = any(need.how in (BACKWARD, REGION) for need in needs)
+    name = operator.name or body.function
+    message = f"custom operator `{name}` has no autograd formula"
+    evidence = tuple(dict.fromkeys(need.at for need in needs))[:_SHOWN]
+    severity = Severity.ERROR if sure else Severity.NOTE
+    yield report_at(RULE, body, declared_at, message, help=_ADVICE, severity=severity, evidence=evidence)
+
+
+_SHOWN = 3
+_ADVICE = "register one with `torch.library.register_autograd`, or call the operator under `torch.no_grad()`"
+
+
+def _may_need_formula(operator: Operator) -> bool:
+    """Whether torch takes a formula for the operator, and does not look through it."""
+    if operator.api == "leaf_function" or operator.mutates != frozenset() or operator.inplace:
+        return False
+    return operator.api == "triton_op" or not operator.traced
+
+
+def _counting(operator: Operator, needs: tuple[Need, ...]) -> list[Need]:
+    """The needs that count: what is declared by a schema is differentiated through in plain Python."""
+    if operator.api != "define":
+        return list(needs)
+    return [need for need in needs if need.how == REGION]
+
+
+def _gives_floats(body: Body) -> bool:
+    """Whether a result may be a tensor that can require gradients, as the operator and its fakes tell."""
+    results = [one for one in body.returned.alternatives() if one.kind is not Kind.NONE]
+    if results and all(one.kind in _NO_TENSORS or one.flags & Flag.BOOLEAN for one in results):
+        return False
+    return not any(_returns_whole_numbers(applied) for applied in (body.applied, *_fakes(body)))
+
+
+def _fakes(body: Body) -> Iterator[AppliedMarker]:
+    for fake in body.applied.fakes:
+        yield fake.applied
+
+
+def _returns_whole_numbers(applied: AppliedMarker) -> bool:
+    """Whether all tensors that a function returns surely are of dtypes without gradients."""
+    if applied.node is None:
+        return False
+    forms = Forms(applied.node, applied.names)
+    dtypes = [forms.of(tensor).dtype for result in applied.returned() for tensor in tensors_in(result)]
+    return bool(dtypes) and all(dtype in _WHOLE for dtype in dtypes)
+
+
+#: Dtypes whose tensors cannot require gradients.
+_WHOLE = frozenset({"int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "bool"})
+_NO_TENSORS = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SIZE})
+
+RULE = Rule(
+    code="NST611",
+    name="missing-autograd",
+    severity=Severity.ERROR,
+    summary="Gradients are asked of a custom operator that has no formula for them.",
+    documentation=__doc__ or "",
+    markers=frozenset({"custom-op"}),
+    examine=examine,
+    experiment=Experiment.REFUSAL,
+)
