@@ -17,6 +17,7 @@ from nonstrict.program import (
     generics,
     hooks,
     methods,
+    named_tuples,
     parameters,
     singletons,
     unseen,
@@ -31,7 +32,6 @@ from nonstrict.program.regions import breaks, dispatch, strictness
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,
-    NO_CONSTANT,
     NONE,
     PRIMITIVES,
     TENSORS,
@@ -178,7 +178,7 @@ def _external_instance(
     if strictness.setting(callee) is not None and positional:
         return strictness.applied(callee, positional[0])
     if callee.ref == NAMED_TUPLE and callee.heap is not None and callee.heap.items:
-        return _named_tuple(list(callee.heap.items), positional, keywords)
+        return named_tuples.instance(list(callee.heap.items), positional, keywords)
     if frame.static and len(positional) == 1 and _is_mode(callee) and positional[0].kind in CALLABLES:
         return positional[0]
     return _unknown(frame, node, callee, positional, keywords)
@@ -187,17 +187,6 @@ def _external_instance(
 def _is_mode(callee: Value) -> bool:
     """Whether a value is a mode of torch, which as a decorator leaves what the function is: `no_grad()(fn)`."""
     return isinstance(callee.ref, str) and torch_kind(callee.ref) == "context-manager"
-
-
-def _named_tuple(fields: list[object], positional: list[Value], keywords: dict[str, Value]) -> Value:
-    made = container(Kind.TUPLE, *positional)._replace(ref=NAMED_TUPLE)
-    heap = made.heap
-    if heap is not None:
-        for name, value in keywords.items():
-            heap.store(fields.index(name) if name in fields else NO_CONSTANT, value)
-        given = {name: heap.items[index] for index, name in enumerate(fields) if index in heap.items}
-        heap.attributes.update({name: value for name, value in given.items() if isinstance(name, str)})
-    return made
 
 
 def _unknown(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program import classes
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import NAMED_TUPLE, UNKNOWN, Heap, Kind, Value
+from nonstrict.program.values import NAMED_TUPLE, NO_CONSTANT, UNKNOWN, Heap, Kind, Value, container
 
 if TYPE_CHECKING:
     import ast
@@ -54,3 +54,15 @@ def _field_names(given: Value) -> list[str]:
     items = list(given.heap.items.values()) if given.heap is not None else []
     first = (item.heap.load(0) if item.kind is Kind.TUPLE and item.heap is not None else item for item in items)
     return [item.const for item in first if item is not None and isinstance(item.const, str)]
+
+
+def instance(fields: list[object], positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """A named tuple with some fields, given as its class is called."""
+    built = container(Kind.TUPLE, *positional)._replace(ref=NAMED_TUPLE)
+    heap = built.heap
+    if heap is not None:
+        for name, value in keywords.items():
+            heap.store(fields.index(name) if name in fields else NO_CONSTANT, value)
+        given = {name: heap.items[index] for index, name in enumerate(fields) if index in heap.items}
+        heap.attributes.update({name: value for name, value in given.items() if isinstance(name, str)})
+    return built
