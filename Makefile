@@ -1,6 +1,7 @@
 # Everything the repository does, from a bare clone: each target prepares what it needs and repeats nothing.
 #   make demo    check examples/ and confirm it       make test   all tests: the extension's, then pytest
 #   make lint    ruff, basedpyright, biome, tsc       make docs   pages generated from the rules and the README's output
+#   make fuzz MINUTES=n  property tests with fresh seeds for n minutes (default: 10); prints counter-examples
 #   make graph-breaks    measure again which constructs the installed torch refuses to compile
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
 #   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix
@@ -12,15 +13,17 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 PYTEST_ARGS ?= -n 2 --dist worksteal
 BENCH_ARGS ?=
+# How long `make fuzz` draws, in minutes.
+MINUTES ?= 10
 
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format docs graph-breaks bench dist client package pictures clean
+.PHONY: help demo test fuzz lint format docs graph-breaks bench dist client package pictures clean
 
 help:
-	@sed -n '2,7s/^#   //p' Makefile
+	@sed -n '2,8s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
@@ -32,6 +35,9 @@ test: package
 	@sh scripts/workbench.sh .workbench
 	@npm test --silent
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+fuzz: $(VENV)/.developer
+	@$(BIN)/python scripts/fuzz.py --minutes $(MINUTES)
 
 lint: $(VENV)/.developer node_modules/.stamp
 	@$(BIN)/ruff check --quiet .

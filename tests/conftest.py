@@ -1,14 +1,35 @@
-"""What the whole suite tells at its end: the score on the labelled corpus, whichever processes ran the tests."""
+"""What holds for the whole suite: how property tests draw, and the score on the labelled corpus at the end."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from hypothesis import Phase, settings
+from hypothesis.internal.conjecture import providers
 
 if TYPE_CHECKING:
     import pytest
 
 #: The property under which tests/corpus/test_corpus.py records the rows of its table.
 SCORE = "corpus-score"
+
+#: Every run draws the same examples; `make fuzz` draws others.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile(
+    "fuzz", database=None, deadline=None, print_blob=False, phases=[Phase.explicit, Phase.generate, Phase.shrink]
+)
+settings.load_profile("repeatable")
+
+
+def _no_constants_of_modules() -> None:
+    """Hypothesis also draws constants of the modules imported so far: those depend on which tests a process ran."""
+    known: Any = providers
+    if hasattr(known, "_get_local_constants"):
+        nothing = known._local_constants
+        known._get_local_constants = lambda: nothing
+
+
+_no_constants_of_modules()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -52,5 +52,8 @@ def _({}):
 def step(x):
     return scaled(x, 2.0, b=3.0)
 """
+    check(tmp_path, "NST608", text.format("x, k=1.0", "x"), text.format("x, k=1.0, b=0.0", "x"), Applicability.SAFE)
+    annotated = text.format("x: torch.Tensor, k: float = 1.0, b=0.0", "x")
+    check(tmp_path, "NST608", text.format("x: torch.Tensor, k: float = 1.0", "x"), annotated, Applicability.SAFE)
     after = text.format("x, k=1.0, b=0.0", "x * k + b")
-    check(tmp_path, "NST608", text.format("x, k=1.0", "x"), after, Applicability.SAFE)
+    check(tmp_path, "NST608", text.format("y, k=1.0", "y"), after, Applicability.SAFE)

@@ -11,7 +11,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from nonstrict.check.fixing import fix
@@ -52,6 +53,12 @@ def sources() -> tuple[Program, ...]:
         found += [Program(f"{page.stem}: {case.title}", case.files) for case in cases(page.read_text())]
     found += [Program(example.name, example.case.files) for example in examples()]
     return tuple(program for program in found if all(map(_is_plain, program.files.items())))
+
+
+def found() -> list[Program]:
+    """The programs that random ones led to, each cut down to what it is about."""
+    page = (Path(__file__).parent / "counter_examples.md").read_text()
+    return [Program(case.title, case.files) for case in cases(page)]
 
 
 def _is_plain(file: tuple[str, str]) -> bool:
@@ -191,6 +198,17 @@ def check_fix(project: Project, finding: Diagnostic, made: LocatedFix, before: C
 @given(st.sampled_from(sources()), st.randoms(use_true_random=False))
 def test_fixes_keep_their_promises(program: Program, choices: Random) -> None:
     files = transformed(program, choices)
+    note("\n\n".join(f"`{name}`:\n\n```python\n{text}```" for name, text in files.items()))
+    keep_their_promises(files)
+
+
+@pytest.mark.parametrize("program", found(), ids=lambda program: program.name)
+def test_fixes_of_counter_examples_keep_their_promises(program: Program) -> None:
+    keep_their_promises(program.files)
+
+
+def keep_their_promises(files: Mapping[str, str]) -> None:
+    """Every fix of a program does what it says, and all of them together."""
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder), files)
         before = project.examine()

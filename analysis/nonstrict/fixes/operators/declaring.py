@@ -16,6 +16,7 @@ from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, parameters_of, returns_of, told_by
 from nonstrict.fixes.operators.observed import tensors_in, types_in
 from nonstrict.program.effects import Event, span_of
+from nonstrict.program.marks.fake_arguments import untaken
 from nonstrict.program.values import TENSORS, Kind
 from nonstrict.text.trees import tree_of
 
@@ -97,21 +98,49 @@ def like_the_function(context: Context) -> Iterator[Fix]:
     other = _definition(context, fakes[0]) if len(fakes) == 1 else None
     if real is None or other is None or not _holds(other[0].span(other[1]), context.finding.span):
         return
+    told = None
+    if fakes[0].applied.binding not in ("class", "property"):
+        told = untaken(real[1].args, other[1].args, lambda: context.body.sites)
+    if told is not None:
+        yield from _with_parameters(context, real, other)
+        return
     fake = fake_of(real[0], real[1], _tensors(context.body))
     returned = [value for value in returns_of(other[1]) if value is not None]
-    if not fake.complete or len(returned) != 1 or real[0] is not other[0]:
+    renamed = _renamed(fake.result, real[1], other[1]) if fake.complete and len(returned) == 1 else None
+    if renamed is None or real[0] is not other[0]:
         return
+    edit = replaced(other[0], returned[0], renamed)
+    yield Fix(f"Make the fake return what `{real[1].name}` returns", _how_sure(fake), (edit,))
+
+
+def _with_parameters(
+    context: Context, real: tuple[Document, ast.FunctionDef], other: tuple[Document, ast.FunctionDef]
+) -> Iterator[Fix]:
+    """Give a fake the parameters of its function, and that result too if its own reads what is no parameter then."""
     document, node = other
-    renamed = _renamed(fake.result, real[1], node)
-    edits: list[Edit] = []
-    if renamed is None:
-        written = written_parameters(document, node)
-        edits.append(Edit(document.range(written.opening, written.closing), parameters_of(real[0], real[1])))
-        if len(node.body) != 1:
-            return
-        renamed = fake.result
-    edits.append(replaced(document, returned[0], renamed))
-    yield Fix(f"Make the fake return what `{real[1].name}` returns", _how_sure(fake), tuple(edits))
+    if real[0] is not document:
+        return
+    written = written_parameters(document, node)
+    if "#" in document.code[written.opening : written.closing]:
+        return
+    annotated = {
+        one.arg: document.text(one.annotation)
+        for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        if one.annotation is not None
+    }
+    edits = [
+        Edit(document.range(written.opening, written.closing), parameters_of(document, real[1], annotated)),
+    ]
+    gone = set(parameter_names(node.args)) - set(parameter_names(real[1].args))
+    names = {one for one in own_scope(node) if isinstance(one, ast.Name)}
+    if all(one.id not in gone for one in names):
+        yield Fix(f"Give the fake the parameters of `{real[1].name}`", Applicability.SAFE, tuple(edits))
+        return
+    fake = fake_of(real[0], real[1], _tensors(context.body))
+    returned = [value for value in returns_of(node) if value is not None]
+    if fake.complete and len(returned) == 1 and len(node.body) == 1:
+        edits.append(replaced(document, returned[0], fake.result))
+        yield Fix(f"Make the fake take and return what `{real[1].name}` does", _how_sure(fake), tuple(edits))
 
 
 def _renamed(result: str, real: ast.FunctionDef, fake: ast.FunctionDef) -> str | None:

@@ -159,13 +159,17 @@ def _fakes_are_underscores(document: Document) -> bool:
     return not imported and not any(isinstance(node.ctx, ast.Load) for node in nodes)
 
 
-def parameters_of(document: Document, function: ast.FunctionDef) -> str:
-    """The parameters of a function, with their defaults and without annotations."""
+def parameters_of(
+    document: Document, function: ast.FunctionDef, annotated: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """The parameters of a function with their defaults, and with no annotations but those of `annotated`."""
     arguments = function.args
     defaults = default_nodes(arguments)
 
     def written(one: ast.arg) -> str:
-        return f"{one.arg}={document.text(defaults[one.arg])}" if one.arg in defaults else one.arg
+        annotation = annotated.get(one.arg)
+        name, equals = (one.arg, "=") if annotation is None else (f"{one.arg}: {annotation}", " = ")
+        return f"{name}{equals}{document.text(defaults[one.arg])}" if one.arg in defaults else name
 
     parts = [written(one) for one in arguments.posonlyargs]
     parts += ["/"] if parts else []
