@@ -78,7 +78,7 @@ def test_a_command_that_is_not_there(capsys: pytest.CaptureFixture[str], tmp_pat
 def test_a_limit_is_at_least_one(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         main(["record", "--limit", "0", "--", "true"])
-    assert "must be at least 1" in capsys.readouterr().err
+    assert "at least 1" in capsys.readouterr().err
 
 
 #: Leaves what a recorded process would leave.

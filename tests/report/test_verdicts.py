@@ -91,7 +91,7 @@ def test_no_format_speaks_of_verdicts_where_there_are_none(name: str):
 
 @pytest.mark.parametrize("name", ["concise", "pylint", "github", "azure"])
 def test_a_finding_with_a_verdict_is_one_line(name: str):
-    assert len(renderer(name)(judged(), context(counts=False)).splitlines()) == len(judged())
+    assert len(renderer(name)(judged(), context(counts=False)._replace(failures=())).splitlines()) == len(judged())
 
 
 def test_counts():

@@ -87,6 +87,9 @@ class Presenter:
             yield self._located(finding, selection, texts)
         if suppressions is None or not selection.enabled(_UNUSED) or _UNUSED in ignored:
             return
+        for span, word in suppressions.unknown:
+            if not suppressions.covers(_UNUSED, span.line, span.end_line):
+                yield self._located(self._misspelled(span, word), selection, texts)
         for span, codes in suppressions.unused():
             finding = self._unused(span, codes, selection)
             if finding is not None and not suppressions.covers(_UNUSED, span.line, span.end_line):
@@ -107,6 +110,18 @@ class Presenter:
             message = f"{_IDLE}{what} suppresses nothing"
             advice = f"Remove {_quoted(idle)} from the comment." if idle else "Remove the comment."
         return Finding(_UNUSED, self._rules[_UNUSED].severity, span, message, help=advice)
+
+    def _misspelled(self, span: Span, word: str) -> Finding:
+        """NST902 on a comment that begins as a suppression does, and is none."""
+        from difflib import get_close_matches
+
+        from nonstrict.text.suppressions import DIRECTIVES
+
+        turned = "-".join(reversed(word.lower().split("-")))
+        close = [turned] if turned in DIRECTIVES else get_close_matches(word.lower(), DIRECTIVES, n=1, cutoff=0.6)
+        said = f"`{word}` is no directive: the comment" if word else "A comment without a directive"
+        advice = f"Did you mean `{close[0]}`?" if close else "Write `ignore[RULE]` or `file-ignore[RULE]`."
+        return Finding(_UNUSED, self._rules[_UNUSED].severity, span, f"{said} suppresses nothing", help=advice)
 
     def _removable(self, unused: Diagnostic, selection: Selection, texts: _Texts) -> Diagnostic:
         """NST902 with the fix that removes what suppresses nothing; a name that no rule has may be a slip."""

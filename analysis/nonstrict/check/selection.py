@@ -96,9 +96,16 @@ def _chosen(
 
 
 def _specificity(selector: str) -> int:
+    selector = _plain(selector)
     if selector == "ALL":
         return 0
     return len(selector) if _is_code(selector) else 99
+
+
+def _plain(selector: str) -> str:
+    """A selector as the catalogue writes it: codes in capitals, names in small letters."""
+    upper = selector.upper()
+    return upper if upper == "ALL" or _is_code(upper) else selector.lower()
 
 
 def _is_code(selector: str) -> bool:
@@ -111,20 +118,21 @@ def _union(selectors: Iterable[str], settings: Settings, rules: Mapping[str, Rul
 
 def _resolved(selector: str, settings: Settings, rules: Mapping[str, Rule]) -> list[str]:
     """The codes that a selector means; `ConfigurationError` where there is no such rule."""
-    if selector == "ALL":
+    plain = _plain(selector)
+    if plain == "ALL":
         return list(rules)
     found = (
-        [code for code in rules if code.startswith(selector)]
-        if _is_code(selector)
-        else [code for code, rule in rules.items() if rule.name == selector]
+        [code for code in rules if code.startswith(plain)]
+        if _is_code(plain)
+        else [code for code, rule in rules.items() if rule.name == plain]
     )
-    if found or selector in _CATEGORIES:
+    if found or plain in _CATEGORIES:
         return found
     from difflib import get_close_matches
 
     from nonstrict.settings.load import misnamed_rule
 
-    close = get_close_matches(selector, [*rules, *(rule.name for rule in rules.values())], n=1, cutoff=0.7)
+    close = get_close_matches(plain, [*rules, *(rule.name for rule in rules.values())], n=1, cutoff=0.7)
     advice = f"Did you mean `{close[0]}`?" if close else "`nonstrict rule --all` lists the rules."
     raise misnamed_rule(settings, selector, f"no rule is called `{selector}`", advice)
 

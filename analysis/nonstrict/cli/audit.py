@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.check.audit import AuditError, audit, parsed
 from nonstrict.cli.configuration import add_configuration_arguments, main_settings
 from nonstrict.cli.failure import report_failure
-from nonstrict.cli.overrides import environment_overrides
+from nonstrict.cli.overrides import environment_overrides, format_of_environment
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import use_color
 from nonstrict.program.marks.purity import CONTRACTS
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     import argparse
 
     from nonstrict.report.audit import Audited
-    from nonstrict.settings.model import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,19 +66,19 @@ def run(options: argparse.Namespace) -> int:
     try:
         question = parsed(options.function, options.marker)
         settings = environment_overrides(main_settings([question.file], options), options)
+        output_format = options.output_format or format_of_environment() or settings.output_format
         answer = audit(question, options.paths, settings)
     except (AuditError, ConfigurationError) as error:
         return report_failure(str(error))
-    sys.stdout.write(_rendered(answer, settings, options))
+    sys.stdout.write(_rendered(answer, output_format, options))
     if answer.obstacles or (options.strict and answer.verdict != "pure"):
         return ExitStatus.FINDINGS
     return ExitStatus.CLEAN
 
 
-def _rendered(answer: Audited, settings: Settings, options: argparse.Namespace) -> str:
+def _rendered(answer: Audited, output_format: str, options: argparse.Namespace) -> str:
     from nonstrict.report.audit import render
     from nonstrict.report.context import Context, Lines
 
     context = Context(Lines(answer.sources), files=1, color=use_color(options.color, sys.stdout))
-    output_format = options.output_format or os.environ.get("NONSTRICT_OUTPUT_FORMAT") or settings.output_format
     return render(answer, output_format, context)

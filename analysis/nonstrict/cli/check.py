@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -12,7 +13,8 @@ from nonstrict.cli.check_arguments import add_check_arguments
 from nonstrict.cli.configuration import main_settings, nested_settings, settings_below
 from nonstrict.cli.confirming import confirmed
 from nonstrict.cli.failure import report_failure
-from nonstrict.cli.overrides import overridden
+from nonstrict.cli.misuse import refuse_misuse, refuse_other_torch
+from nonstrict.cli.overrides import format_of_environment, overridden
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import Progress, use_color
 from nonstrict.cli.wanted import least_wanted
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 #: Options whose value is optional, and joined to them with `=`.
 VALUE_OPTIONAL = frozenset({"--add-ignore", "--write-baseline"})
 
+_INVALID = "The configuration is not valid; nothing was checked."
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
@@ -43,13 +47,14 @@ def run(options: argparse.Namespace) -> int:
     """Check, report, and say by the exit status how it went."""
     started = time.perf_counter()
     try:
+        refuse_misuse(options)
         settings = overridden(main_settings(_places(options), options), options)
         if options.show_settings:
             return _show_settings(settings)
         if options.show_files:
             return _show_files(settings, options)
-        if options.diff and options.confirm:
-            return report_failure("--diff writes nothing that --confirm could run. Drop one of them.")
+        if options.confirm:
+            refuse_other_torch(settings)
         run = _Run(settings, options)
         status = run.status()
     except ConfigurationError as error:
@@ -175,6 +180,8 @@ def _standard_input(options: argparse.Namespace) -> StandardInput | None:
         return None
     from nonstrict.cli.fixing import StandardInput
 
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise ConfigurationError("standard input is closed. Pipe the text of a file to `nonstrict check -`.")
     return StandardInput(options.stdin_filename or "-", sys.stdin.buffer.read())
 
 
@@ -268,14 +275,34 @@ def _text(diagnostics: Sequence[Diagnostic], context: Context, output_format: st
 def _write(text: str, path: str | None, stream: TextIO) -> None:
     """Write to a file, or to a stream whatever it can encode."""
     if path is not None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        _write_file(text, path)
         return
     try:
         stream.write(text)
     except UnicodeEncodeError:
         encoding = stream.encoding
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _write_file(text: str, path: str) -> None:
+    """Write a whole file or none; devices and pipes are written as they stand."""
+    data = text.encode("utf-8", "backslashreplace")
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            file.write(data)
+        return
+    target = os.path.realpath(path)
+    unfinished = f"{target}.{os.getpid()}.tmp"
+    try:
+        with open(unfinished, "wb") as file:
+            file.write(data)
+        if os.path.exists(target):
+            os.chmod(unfinished, os.stat(target).st_mode & 0o7777)
+        os.replace(unfinished, target)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(unfinished)
+        raise OSError(error.errno, error.strerror, path) from None
 
 
 def _misconfigured(error: ConfigurationError, options: argparse.Namespace) -> ExitStatus:
@@ -285,11 +312,14 @@ def _misconfigured(error: ConfigurationError, options: argparse.Namespace) -> Ex
     from nonstrict.report.context import Context, Lines
 
     color = options.output_file is None and use_color(options.color, sys.stdout)
-    context = Context(Lines(_configuration_lines(error.diagnostics)), failures=(str(error),), color=color, counts=False)
-    output_format = options.output_format or os.environ.get("NONSTRICT_OUTPUT_FORMAT") or "full"
+    context = Context(Lines(_configuration_lines(error.diagnostics)), failures=(_INVALID,), color=color, counts=False)
+    try:
+        output_format = options.output_format or format_of_environment() or "full"
+    except ConfigurationError as other:
+        return report_failure(str(other))
     options.statistics = False
     _write(_text(error.diagnostics, context, output_format, options), options.output_file, sys.stdout)
-    return report_failure("The configuration is not valid; nothing was checked.")
+    return report_failure(_INVALID)
 
 
 def _configuration_lines(diagnostics: Sequence[Diagnostic]) -> Mapping[str, Source]:

@@ -11,6 +11,9 @@ from nonstrict.settings.model import DEFAULT_BASELINE, FORMATS
 if TYPE_CHECKING:
     from nonstrict.cli.configuration import ArgumentGroup
 
+#: Longest limit of one run, in seconds: a week.
+_LONGEST = 604_800.0
+
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare them all, in groups."""
@@ -160,7 +163,7 @@ def _environment(group: ArgumentGroup) -> None:
     )
     group.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
     group.add_argument(
-        "-j", "--jobs", type=_jobs, default=0, metavar="N", help="processes (default: one per processor)"
+        "-j", "--jobs", type=number_of_processes, default=0, metavar="N", help="processes (default: one per processor)"
     )
     group.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write the cache")
     group.add_argument("--cache-dir", metavar="DIR", help="where results are kept (environment: NONSTRICT_CACHE_DIR)")
@@ -171,12 +174,13 @@ def _seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not seconds > 0:
-        raise argparse.ArgumentTypeError(f"`{text}` is not a number of seconds")
+    if not 0 < seconds <= _LONGEST:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of seconds up to a week")
     return seconds
 
 
-def _jobs(text: str) -> int:
-    if not text.isdigit():
+def number_of_processes(text: str) -> int:
+    """The value of `--jobs`; 0 is one per processor."""
+    if not (text.isascii() and text.isdigit()) or len(text) > 4:
         raise argparse.ArgumentTypeError(f"`{text}` is not a number of processes")
     return int(text)

@@ -28,6 +28,8 @@ def run(options: argparse.Namespace) -> int:
 
     from nonstrict.check.cache import cache_directory, is_cache
 
+    if not os.path.exists(options.path):
+        return report_failure(f"{options.path}: does not exist")
     try:
         settings = main_settings([options.path], options)
     except ConfigurationError as error:

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from nonstrict.cli.failure import report_failure
+from nonstrict.cli.parser import meant
 from nonstrict.cli.status import ExitStatus
 from nonstrict.findings import Severity
 from nonstrict.settings.model import Pattern
@@ -27,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Explain one key, or list them."""
     if options.key is not None and options.key not in OPTIONS:
-        return report_failure(f"There is no key `{options.key}`. `nonstrict config` lists the keys.")
+        advice = meant(options.key.replace("_", "-"), OPTIONS) or " `nonstrict config` lists the keys."
+        return report_failure(f"There is no key `{options.key}`.{advice}")
     chosen = [OPTIONS[options.key]] if options.key is not None else list(OPTIONS.values())
     if options.output_format == "json":
         import json

@@ -7,11 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.check.run import RunOptions, check
-from nonstrict.cli.check_arguments import add_confirm_arguments
+from nonstrict.cli.check_arguments import add_confirm_arguments, number_of_processes
 from nonstrict.cli.configuration import add_configuration_arguments, main_settings
 from nonstrict.cli.confirming import Progress, experiments
 from nonstrict.cli.failure import report_failure
-from nonstrict.cli.overrides import environment_overrides
+from nonstrict.cli.misuse import refuse_other_torch
+from nonstrict.cli.overrides import environment_overrides, format_of_environment
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import use_color
 from nonstrict.findings import Status
@@ -50,7 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_configuration_arguments(group)
     group.add_argument("--python", metavar="PATH", help="interpreter or environment with torch")
     group.add_argument(
-        "-j", "--jobs", type=int, default=0, metavar="N", help="runs at once (default: one per processor)"
+        "-j",
+        "--jobs",
+        type=number_of_processes,
+        default=0,
+        metavar="N",
+        help="runs at once (default: one per processor)",
     )
     group.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write the cache")
 
@@ -60,9 +66,14 @@ def run(options: argparse.Namespace) -> int:
     options.silent = False
     path, _, function = options.target.partition("::")
     try:
+        if options.show and options.write_repro:
+            return report_failure("--show stops before experiments that --write-repro could keep. Drop one of them.")
+        if options.show and options.output_format not in (None, "full"):
+            return report_failure(f"--show knows no format {options.output_format}. Drop --output-format.")
         settings = environment_overrides(main_settings([path], options), options)
         if not os.path.exists(path):
             return report_failure(f"{path}: there is no such file")
+        refuse_other_torch(settings)
         if options.show:
             return _show(path, function, settings, options)
         result = check([path], settings, RunOptions(jobs=options.jobs, probes=True))
@@ -92,7 +103,7 @@ def _report(
     """Write the findings, and in words the functions that are as they should be."""
     from nonstrict.report.context import Context, Lines, renderer
 
-    output_format = options.output_format or settings.output_format
+    output_format = options.output_format or format_of_environment() or settings.output_format
     context = Context(
         lines=Lines(result.read),
         files=result.files,

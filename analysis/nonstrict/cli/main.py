@@ -42,6 +42,7 @@ def command() -> NoReturn:
 def main(argv: Sequence[str] | None = None, kept: list[object] | None = None) -> int:
     """Run a command; the return value is the exit status of the process. `kept`: see `AnalysisOptions`."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _fill_streams()
     try:
         status = _run(arguments, kept)
         sys.stdout.flush()
@@ -55,6 +56,22 @@ def main(argv: Sequence[str] | None = None, kept: list[object] | None = None) ->
     except Exception as error:  # noqa: BLE001 - the last boundary before the user
         return _internal_error(error)
     return status
+
+
+def _fill_streams() -> None:
+    """Stand in for standard output and standard error where the caller closed them.
+
+    The numbers of closed files are taken too: a file opened later would get one, and with it what others write there.
+    """
+    if sys.stdout is not None and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+        return
+    opened = 0
+    while opened < 3:
+        opened = os.open(os.devnull, os.O_RDWR)
+    os.close(opened)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
 
 
 def _internal_error(error: Exception) -> ExitStatus:
@@ -117,29 +134,25 @@ def _module(name: str) -> ModuleType:
 
 
 def _parser(program: str, summary: str) -> argparse.ArgumentParser:
-    import argparse
+    from nonstrict.cli.parser import Parser
 
-    from nonstrict.cli.help import HelpFormatter
-
-    description = summary[0].upper() + summary[1:] + "."
-    return argparse.ArgumentParser(
-        prog=program, description=description, formatter_class=HelpFormatter, allow_abbrev=False
-    )
+    return Parser(prog=program, description=summary[0].upper() + summary[1:] + ".")
 
 
 def _overview() -> argparse.ArgumentParser:
     """The parser for everything that names no command: help, version and mistakes."""
     import argparse
 
+    from nonstrict.cli.parser import Parser
+
     width = max(map(len, COMMANDS))
     listed = "\n".join(f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="nonstrict",
         usage="nonstrict COMMAND [OPTIONS]",
         description="Finds what torch.compile freezes, loses or refuses inside functions marked nonstrict_trace.",
         epilog=f"commands:\n{listed}\n\n`nonstrict COMMAND --help` explains a command; start with `nonstrict check`.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("-V", "--version", action="store_true", help="show the version")
     parser.add_argument("command", nargs="?", choices=[*COMMANDS, *ALIASES], metavar="COMMAND", help="see below")

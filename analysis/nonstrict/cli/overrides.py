@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.cli.configuration import is_assignment
+from nonstrict.cli.misuse import chosen_interpreter, known_torch
 from nonstrict.findings import Severity
 from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.globs import wrong_glob
 from nonstrict.settings.model import FORMATS, Pattern
 
 if TYPE_CHECKING:
     import argparse
 
     from nonstrict.settings.model import Settings
+
+#: A comma that is not within braces.
+_COMMA = re.compile(r",(?![^{]*\})")
 
 
 def overridden(settings: Settings, options: argparse.Namespace) -> Settings:
@@ -36,7 +42,7 @@ def overridden(settings: Settings, options: argparse.Namespace) -> Settings:
     cache_dir = options.cache_dir or os.environ.get("NONSTRICT_CACHE_DIR")
     if cache_dir:
         fields["cache_dir"] = os.path.abspath(cache_dir)
-    output_format = options.output_format or _format_of_environment()
+    output_format = options.output_format or format_of_environment()
     if output_format:
         fields["output_format"] = output_format
     return settings._replace(**fields) if fields else settings
@@ -58,10 +64,10 @@ def environment_overrides(settings: Settings, options: argparse.Namespace) -> Se
 
 
 def _choose_environment(fields: dict[str, Any], options: argparse.Namespace) -> None:
-    if options.python:
-        fields["python"] = os.path.abspath(options.python)
-    if options.torch_version:
-        fields["torch_version"] = options.torch_version
+    if options.python is not None:
+        fields["python"] = chosen_interpreter(options.python)
+    if options.torch_version is not None:
+        fields["torch_version"] = known_torch(options.torch_version)
 
 
 def _select_rules(fields: dict[str, Any], settings: Settings, options: argparse.Namespace) -> None:
@@ -94,14 +100,25 @@ def _choose_fixes(fields: dict[str, Any], settings: Settings, options: argparse.
 def _select_files(fields: dict[str, Any], settings: Settings, options: argparse.Namespace) -> None:
     here = os.getcwd()
     if options.exclude:
-        fields["exclude"] = tuple(Pattern(glob, here) for glob in _words(options.exclude))
+        fields["exclude"] = _patterns(options.exclude, here)
     if options.extend_exclude:
-        extra = tuple(Pattern(glob, here) for glob in _words(options.extend_exclude))
-        fields["extend_exclude"] = settings.extend_exclude + extra
+        fields["extend_exclude"] = settings.extend_exclude + _patterns(options.extend_exclude, here)
     if options.force_exclude is not None:
         fields["force_exclude"] = options.force_exclude
     if options.respect_gitignore is not None:
         fields["respect_gitignore"] = options.respect_gitignore
+
+
+def _patterns(items: list[str], here: str) -> tuple[Pattern, ...]:
+    """Patterns separated by commas, but for those within braces."""
+    return tuple(_pattern(word, here) for item in items for word in map(str.strip, _COMMA.split(item)) if word)
+
+
+def _pattern(glob: str, here: str) -> Pattern:
+    wrong = wrong_glob(glob)
+    if wrong:
+        raise ConfigurationError(f"the pattern `{glob}` {wrong}.")
+    return Pattern(glob, here)
 
 
 def _ignores(items: list[str]) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
@@ -113,14 +130,19 @@ def _ignores(items: list[str]) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
             raise ConfigurationError(f"--per-file-ignores takes `PATTERN:RULE`, not `{word}`.")
         found.setdefault(glob, []).append(selector)
     here = os.getcwd()
-    return tuple((Pattern(glob, here), tuple(selectors)) for glob, selectors in found.items())
+    return tuple((_pattern(glob, here), tuple(selectors)) for glob, selectors in found.items())
 
 
 def _words(items: list[str]) -> tuple[str, ...]:
     return tuple(word for item in items for word in map(str.strip, item.split(",")) if word)
 
 
-def _format_of_environment() -> str | None:
+def format_of_environment() -> str | None:
+    """The format that `NONSTRICT_OUTPUT_FORMAT` names.
+
+    Raises:
+        ConfigurationError: there is no such format.
+    """
     name = os.environ.get("NONSTRICT_OUTPUT_FORMAT")
     if name and name not in FORMATS:
         raise ConfigurationError(f"NONSTRICT_OUTPUT_FORMAT is `{name}`. Set it to one of {', '.join(FORMATS)}.")

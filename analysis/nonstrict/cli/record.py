@@ -64,6 +64,8 @@ def run(options: argparse.Namespace) -> int:
     from nonstrict.confirm.recorded import DIRECTORY
 
     output = os.path.abspath(options.output) if options.output else os.path.join(root, DIRECTORY)
+    if os.path.exists(output) and not os.path.isdir(output):
+        return report_failure(f"--output takes a directory: {options.output} is a file.")
     return _recorded(command, os.path.realpath(root), output, options)
 
 
@@ -175,7 +177,6 @@ def _shown(path: str) -> str:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
+    if not (text.isascii() and text.isdigit()) or len(text) > 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of calls, at least 1")
+    return int(text)

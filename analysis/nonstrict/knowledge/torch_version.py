@@ -11,6 +11,9 @@ import re
 import sys
 from typing import NamedTuple
 
+#: The first release with `torch.compile`, and the newest whose sources were read for what is known of markers.
+OLDEST_KNOWN, NEWEST_KNOWN = (2, 0), (2, 16)
+
 
 class TorchVersion(NamedTuple):
     """A version of torch and where it was found.

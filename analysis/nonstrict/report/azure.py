@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.report.style import one_line
+from nonstrict.report.style import in_cell, one_line
 from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     """One command per line; a note is a warning, the least that the service knows."""
-    return "".join(_command(diagnostic, context) + "\n" for diagnostic in diagnostics)
+    lines = [_command(diagnostic, context) for diagnostic in diagnostics]
+    lines += [f"##vso[task.logissue type=error;]{_text(failure)}" for failure in context.failures]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _command(diagnostic: Diagnostic, context: Context) -> str:
@@ -31,7 +33,11 @@ def _command(diagnostic: Diagnostic, context: Context) -> str:
     head = f"##vso[task.logissue type={kind};sourcepath={path};{place}code={diagnostic.code};]"
     verdict = told(diagnostic)
     text = f"{diagnostic.message}; {verdict}" if verdict else diagnostic.message
-    return head + one_line(text).replace("%", "%AZP25")
+    return head + _text(in_cell(where) + text)
+
+
+def _text(text: str) -> str:
+    return one_line(text).replace("%", "%AZP25")
 
 
 def _property(text: str) -> str:

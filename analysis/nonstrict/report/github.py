@@ -22,8 +22,10 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 
 def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
-    """One command per line."""
-    return "".join(_command(diagnostic, context) + "\n" for diagnostic in diagnostics)
+    """One command per line: a finding, or a sentence about what could not be checked."""
+    lines = [_command(diagnostic, context) for diagnostic in diagnostics]
+    lines += [f"::error title=nonstrict::{_data(failure)}" for failure in context.failures]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _command(diagnostic: Diagnostic, context: Context) -> str:

@@ -6,16 +6,17 @@ Format: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-for
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nonstrict.findings import Severity
 from nonstrict.report.fingerprints import fingerprints
+from nonstrict.report.style import file_place, in_cell
 from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nonstrict.findings import Diagnostic
+    from nonstrict.findings import Diagnostic, Location
     from nonstrict.report.context import Context
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
@@ -29,20 +30,24 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
             "description": _description(diagnostic),
             "severity": _SEVERITIES[diagnostic.severity],
             "fingerprint": fingerprint,
-            "location": {
-                "path": context.relative(diagnostic.location.path),
-                "positions": {
-                    "begin": {"line": diagnostic.location.row, "column": diagnostic.location.column},
-                    "end": {"line": diagnostic.location.end_row, "column": diagnostic.location.end_column},
-                },
-            },
+            "location": _location(file_place(diagnostic.location), context),
         }
         for diagnostic, fingerprint in zip(diagnostics, fingerprints(diagnostics, context), strict=True)
     ]
     return json.dumps(issues, indent=2) + "\n"
 
 
+def _location(where: Location, context: Context) -> dict[str, Any]:
+    return {
+        "path": context.relative(where.path),
+        "positions": {
+            "begin": {"line": where.row, "column": where.column},
+            "end": {"line": where.end_row, "column": where.end_column},
+        },
+    }
+
+
 def _description(diagnostic: Diagnostic) -> str:
     """The message and the verdict: the format has no field for it."""
-    text = f"{diagnostic.code}: {diagnostic.message}"
+    text = f"{diagnostic.code}: {in_cell(diagnostic.location)}{diagnostic.message}"
     return f"{text}; {told(diagnostic)}" if diagnostic.verdict is not None else text

@@ -1,4 +1,4 @@
-"""`junit`: a test report in which every finding is a failed case."""
+"""`junit`: a test report in which every finding is a failed case, and what could not be checked an error."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from nonstrict.report.style import one_line, shown_position
+from nonstrict.report.style import file_place, one_line, shown_position
 from nonstrict.report.verdicts import details, told
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
 
 
 def _lines(diagnostics: Sequence[Diagnostic], context: Context) -> Iterator[str]:
-    count = len(diagnostics)
+    count, unread = len(diagnostics), len(context.failures)
     yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield f'<testsuites name="nonstrict" tests="{max(count, 1)}" failures="{count}" errors="0">'
-    if not diagnostics:
+    yield f'<testsuites name="nonstrict" tests="{max(count + unread, 1)}" failures="{count}" errors="{unread}">'
+    if not diagnostics and not unread:
         yield '  <testsuite name="nonstrict" tests="1" failures="0" errors="0">'
         yield '    <testcase name="No findings" classname="nonstrict"/>'
         yield "  </testsuite>"
@@ -36,6 +36,14 @@ def _lines(diagnostics: Sequence[Diagnostic], context: Context) -> Iterator[str]
         for diagnostic in found:
             yield from _case(diagnostic, context)
         yield "  </testsuite>"
+    if unread:
+        yield f'  <testsuite name="nonstrict" tests="{unread}" failures="0" errors="{unread}">'
+        for failure in context.failures:
+            message = quoteattr(one_line(failure))
+            yield '    <testcase name="nonstrict" classname="nonstrict">'
+            yield f'      <error message={message} type="failure">{escape(one_line(failure))}</error>'
+            yield "    </testcase>"
+        yield "  </testsuite>"
     yield "</testsuites>"
 
 
@@ -43,7 +51,8 @@ def _case(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
     where = diagnostic.location
     path = one_line(context.relative(where.path))
     name = quoteattr(f"nonstrict.{diagnostic.code}")
-    yield f'    <testcase name={name} classname={quoteattr(path)} line="{where.row}" column="{where.column}">'
+    at = file_place(where)
+    yield f'    <testcase name={name} classname={quoteattr(path)} line="{at.row}" column="{at.column}">'
     message = quoteattr(one_line(diagnostic.message))
     lines = [f"{shown_position(path, where.row, where.column, where.cell)}: {one_line(diagnostic.message)}"]
     if diagnostic.verdict is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.report.style import one_line
+from nonstrict.report.style import file_place, in_cell, one_line
 from nonstrict.report.verdicts import suffix
 
 if TYPE_CHECKING:
@@ -22,4 +22,6 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
 def _line(diagnostic: Diagnostic, context: Context) -> str:
     path = one_line(context.relative(diagnostic.location.path))
     label = f"{diagnostic.code}({diagnostic.name}), {diagnostic.function}".rstrip(", ")
-    return f"{path}:{diagnostic.location.row}: [{label}] {one_line(diagnostic.message)}{suffix(diagnostic)}"
+    where = diagnostic.location
+    message = f"{in_cell(where)}{one_line(diagnostic.message)}{suffix(diagnostic)}"
+    return f"{path}:{file_place(where).row}: [{label}] {message}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.findings import Applicability, Severity
 from nonstrict.fixes.applying import CannotApply, replaced, replacements
+from nonstrict.report.style import file_place, in_cell
 from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
@@ -38,12 +39,12 @@ def _diagnostic(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
         code["url"] = url
     suggestions = [one for fix in diagnostic.fixes if (one := _suggestion(fix, context)) is not None]
     return {
-        "message": "\n".join(filter(None, (diagnostic.message, told(diagnostic)))),
+        "message": in_cell(diagnostic.location) + "\n".join(filter(None, (diagnostic.message, told(diagnostic)))),
         "location": _location(diagnostic.location, context),
         "severity": _SEVERITIES[diagnostic.severity],
         "code": code,
         "relatedLocations": [
-            {"message": related.message, "location": _location(related.location, context)}
+            {"message": in_cell(related.location) + related.message, "location": _location(related.location, context)}
             for related in diagnostic.related
         ],
         **({"suggestions": suggestions} if suggestions else {}),
@@ -73,7 +74,7 @@ def _suggestion(fix: LocatedFix, context: Context) -> dict[str, Any] | None:
 
 
 def _location(where: Location, context: Context) -> dict[str, Any]:
-    return {"path": context.relative(where.path), "range": _range(where)}
+    return {"path": context.relative(where.path), "range": _range(file_place(where))}
 
 
 def _range(where: Location) -> dict[str, dict[str, int]]:

@@ -15,6 +15,7 @@ from nonstrict import __version__
 from nonstrict.findings import Applicability, Severity, Status
 from nonstrict.report.fingerprints import fingerprints
 from nonstrict.report.records import verdict_record
+from nonstrict.report.style import file_place, in_cell
 from nonstrict.report.verdicts import details, told
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _rule(code: str, name: str, context: Context, *, sure: bool) -> dict[str, An
 
 
 def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Context) -> dict[str, Any]:
-    lines = [diagnostic.message]
+    lines = [in_cell(diagnostic.location) + diagnostic.message]
     if diagnostic.help:
         lines.append(diagnostic.help)
     if diagnostic.verdict is not None:
@@ -170,15 +171,16 @@ def _flow(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
 
 
 def _location(where: Location, context: Context) -> dict[str, Any]:
-    """A physical location; a cell of a notebook is named logically, rows being those of the cell."""
-    region = _region(where)
-    if where.end_row == where.row:
-        region["endColumn"] = max(where.end_column, where.column + 1)
+    """A physical location; what lies in a cell of a notebook is named logically, with its place there."""
+    at = file_place(where)
+    region = _region(at)
+    if at.end_row == at.row:
+        region["endColumn"] = max(at.end_column, at.column + 1)
     location: dict[str, Any] = {
         "physicalLocation": {"artifactLocation": _artifact(where.path, context), "region": region}
     }
     if where.cell is not None:
-        location["logicalLocations"] = [{"name": f"cell {where.cell}", "kind": "cell"}]
+        location["logicalLocations"] = [{"name": in_cell(where).rstrip(": "), "kind": "cell"}]
     return location
 
 

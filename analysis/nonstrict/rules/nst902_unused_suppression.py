@@ -3,7 +3,7 @@
 ## What it does
 
 Reports `# nonstrict: ignore[...]` and `# nonstrict: file-ignore[...]` comments, and codes of this tool in
-`# noqa: ...`, that suppress nothing.
+`# noqa: ...`, that suppress nothing, and comments such as `# nonstrict: skip` whose directive does not exist.
 
 ## Why is this bad
 

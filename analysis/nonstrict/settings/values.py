@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from nonstrict.findings import Severity
+from nonstrict.knowledge.torch_version import NEWEST_KNOWN, OLDEST_KNOWN, release_numbers
+from nonstrict.settings.globs import wrong_glob
 from nonstrict.settings.model import FORMATS, Pattern
 
 if TYPE_CHECKING:
@@ -58,7 +60,14 @@ def _strings(value: object, _base: str = "") -> tuple[str, ...]:
 
 
 def _patterns(value: object, base: str) -> tuple[Pattern, ...]:
-    return tuple(Pattern(glob, base) for glob in _strings(value))
+    return tuple(_pattern(glob, base) for glob in _strings(value))
+
+
+def _pattern(glob: str, base: str) -> Pattern:
+    wrong = wrong_glob(glob)
+    if wrong:
+        raise BadValueError(f"the pattern `{glob}` {wrong}", glob)
+    return Pattern(glob, base)
 
 
 def _path(value: object, base: str) -> str:
@@ -81,9 +90,21 @@ def _format(value: object, _base: str) -> str:
 
 
 def _version(value: object, _base: str) -> str:
-    text = _text(value)
+    return known_version(_text(value))
+
+
+def known_version(text: str) -> str:
+    """A version of torch that something is known of.
+
+    Raises:
+        BadValueError: it is none.
+    """
     if not _VERSION.fullmatch(text):
         raise BadValueError('expected a version such as "2.13" or "2.13.0"', text)
+    numbers = release_numbers(text)
+    if not OLDEST_KNOWN <= numbers[:2] <= NEWEST_KNOWN:
+        oldest, newest = (".".join(map(str, limit)) for limit in (OLDEST_KNOWN, NEWEST_KNOWN))
+        raise BadValueError(f"expected a version from {oldest} to {newest}", text)
     return text
 
 
@@ -98,7 +119,7 @@ def _severities(value: object, _base: str) -> tuple[tuple[str, Severity], ...]:
 
 
 def _ignores(value: object, base: str) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
-    return tuple((Pattern(glob, base), _strings(rules)) for glob, rules in _table(value).items())
+    return tuple((_pattern(glob, base), _strings(rules)) for glob, rules in _table(value).items())
 
 
 def _inputs(value: object, base: str) -> tuple[tuple[str, str], ...]:

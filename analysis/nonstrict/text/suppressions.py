@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 _HINT = re.compile(r"#.*(?:nonstrict:|noqa)", re.IGNORECASE)
 _IGNORE = re.compile(
-    r"#\s*nonstrict:\s*(?P<file>file-)?ignore\b"
+    r"#\s*nonstrict:\s*(?P<file>file-)?ignore(?![\w-])"
     r"(?:\s*\[(?P<listed>[^\]]*)\]?|[\s:]+(?P<bare>NST\d+(?:[\s,]+NST\d+)*))?",
     re.IGNORECASE,
 )
+_DIRECTIVE = re.compile(r"#\s*nonstrict:\s*(?P<word>[\w-]*)", re.IGNORECASE)
+DIRECTIVES = ("ignore", "file-ignore")
 # The form that flake8 and ruff share: codes are letters and digits, separated by commas or spaces.
 _NOQA = re.compile(r"#\s*noqa(?:\s*:\s*(?P<listed>[A-Z]+\d+(?:[\s,]+[A-Z]+\d+\b)*)|(?![\w:]))", re.IGNORECASE)
 _UNUSED = "NST902"
@@ -43,6 +45,8 @@ class Suppressions:
     """The suppressions of one file. Asking `covers` notes which of them did something."""
 
     entries: tuple[_Entry, ...]
+    unknown: tuple[tuple[Span, str], ...] = ()
+    """Comments that begin as suppressions do and say something else: their places, and the words that they say."""
     used: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
 
     def covers(self, code: str, first_row: int, last_row: int | None = None) -> bool:
@@ -88,7 +92,8 @@ def suppressions(source: Source, codes: Mapping[str, str]) -> Suppressions:
     """
     if _HINT.search(source.code) is None:
         return Suppressions(())
-    return Suppressions(tuple(_Reader(source, codes).entries()))
+    reader = _Reader(source, codes)
+    return Suppressions(tuple(reader.entries()), tuple(reader.unknown))
 
 
 class _Reader:
@@ -103,6 +108,7 @@ class _Reader:
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line) + 1)
         self._logical: list[int] | None = None
+        self.unknown: list[tuple[Span, str]] = []
 
     def entries(self) -> list[_Entry]:
         found: list[_Entry] = []
@@ -116,6 +122,9 @@ class _Reader:
         line = bisect_right(self._starts, start)
         first, last = self._governed(line, start)
         found: list[_Entry] = []
+        directive = _DIRECTIVE.match(text)
+        if directive is not None and directive["word"].lower() not in DIRECTIVES:
+            self.unknown.append((self._span(line, start, start + directive.end()), directive["word"]))
         for match in _IGNORE.finditer(text):
             lines = (1, len(self._lines)) if match["file"] else (first, last)
             listed = match["listed"] if match["listed"] is not None else match["bare"]

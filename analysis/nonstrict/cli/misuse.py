@@ -1,0 +1,156 @@
+"""What options cannot mean, alone or together: refused before anything is read or written."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from nonstrict.settings.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from nonstrict.settings.model import Settings
+
+#: Formats made for people, in which a run may also say a sentence.
+_FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
+_COUNTED = _FOR_PEOPLE | {"json"}
+#: Options that are about experiments alone, with what they are where nobody sets them.
+_EXPERIMENTS = {"device": "auto", "timeout": 60.0, "isolation": "auto", "full_import": False, "write_repro": None}
+#: Options that each ask for another run, and what such a run has no place for.
+_RUNS = {
+    "show_settings": ("show_files", "add_ignore", "write_baseline", "fix", "fix_only", "diff", "confirm", "statistics"),
+    "show_files": ("add_ignore", "write_baseline", "fix", "fix_only", "diff", "confirm", "statistics"),
+    "add_ignore": ("write_baseline", "fix", "fix_only", "confirm", "statistics"),
+    "write_baseline": ("fix", "fix_only", "diff", "statistics"),
+    "diff": ("confirm", "statistics"),
+    "fix_only": ("confirm", "statistics"),
+}
+
+
+def refuse_misuse(options: argparse.Namespace) -> None:
+    """Refuse options of `nonstrict check` that cannot be meant.
+
+    Raises:
+        ConfigurationError: the first that was found.
+    """
+    for message in _mistakes(options):
+        raise ConfigurationError(message)
+
+
+def _mistakes(options: argparse.Namespace) -> Iterator[str]:
+    yield from _exclusive(options)
+    yield from _formats(options)
+    yield from _output(options)
+    if options.stdin_filename is not None and "-" not in options.paths:
+        yield "--stdin-filename names the text of standard input, which is not read. Add the path `-`."
+    if not options.confirm:
+        for name, default in _EXPERIMENTS.items():
+            if getattr(options, name) != default:
+                yield f"{_flag(name)} is about experiments, and none are run. Add --confirm."
+    if options.write_baseline and options.baseline:
+        yield "--write-baseline=FILE and --baseline exclude each other. Drop one of them."
+    if options.exit_zero and options.exit_non_zero_on_fix:
+        yield "--exit-zero and --exit-non-zero-on-fix exclude each other. Drop one of them."
+
+
+def _exclusive(options: argparse.Namespace) -> Iterator[str]:
+    if options.diff and options.confirm:
+        yield "--diff writes nothing that --confirm could run. Drop one of them."
+    for name, others in _RUNS.items():
+        for other in others:
+            if _is_given(options, name) and _is_given(options, other):
+                yield f"{_flag(name)} and {_flag(other)} exclude each other. Drop one of them."
+
+
+def _formats(options: argparse.Namespace) -> Iterator[str]:
+    """Formats that were asked for by name where something else than findings is written."""
+    name = options.output_format
+    if name is None:
+        return
+    if options.statistics and name not in _COUNTED:
+        yield f"--statistics knows no format {name}. Choose full or json."
+    for run in _RUNS:
+        if _is_given(options, run) and name not in _FOR_PEOPLE:
+            yield f"{_flag(run)} reports no findings, and knows no format {name}. Drop --output-format."
+
+
+def _output(options: argparse.Namespace) -> Iterator[str]:
+    """`--output-file` where nothing is written, or over what is read."""
+    path = options.output_file
+    if path is None:
+        if options.silent and options.statistics:
+            yield "--silent and --statistics exclude each other. Drop one of them."
+        return
+    run = next((name for name in _RUNS if _is_given(options, name)), None)
+    if run is not None:
+        yield f"{_flag(run)} reports no findings that --output-file could hold. Drop one of them."
+    if options.silent:
+        yield "--silent and --output-file exclude each other. Drop one of them."
+    if path == "" or os.path.isdir(path):
+        yield f"--output-file takes a file, not {'nothing' if path == '' else f'the directory {path}'}."
+    elif not os.path.isdir(os.path.dirname(path) or os.curdir):
+        yield f"--output-file {path}: there is no directory {os.path.dirname(path)}."
+    elif any(os.path.isfile(one) and os.path.exists(path) and os.path.samefile(one, path) for one in options.paths):
+        yield f"--output-file {path} would overwrite a file that is checked. Name another one."
+
+
+def _is_given(options: argparse.Namespace, name: str) -> bool:
+    value = getattr(options, name)
+    return value is not None and value is not False
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def chosen_interpreter(named: str) -> str:
+    """The absolute path of the interpreter or environment that `--python` names, also by a name on the `PATH`.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    path = os.path.expanduser(named)
+    if os.path.exists(path) and named:
+        return os.path.abspath(path)
+    import shutil
+
+    found = shutil.which(named) if os.path.basename(named) == named else None
+    if found is None:
+        raise ConfigurationError(f"--python {named}: there is no such interpreter or environment.")
+    return os.path.abspath(found)
+
+
+def known_torch(version: str) -> str:
+    """The version that `--torch-version` names.
+
+    Raises:
+        ConfigurationError: it is no version, or one that nothing is known of.
+    """
+    from nonstrict.settings.values import BadValueError, known_version
+
+    try:
+        return known_version(version)
+    except BadValueError as error:
+        raise ConfigurationError(f"--torch-version {version}: {error}.") from None
+
+
+def refuse_other_torch(settings: Settings) -> None:
+    """Refuse experiments where the findings are for another torch than the one that would run.
+
+    Raises:
+        ConfigurationError: `torch_version` says another version than the interpreter has.
+    """
+    wanted = settings.torch_version
+    if wanted is None:
+        return
+    from nonstrict.knowledge.torch_version import installed_torch, release_numbers
+
+    installed = installed_torch(settings.python, settings.root)
+    numbers = release_numbers(wanted)
+    if installed is not None and installed.release[: len(numbers)] != numbers:
+        raise ConfigurationError(
+            f"the findings are for torch {wanted}, and experiments would run torch {installed}. "
+            "Drop --torch-version, or name an interpreter that has it with --python."
+        )
