@@ -123,6 +123,8 @@ def _present(test: ast.expr) -> set[str]:
         return set[str]().union(*map(_present, test.values))
     if isinstance(test, (ast.Name, ast.Attribute)):
         return {_root(test)}
+    if isinstance(test, ast.Call):
+        return {_asked_for(test)} - {""}
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         if isinstance(test.ops[0], ast.IsNot):
             return {_root(test.left)}
@@ -216,11 +218,19 @@ def _tested(function: FunctionNode) -> set[str]:
                 found.add(_root(right))
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             found.add(_root(node.operand))
+        elif isinstance(node, ast.Call):
+            found.add(_asked_for(node))
         elif isinstance(node, ast.Try) and any(_catches_missing(handler) for handler in node.handlers):
             for statement in node.body:
                 found.update(_root(inner) for inner in walk(statement) if isinstance(inner, ast.Subscript))
     found.update(container for name, container in looked_up.items() if name in found)
     return found - {""}
+
+
+def _asked_for(call: ast.Call) -> str:
+    """The attribute that `hasattr(holder, "attribute")` asks for; "" for other calls."""
+    name = call.args[1] if getattr(call.func, "id", "") == "hasattr" and len(call.args) == 2 else None
+    return f".{name.value}" if isinstance(name, ast.Constant) else ""
 
 
 def _is_lookup(value: ast.AST) -> bool:
@@ -234,6 +244,8 @@ def _catches_missing(handler: ast.ExceptHandler) -> bool:
 
 def _root(node: ast.AST) -> str:
     """What a test or store is about: `CACHE` for a name or its items, `.table` for an attribute or its items."""
+    if isinstance(node, ast.Call):
+        return _asked_for(node)
     attribute = ""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         attribute = f".{node.attr}" if isinstance(node, ast.Attribute) else attribute

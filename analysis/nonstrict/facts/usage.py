@@ -1,4 +1,7 @@
-"""Evidence in a function's text for what its parameters are: members that only tensors, lists or dicts have."""
+"""Evidence in a function's text for what its parameters are: members that only some kind of object has.
+
+Tensors, lists, dicts, and the contexts of autograd (`torch.autograd.function.FunctionCtx` of torch 2.13).
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,24 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
 
 _DICT_MEMBERS = frozenset({"items", "keys", "setdefault", "popitem", "update"})
+_CONTEXT_MEMBERS = frozenset(
+    {
+        "save_for_backward",
+        "save_for_forward",
+        "saved_tensors",
+        "needs_input_grad",
+        "mark_dirty",
+        "mark_non_differentiable",
+        "set_materialize_grads",
+    }
+)
 
 
 def used_as(function: FunctionNode) -> dict[str, str]:
-    """For each name with evidence, `tensor`, `list` or `dict`; contradicting evidence gives nothing."""
+    """For each name with evidence, `tensor`, `list`, `dict` or `context`; contradicting evidence gives nothing.
+
+    A context is given attributes of any name, those of tensors among them: they do not contradict its own.
+    """
     return remembered(function, "_nonstrict_usage", _collect)
 
 
@@ -38,12 +55,15 @@ def _collect(function: FunctionNode) -> dict[str, str]:
                 kind, name = _subscript_kind(node.slice), node.value.id
             if kind:
                 found.setdefault(name, set()).add(kind)
-    return {name: next(iter(kinds)) for name, kinds in found.items() if len(kinds) == 1}
+    contexts = {name: "context" for name, kinds in found.items() if "context" in kinds}
+    return {name: next(iter(kinds)) for name, kinds in found.items() if len(kinds) == 1} | contexts
 
 
 def _member_kind(attribute: str) -> str:
     if attribute in _DICT_MEMBERS:
         return "dict"
+    if attribute in _CONTEXT_MEMBERS:
+        return "context"
     if attribute in MUTATING_METHODS["list"] and attribute not in {"sort", "clear", "pop", "remove"}:
         return "list"
     # Storages have these too, but a marked function cannot take one.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
+from nonstrict.knowledge.devices import EXTENSIONS, is_extension_property
 from nonstrict.knowledge.store import data_file
 
 
@@ -58,8 +59,11 @@ class ModuleClass(NamedTuple):
 
 
 def tensor_method(name: str) -> Operator | None:
-    """The method `torch.Tensor.NAME`; None where there is none (properties are in `tensor_attribute`)."""
-    return _operator("methods", name)
+    """The method `torch.Tensor.NAME`; None where there is none (properties are in `tensor_attribute`).
+
+    What an extension adds to move a tensor to its device does what `cuda` does.
+    """
+    return _operator("methods", "cuda" if name in EXTENSIONS else name)
 
 
 def torch_function(qualname: str) -> Operator | None:
@@ -103,7 +107,7 @@ def tensor_attribute(name: str) -> str | None:
 
     One of `tensor`, `size`, `dtype`, `device`, `layout`, `bool`, `number`, `string`, `other`.
     """
-    return data_file("operators.json")["attributes"].get(name)
+    return "bool" if is_extension_property(name) else data_file("operators.json")["attributes"].get(name)
 
 
 def is_tensor_only_member(name: str) -> bool:

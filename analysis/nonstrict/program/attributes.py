@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
-from nonstrict.program import classes, enumerations, namespaces, registries
+from nonstrict.program import classes, enumerations, namespaces, registries, releases
 from nonstrict.program.effects import NEEDED, Event
 from nonstrict.program.frames import relocated, set_later
 from nonstrict.program.parameters import argument_value
@@ -80,6 +80,8 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
             if alternative.kind is not Kind.NONE:
                 found = join(found, load(frame, node, alternative, name))
         return found or UNKNOWN
+    if base.flags & Flag.RELEASE and (known := releases.attribute(base, name)) is not None:
+        return known
     if name == "__dict__" and (held := namespaces.of(base)) is not None:
         return held
     handler = _LOADERS.get(base.kind)

@@ -1,11 +1,12 @@
-"""Custom functions of autograd: what `Function.apply` runs."""
+"""Custom functions of autograd: what `Function.apply` runs, and what the gradient of an operator is given."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes, externals
-from nonstrict.program.values import UNKNOWN, Kind, Value
+from nonstrict.program.places import FRESH
+from nonstrict.program.values import CONTEXT, Kind, Value
 
 if TYPE_CHECKING:
     import ast
@@ -13,17 +14,28 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 
+_METHODS = frozenset({Kind.FUNCTION, Kind.BOUND})
+
+
 def applied(frame: Frame, node: ast.AST, receiver: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """`Function.apply`: `forward` now, `backward` while the graph is captured."""
     result = Value(Kind.TENSOR)
     # Where another method sets the context up, `forward` is not given it.
-    context = [] if classes.member(frame.machine, receiver.ref, "setup_context") is not None else [UNKNOWN]
-    for name, arguments in (("forward", [*context, *positional]), ("backward", [UNKNOWN, Value(Kind.TENSOR)])):
+    context = [] if classes.member(frame.machine, receiver.ref, "setup_context") is not None else [CONTEXT]
+    for name, arguments in (("forward", [*context, *positional]), ("backward", [CONTEXT, Value(Kind.TENSOR)])):
         found = classes.member(frame.machine, receiver.ref, name)
-        if found is None or found[0].kind is not Kind.FUNCTION:
+        if found is None or found[0].kind not in _METHODS:
             continue
+        method = _of_class(receiver, found[0])
         if name == "forward":
-            result = frame.machine.call(frame, node, found[0], arguments, keywords)
+            result = frame.machine.call(frame, node, method, arguments, keywords)
         else:
-            externals.run_deferred(frame, node, found[0], "backward", arguments)
+            externals.run_deferred(frame, node, method, "backward", arguments)
     return result if result.kind is not Kind.UNKNOWN else Value(Kind.TENSOR)
+
+
+def _of_class(receiver: Value, method: Value) -> Value:
+    """A method as `Function.apply` calls it: a class method is given the class."""
+    if method.kind is Kind.FUNCTION and method.ref.binding == "class":
+        return Value(Kind.BOUND, FRESH, (receiver, method.ref))
+    return method

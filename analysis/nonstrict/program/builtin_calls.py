@@ -16,6 +16,7 @@ from nonstrict.program import (
     expressions,
     named_tuples,
     reflection,
+    releases,
 )
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
@@ -79,7 +80,9 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     if not positional:
         return NUMBER
     value = frame.consume(node, positional[0])
-    for alternative in value.alternatives():
+    if (part := releases.number(value)) is not None:
+        return part
+    for alternative in value.alternatives() if not value.is_variant else ():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
             if frame.region:
                 whole = last_name(node) == "int" and breaks.guards_item(frame, alternative)
@@ -353,6 +356,8 @@ def _import_module(frame: Frame, node: ast.AST, positional: list[Value], keyword
 def _hasattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if len(positional) == 2 and isinstance(positional[1].const, str):
         value, name = positional[0], positional[1].const
+        if value.kind is Kind.PYTHON_MODULE and torch_kind(f"{value.ref}.{name}") is not None:
+            return BOOL._replace(const=True, flags=Flag.RELEASE)
         known = tensor_attribute(name) is not None or tensor_method(name) is not None
         if value.is_tensor and value.place.origin is Origin.ARGUMENT and not known:
             frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))

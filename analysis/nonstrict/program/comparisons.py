@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program import attributes, classes, conditions
+from nonstrict.program import attributes, classes, conditions, releases
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import breaks, items, unbacked
@@ -40,6 +40,8 @@ def compare(frame: Frame, node: ast.Compare) -> Value:
     attributes.compared_types(frame, node)
     membership = any(isinstance(operator, (ast.In, ast.NotIn)) for operator in node.ops)
     values = [frame.machine.evaluate(frame, operand) for operand in operands]
+    if len(values) == 2 and (known := releases.compared(node.ops[0], *values)) is not None:
+        return known
     answer = _by_methods(frame, node, values)
     for operand, value in zip(operands, values, strict=True):
         if not (membership and frame.initialises(value)):

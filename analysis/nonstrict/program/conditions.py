@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import decided, expressions, refinements, settled
 from nonstrict.program.classes import special
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, folding
-from nonstrict.program.values import CALLABLES, NONE, PRIMITIVES, TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.values import CALLABLES, NONE, PRIMITIVES, TENSOR, TENSORS, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 
+#: Classes of which the text does not tell what their instances are.
+_NOT_TOLD = frozenset({Kind.UNKNOWN, Kind.INSTANCE, Kind.OBJECT})
 _SHOWN = frozenset({Event.READ, Event.QUERY})
 #: Reads of Python state.
 _COUNTED = frozenset({Event.READ, Event.ATTRIBUTE})
@@ -55,7 +58,7 @@ def decide_value(frame: Frame, node: ast.AST, value: Value, *, refuses: bool = F
     told = special(frame, node, value, "__bool__", [])
     if frame.region:
         breaks.decided(frame, node, value if told is None else told)
-    for alternative in value.alternatives():
+    for alternative in value.alternatives() if not value.is_variant else ():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, "the truth value of a tensor")
             return
@@ -131,7 +134,8 @@ def settled_truth(frame: Frame, test: ast.expr) -> bool | None:
     """Which branch of a region Dynamo takes, or a script with the objects that it makes; None where that is open."""
     if frame.static:
         return settled.truth(frame, test)
-    verdict = folding.truth(frame, test) if frame.region else settled.constant(frame, test)
+    verdict = folding.truth(frame, test) if frame.region else None
+    verdict = settled.constant(frame, test) if verdict is None else verdict
     return decided.truth(frame, test) if verdict is None else verdict
 
 
@@ -164,6 +168,13 @@ def computes(statement: ast.If) -> bool:
     return any(not isinstance(inner, kept) for inner in (*statement.body, *statement.orelse))
 
 
+def only_tells(frame: Frame, statement: ast.If) -> bool:
+    """Whether all that a branch does is output, such as log records: what it decides reaches no result."""
+    told = {id(effect.node) for effect in frame.summary.effects.values() if effect.event is Event.IO}
+    written = (inner for inner in (*statement.body, *statement.orelse) if not isinstance(inner, ast.Pass))
+    return all(isinstance(inner, ast.Expr) and id(inner.value) in told for inner in written)
+
+
 def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool) -> dict[str, Value]:
     """The variables in a branch: `is None`, `is not None`, `isinstance`, and plain truth rule alternatives out."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -181,9 +192,37 @@ def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool
         _keep(env, _asked(frame, env, test.left), lambda value: (value.kind is Kind.NONE) == wanted)
     if isinstance(test, (ast.Name, ast.Attribute, ast.NamedExpr)) and truth:
         _keep(env, _asked(frame, env, test), lambda value: value.kind is not Kind.NONE)
-    if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
-        _narrow_instance(frame, test, env, truth=truth)
+    asked = _asked_types(frame, test)
+    if asked is not None:
+        _narrow_instance(frame, *asked, env, truth=truth)
     return env
+
+
+def _asked_types(frame: Frame, test: ast.expr) -> tuple[ast.expr, list[Value], list[str]] | None:
+    """What is asked for its type, and for which: `isinstance(x, (list, tuple))`, `type(x) is list`, `is_tensor(x)`."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.Eq)):
+        of_type = isinstance(test.left, ast.Call) and len(test.left.args) == 1 and last_name(test.left) == "type"
+        subject = test.left.args[0] if of_type and isinstance(test.left, ast.Call) else None
+        classes = test.comparators
+    elif not isinstance(test, ast.Call) or not test.args:
+        return None
+    elif getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
+        subject, given = test.args
+        classes = given.elts if isinstance(given, ast.Tuple) else _either_class(given)
+    elif last_name(test) == "is_tensor" and expressions.evaluate(frame, test.func).ref == "torch.is_tensor":
+        return test.args[0], [TENSOR], ["torch.Tensor"]
+    else:
+        return None
+    if subject is None:
+        return None
+    return subject, [frame.machine.annotated(frame, one, FRESH) for one in classes], [ast.unparse(one) for one in classes]
+
+
+def _either_class(node: ast.expr) -> list[ast.expr]:
+    """The classes of `int | float`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return [*_either_class(node.left), *_either_class(node.right)]
+    return [node]
 
 
 def _asked(frame: Frame, env: dict[str, Value], node: ast.expr) -> str:
@@ -221,18 +260,20 @@ def _with_none(test: ast.Compare) -> bool:
     return len(test.ops) == 1 and isinstance(right, ast.Constant) and right.value is None
 
 
-def _narrow_instance(frame: Frame, test: ast.Call, env: dict[str, Value], *, truth: bool) -> None:
-    name = _asked(frame, env, test.args[0])
+def _narrow_instance(
+    frame: Frame, subject: ast.expr, types: list[Value], names: list[str], env: dict[str, Value], *, truth: bool
+) -> None:
+    name = _asked(frame, env, subject)
     value = env.get(name)
     if value is None:
         return
-    classes = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]
-    asked = frame.machine.annotated(frame, classes[0], value.place)
-    if len(classes) > 1 and not (asked.is_tensor and asked.ref is not None):
+    asked = types[0].at(value.place)
+    if len(types) > 1 and not (asked.is_tensor and asked.ref is not None):
+        _narrow_to_any(env, name, types, truth=truth)
         return
     if asked.kind is Kind.UNKNOWN or asked.kind is Kind.INSTANCE:
         # A class that is not known; a tensor that is one of its instances has attributes of its own.
-        asked = Value(Kind.TENSOR, value.place, ast.unparse(classes[0])) if _tensor_in(value) else asked
+        asked = Value(Kind.TENSOR, value.place, names[0]) if _tensor_in(value) else asked
     if asked.kind is Kind.UNKNOWN or asked.kind is Kind.INSTANCE:
         return
     if not truth:
@@ -244,6 +285,18 @@ def _narrow_instance(frame: Frame, test: ast.Call, env: dict[str, Value], *, tru
         env[name] = asked.at(place).with_pending(value.pending)
     elif value.kind in (Kind.UNION, Kind.NONE):
         _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
+
+
+def _narrow_to_any(env: dict[str, Value], name: str, types: list[Value], *, truth: bool) -> None:
+    """One of several classes is asked for; where some of them is not known, only what surely is an instance is told."""
+    if not truth:
+        _keep(env, name, lambda member: not any(_covers(asked, member) for asked in types))
+        return
+    if env[name].kind is not Kind.UNION or any(asked.kind in _NOT_TOLD for asked in types):
+        return
+    kinds = {asked.kind for asked in types} | ({Kind.BOOL} if any(one.kind is Kind.NUMBER for one in types) else set())
+    tensors = any(asked.is_tensor for asked in types)
+    _keep(env, name, lambda member: member.kind in kinds or (member.is_tensor and tensors) or member.kind in _NOT_TOLD)
 
 
 def _tensor_in(value: Value) -> Value | None:

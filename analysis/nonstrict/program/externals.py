@@ -16,6 +16,7 @@ from nonstrict.program import (
     context_variables,
     copies,
     missing,
+    releases,
     schemas,
     stores,
     torch_calls,
@@ -104,6 +105,8 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return torch_calls.call(frame, node, name, positional, keywords)
     if name in MARKERS or name in operators.LIBRARIES or name == schemas.INFER_SCHEMA:
         return _marker(frame, node, name, positional, keywords)
+    if name == operators.REGISTER_AUTOGRAD:
+        return operators.register_gradient(frame.machine, positional, keywords)
     if name in _NATIVE_LOADERS:
         return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NATIVE)
     if name in _IN_MEMORY:
@@ -112,6 +115,8 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return _pointer(frame, node, name, "shares memory through DLPack", [*positional, *keywords.values()])
     if name in _NAMESPACES:
         return _namespace(name, keywords)
+    if (version := releases.made(frame.machine, name, positional)) is not None:
+        return version
     special = builtin_calls.SPECIAL.get(name)
     if special is not None:
         return special(frame, node, positional, keywords)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_kind
+from nonstrict.program import releases
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import BOOL, NONE, NUMBER, PRIMITIVES, STRING, UNKNOWN, Kind, Value, container, join
@@ -144,6 +145,8 @@ def member(machine: Machine, importer: Module, dotted: str, attribute: str) -> V
     full = f"{dotted}.{attribute}"
     if full in _TYPE_CHECKING:
         return BOOL._replace(const=False)
+    if full in releases.NAMES:
+        return releases.at_hand(machine)
     if full in MARKERS or (full.startswith("torch.") and torch_kind(full) is not None):
         return external(full)
     path = project.find(dotted, importer)

@@ -106,6 +106,8 @@ class Machine:
         self.allowed: set[Function] = set()
         #: what is registered with generic functions (`nonstrict.program.generics`)
         self.generics: dict[Function, list[Registered]] = {}
+        #: functions that compute the gradients of operators: autograd gives them a context first
+        self.gradients: set[ast.AST] = set()
         #: custom operators by name
         self.operators: dict[str, Operator] = {}
         #: functions as `torch.compiler.disable` returns them

@@ -21,6 +21,7 @@ from nonstrict.program import (
     named_tuples,
     namespaces,
     reflection,
+    releases,
     stores,
     torch_calls,
     unseen,
@@ -118,6 +119,8 @@ def call(
             if alternative.kind is not Kind.NONE:
                 found = join(found, call(frame, node, alternative, name, positional, keywords))
         return found or UNKNOWN
+    if receiver.flags & Flag.RELEASE and (made := releases.method(receiver, name, positional)) is not None:
+        return made
     if (made := named_tuples.method(receiver, name, keywords)) is not None:
         return made
     handler = _HANDLERS.get(receiver.kind)

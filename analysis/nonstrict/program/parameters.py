@@ -12,6 +12,7 @@ from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.values import (
     NO_CONSTANT,
     PRIMITIVES,
+    CONTEXT,
     TENSORS,
     UNKNOWN,
     Flag,
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
 
 _SHARED = frozenset({Kind.LIST, Kind.DICT, Kind.SET})
-_USES = {"tensor": Kind.TENSOR, "list": Kind.LIST, "dict": Kind.DICT}
+_USES = {
+    "tensor": Value(Kind.TENSOR),
+    "list": Value(Kind.LIST),
+    "dict": Value(Kind.DICT),
+    "context": CONTEXT,
+}
 
 
 def bind(frame: Frame, function: Function, positional: Sequence[Value], keywords: dict[str, Value]) -> dict[str, Value]:
@@ -144,6 +150,8 @@ def of_marked(frame: Frame, function: Function, seen: dict[str, Value], receiver
         place = Place(Origin.ARGUMENT, "", name)
         if index == 0 and receiver is not None:
             bound[name] = receiver
+        elif index == 0 and function.node in frame.machine.gradients:
+            bound[name] = CONTEXT
         elif index == 0 and function.owner is not None and not function.binding:
             bound[name] = classes.instance_at(frame.machine, function.owner, place)
         elif index == 0 and function.owner is not None and function.binding == "class":
@@ -194,7 +202,8 @@ def _argument(
         if value.kind not in PRIMITIVES and value.kind is not Kind.UNKNOWN and passed is None:
             return _captured_default(value, function, parameter)
     if promised.kind is Kind.UNKNOWN and parameter.arg in use:
-        promised = Value(_USES[use[parameter.arg]], place)
+        known = _USES[use[parameter.arg]]
+        promised = known if known is CONTEXT else known.at(place)
     return _attached(promised)
 
 
@@ -203,6 +212,8 @@ def _refines(promised: Value, passed: Value) -> bool:
         return True
     if promised.kind is Kind.MODULE and passed.kind is Kind.MODULE:
         return True
+    if promised.kind is Kind.UNION:
+        return passed.kind is not Kind.NONE
     return promised.kind is passed.kind and passed.heap is not None
 
 

@@ -6,12 +6,15 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
 from nonstrict.program import decided, expressions
 from nonstrict.program.places import Origin
-from nonstrict.program.values import NO_CONSTANT, Kind, Value
+from nonstrict.program.values import NO_CONSTANT, Flag, Kind, Value
+from nonstrict.program.writers import writes
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
+    from nonstrict.program.places import Place
 
 _OPEN = frozenset({Kind.UNKNOWN, Kind.UNION, Kind.EXTERNAL_METHOD})
 
@@ -28,19 +31,44 @@ def truth(frame: Frame, test: ast.expr) -> bool | None:
 
 
 def constant(frame: Frame, test: ast.expr) -> bool | None:
-    """Whether a condition holds that only names a constant declared `Final`; None for any other."""
+    """Whether a condition of traced code holds that only asks for what never varies; None for any other.
+
+    That is a global constant that nothing in the project puts something else in the place of, such as a flag that stays
+    False, and what follows from the release of torch.
+    """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         verdict = constant(frame, test.operand)
         return None if verdict is None else not verdict
-    if not isinstance(test, ast.Name):
+    if isinstance(test, ast.BoolOp):
+        return decided.of_parts(test, lambda part: constant(frame, part))
+    if not isinstance(test, _ASKING) or not _may_vary_little(test):
         return None
-    place = frame.lookup(test.id).place
-    module = frame.machine.project.module(place.owner) if place.origin is Origin.GLOBAL and not place.path else None
+    value = expressions.evaluate(frame, test)
+    if value.const is NO_CONSTANT or not isinstance(value.const, (bool, int, float, str, type(None))):
+        return None
+    if value.flags & Flag.RELEASE:
+        return bool(value.const)
+    return bool(value.const) if _stays(frame, value.place) else None
+
+
+_ASKING = (ast.Name, ast.Attribute, ast.Compare, ast.Call)
+
+
+def _may_vary_little(test: ast.expr) -> bool:
+    """Whether nothing is called in a condition that is given what is computed."""
+    calls = [node for node in walk(test) if isinstance(node, ast.Call)]
+    return all(isinstance(part, (ast.Constant, ast.Name, ast.Attribute, ast.Call)) for call in calls for part in call.args)
+
+
+def _stays(frame: Frame, place: Place) -> bool:
+    """Whether a name at the top level of a module is bound once, and nothing is seen to bind it anew."""
+    if place.origin is not Origin.GLOBAL or place.path:
+        return False
+    module = frame.machine.project.module(place.owner)
     bindings = module.bindings.get(place.name, ()) if module is not None else ()
-    if len(bindings) != 1 or bindings[0].conditional or not _is_final(bindings[0].annotation):
-        return None
-    node = bindings[0].node
-    return bool(node.value) if isinstance(node, ast.Constant) else None
+    if len(bindings) != 1 or bindings[0].conditional or not isinstance(bindings[0].node, ast.Constant):
+        return False
+    return _is_final(bindings[0].annotation) or not writes.writers(frame.machine, place)
 
 
 def _is_final(annotation: ast.expr | None) -> bool:

@@ -138,12 +138,29 @@ def _if(frame: Frame, statement: ast.If) -> None:
     if verdict is False and frame.region and folding.marks_what_it_asks(frame, statement):
         verdict = None  # the first call comes by
     if verdict is None:
-        checks, refuses = not conditions.computes(statement), conditions.refuses(statement)
-        conditions.decide(frame, statement.test, checks=checks, refuses=refuses)
-        verdict = conditions.none_verdict(frame, statement.test)
+        _undecided(frame, statement)
+        return
+    execute(frame, statement.body if verdict else statement.orelse)
+
+
+def _undecided(frame: Frame, statement: ast.If) -> None:
+    """A branch that depends on what is not known: both ways are looked at."""
+    checks, refuses = not conditions.computes(statement), conditions.refuses(statement)
+    settled = frame.summary.settled
+    known = set(settled)
+    conditions.decide(frame, statement.test, checks=checks, refuses=refuses)
+    drawn = settled - known
+    settled -= drawn
+    verdict = conditions.none_verdict(frame, statement.test)
     if verdict is not None:
         execute(frame, statement.body if verdict else statement.orelse)
-        return
+    else:
+        _both(frame, statement)
+    if drawn and not conditions.only_tells(frame, statement):
+        settled |= drawn
+
+
+def _both(frame: Frame, statement: ast.If) -> None:
     before = frame.env
     frame.branches += 1
     frame.env = conditions.narrowed(frame, statement.test, dict(before), truth=True)

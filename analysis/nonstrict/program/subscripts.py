@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.steps import member_of
-from nonstrict.program import attributes, classes, namespaces
+from nonstrict.program import attributes, classes, namespaces, releases
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
@@ -40,6 +40,8 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
             if alternative.kind is not Kind.NONE:
                 found = join(found, subscript(frame, node, alternative, index))
         return found or UNKNOWN
+    if base.flags & Flag.RELEASE and (known := releases.entry(node, base, index)) is not None:
+        return known
     if base.kind in TENSORS:
         return _indexed_tensor(frame, node, base, index)
     if base.kind in (Kind.SIZE, Kind.NUMPY):

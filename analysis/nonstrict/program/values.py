@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, NamedTuple
 
-from nonstrict.program.places import FRESH, NOWHERE, Place
+from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 
 
 class Kind(enum.Enum):
@@ -74,6 +74,7 @@ class Flag:
     OPTIONAL = 16384  # parameter that may be None, as its annotation or its default says
     DISABLED = 32768  # module that `torch.compiler.disable` keeps out of compiled code
     FROZEN = 65536  # parameter that is made not to need gradients
+    RELEASE = 131072  # follows from the release of torch that the program runs with, and from nothing that varies
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 
@@ -177,6 +178,14 @@ class Value(NamedTuple):
             return self.is_tensor
         return self.heap.element is not None and self.heap.element.is_tensor
 
+    @property
+    def is_variant(self) -> bool:
+        """Whether an annotation alone says that this may be a tensor, or a number: which one, callers decide."""
+        if self.kind is not Kind.UNION or self.place != NOWHERE:
+            return False
+        places = {alternative.place for alternative in self.ref}
+        return len(places) == 1 and places.pop().origin is Origin.ARGUMENT
+
     def alternatives(self) -> tuple[Value, ...]:
         """The values this may be: itself, or the members of a union."""
         return self.ref if self.kind is Kind.UNION else (self,)
@@ -204,6 +213,8 @@ STRING = Value(Kind.STRING)
 BOOL = Value(Kind.BOOL)
 TENSOR = Value(Kind.TENSOR)
 SIZE = Value(Kind.SIZE)
+#: What autograd hands to `forward`, `setup_context` and `backward`: made for one call, and kept for its gradient.
+CONTEXT = Value(Kind.INSTANCE, FRESH, "torch.autograd.function.FunctionCtx")
 SETTING = Value(Kind.SETTING)
 NUMPY = Value(Kind.NUMPY)
 

@@ -83,7 +83,7 @@ All fixes are unsafe: only you know whether the output was meant for every call 
 ## What is not reported
 
 - Output guarded by a question whether the compiler traces (`if not torch.compiler.is_compiling():`).
-- Output behind a constant that is declared `Final` and false.
+- Output behind a flag at the top level that is false, and that no code of the project binds anew.
 - Text that is printed into an `io.StringIO` made in the traced code.
 - Raising an exception.
 - Functions marked `leaf_function`, whose Python code runs at every call.

@@ -93,7 +93,7 @@ otherwise, unsafe for leaf functions and implementations of a schema, whose call
 - What was told apart from the argument, and cloned otherwise: `if y is x: y = y.clone()`.
 - Casts (`to()`, `float()`), which copy where there is anything to convert.
 
-What may be a copy is a warning (`contiguous()`, `reshape()`, and `cpu()` where what is changed then changes an argument
+What is an argument on one branch only is a warning, and so is what may be a copy (`contiguous()`, `reshape()`, and `cpu()` where what is changed then changes an argument
 on the CPU); a leaf function that returns its argument is a note.
 
 ## References
@@ -114,7 +114,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.marks.shared_results import sharing
 from nonstrict.program.marks.tensor_forms import mentions, tensors_in
 from nonstrict.program.places import HOST, Origin
-from nonstrict.program.values import Kind
+from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import Experiment, Rule, report, report_at
 
 if TYPE_CHECKING:
@@ -172,6 +172,8 @@ def _mutations(body: Body, operator: Operator, declared: frozenset[str]) -> Iter
         place = seen.effect.place
         if place.origin is not Origin.ARGUMENT or _is_declared(place, declared):
             continue
+        if not leaf and any(step.startswith(".") for step in place.path):
+            continue  # a schema speaks of tensors and lists of them, not of what an object keeps for itself
         name = place.name
         outcome = "torch raises" if leaf else "compiled code does not know, and may go on with the old values"
         where = f" if `{name}` is on the CPU," if HOST in place.path else ""
@@ -278,13 +280,16 @@ def _conversions(function: ast.AST, node: ast.expr, seen: frozenset[str] = froze
 def _aliases(body: Body, operator: Operator) -> Iterator[Finding]:
     unchecked = operator.api in ("leaf_function", "define")
     told: set[ast.expr] = set()
-    for index, value in _results(body.returned):
+    results = list(_results(body.returned))
+    for index, value in results:
         at = _returning(body, index, value.place.name) if _is_argument(value, untyped=unchecked) else None
         if at is None or (index == _ANY and _may_convert(body.applied.node)):
             continue
         if at not in told and not _chooses_copy(at) and not _is_told_apart(body.applied.node, at, value.place):
             told.add(at)
-            yield from _alias(body, operator, value.place, at, unchecked=unchecked)
+            others = [other for position, other in results if position == index and other.kind is not Kind.NONE]
+            sure = not value.flags & Flag.MAYBE and all(_is_argument(other, untyped=True) for other in others)
+            yield from _alias(body, operator, value.place, at, unchecked=unchecked, sure=sure)
 
 
 def _shared(body: Body, operator: Operator) -> Iterator[Finding]:
@@ -341,13 +346,16 @@ def _replaces(statement: ast.stmt, name: str, other: str) -> bool:
     return isinstance(value, ast.Call) and last_name(value) == "clone"
 
 
-def _alias(body: Body, operator: Operator, place: Place, at: ast.expr, *, unchecked: bool) -> Iterator[Finding]:
+def _alias(
+    body: Body, operator: Operator, place: Place, at: ast.expr, *, unchecked: bool, sure: bool
+) -> Iterator[Finding]:
+    """A result that is an argument; a warning where only some calls return it."""
     node = body.applied.node
     conversion = _conversions(node, at) if place.is_view and node is not None else set[str]()
     if "cast" in conversion or HOST in place.path:
         return
     view = "a view of its argument" if place.is_view else "its argument"
-    severity = Severity.WARNING if conversion else Severity.ERROR
+    severity = Severity.WARNING if conversion or not sure else Severity.ERROR
     outcome = "torch raises, compiled or not"
     if unchecked:
         severity = min(severity, Severity.NOTE if operator.api == "leaf_function" else Severity.WARNING)
@@ -386,7 +394,15 @@ def _returning(body: Body, index: int, name: str) -> ast.expr | None:
     returned = [part for group in parts for part in group]
     named = [part for part in returned if mentions(part, name)]
     plain = [part for part in named if isinstance(part, ast.Name)]
-    return next(iter((*plain, *named, *returned)), None)
+    rooted = [part for part in named if _begins_with(part, name)]
+    return next(iter((*plain, *rooted, *named, *returned)), None)
+
+
+def _begins_with(node: ast.expr, name: str) -> bool:
+    """Whether an expression is made of a name by attributes, subscripts and methods."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -19,6 +19,8 @@ is an assertion of inductor at run time; a wrong dtype makes it read the memory 
 argument makes compiled code take the result and the argument for one tensor. The numbers that a leaf function returns
 are those of the fake, for ever.
 
+A fake that does not take the arguments of its function is an error, the rest is a warning.
+
 ## Example
 
 ```python
@@ -183,7 +185,7 @@ def _arguments(body: Body, fake: Body) -> Iterator[Finding]:
     told = untaken(real.args, other.args, lambda: body.sites)
     if told is not None:
         message = f"the fake of `{body.function}` {told.text}"
-        severity = None if told.happens else Severity.NOTE
+        severity = Severity.ERROR if told.happens else Severity.NOTE
         yield _finding(body, fake, _head(other), message, "give the fake the parameters of the function", severity)
 
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.discarded import is_discarded
+from nonstrict.knowledge.devices import EXTENSIONS
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.effects import Event
 from nonstrict.program.marks import marking
 from nonstrict.program.places import FRESH
 from nonstrict.program.schemas import Inferred, names_in
-from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind, Value
+from nonstrict.program.values import NO_CONSTANT, NONE, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,16 +31,19 @@ KINDS = frozenset({"leaf", "custom-op"})
 #: What `torch.library.Library(...)` is an instance of.
 LIBRARY = "torch.library.Library"
 LIBRARIES = frozenset({LIBRARY, "torch.library._scoped_library"})
+#: What gives an operator its gradient, as a function and as a method of the operator.
+REGISTER_AUTOGRAD = "torch.library.register_autograd"
 _DECLARING = frozenset({"custom_op", "triton_op", "leaf_function"})
 _FAKES = frozenset({"register_fake", "impl_abstract", "_register_fake"})
 #: How many arguments stand before the function.
 _FUNCTION_AT = {"leaf_function": 0, "register_fake": 1, "impl_abstract": 1, "custom_op": 1, "triton_op": 1}
 _CALLABLE = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.CLASS, Kind.MARKED, Kind.OBJECT})
-_DEVICES = frozenset(["cpu", "cuda", "mps", "xpu", "hpu", "mtia", "ipu", "xla", "npu", "privateuse1"])
+_DEVICES = EXTENSIONS | {"cpu", "cuda", "mps", "xpu", "mtia", "ipu", "xla", "privateuse1"}
 #: What registers an effect with an operator by a private function of torch.
 _EFFECTFUL = "_register_effectful_op"
 #: Tags of operators that return what they change.
 _IN_PLACE = re.compile(r"\b(?:inplace|out)\b")
+_TAKING_CONTEXT = frozenset({"backward", "setup_context"})
 _EMPTY = frozenset({"set", "frozenset", "tuple", "list", "dict"})
 
 
@@ -206,6 +210,8 @@ def _of_operator(
     if name == "register_effect":
         operator.effectful = True
         return UNKNOWN
+    if name == "register_autograd":
+        return register_gradient(frame.machine, [UNKNOWN, *positional], keywords)
     if name not in ("register_fake", "register_kernel"):
         return None
     given = [*positional, *(value for key, value in keywords.items() if key in ("fn", "fake_impl"))]
@@ -221,6 +227,17 @@ def _of_operator(
     else:
         _add_implementation(frame, node, "torch.library.register_kernel", operator, target)
     return target
+
+
+def register_gradient(machine: Machine, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
+    """`register_autograd(operator, backward, setup_context=...)`: autograd calls both functions with a context."""
+    given = [*positional[1:2], *(value for key, value in keywords.items() if key in _TAKING_CONTEXT)]
+    for value in given:
+        for alternative in value.alternatives():
+            function = marking.function_of(machine, alternative)
+            if function is not None:
+                machine.gradients.add(function.node)
+    return NONE
 
 
 def library(positional: Sequence[Value]) -> Value:

@@ -43,6 +43,7 @@ OPERATOR_WORDS = frozenset(
         "register_fake",
         "register_kernel",
         "register_effect",
+        "register_autograd",
         "impl_abstract",
         "_register_fake",
     }
