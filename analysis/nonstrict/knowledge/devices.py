@@ -1,8 +1,8 @@
 """Devices that extensions bring to torch, and what they add to tensors.
 
-An extension gives the device `privateuse1` a name of its own, and tensors a method and a property of that name: `x.npu()`,
-`x.is_npu` (`torch/utils/backend_registration.py` of torch 2.13, `generate_methods_for_privateuse1_backend`). They are put
-on the class, so that the stand-ins of tracing have them too.
+An extension gives the device `privateuse1` a name of its own, and tensors a method and a property of that name:
+`x.npu()`, `x.is_npu` (`torch/utils/backend_registration.py` of torch 2.13, `generate_methods_for_privateuse1_backend`).
+They are put on the class, so that the stand-ins of tracing have them too.
 """
 
 from __future__ import annotations

@@ -42,8 +42,12 @@ def compare(frame: Frame, node: ast.Compare) -> Value:
     values = [frame.machine.evaluate(frame, operand) for operand in operands]
     if len(values) == 2 and (known := releases.compared(node.ops[0], *values)) is not None:
         return known
+    return _of_values(frame, node, values, membership=membership)
+
+
+def _of_values(frame: Frame, node: ast.Compare, values: list[Value], *, membership: bool) -> Value:
     answer = _by_methods(frame, node, values)
-    for operand, value in zip(operands, values, strict=True):
+    for operand, value in zip([node.left, *node.comparators], values, strict=True):
         if not (membership and frame.initialises(value)):
             frame.consume(operand, value)
     pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))

@@ -215,7 +215,11 @@ def _asked_types(frame: Frame, test: ast.expr) -> tuple[ast.expr, list[Value], l
         return None
     if subject is None:
         return None
-    return subject, [frame.machine.annotated(frame, one, FRESH) for one in classes], [ast.unparse(one) for one in classes]
+    return (
+        subject,
+        [frame.machine.annotated(frame, one, FRESH) for one in classes],
+        [ast.unparse(one) for one in classes],
+    )
 
 
 def _either_class(node: ast.expr) -> list[ast.expr]:
@@ -294,7 +298,9 @@ def _narrow_to_any(env: dict[str, Value], name: str, types: list[Value], *, trut
         return
     if env[name].kind is not Kind.UNION or any(asked.kind in _NOT_TOLD for asked in types):
         return
-    kinds = {asked.kind for asked in types} | ({Kind.BOOL} if any(one.kind is Kind.NUMBER for one in types) else set())
+    kinds = {asked.kind for asked in types}
+    if Kind.NUMBER in kinds:
+        kinds.add(Kind.BOOL)
     tensors = any(asked.is_tensor for asked in types)
     _keep(env, name, lambda member: member.kind in kinds or (member.is_tensor and tensors) or member.kind in _NOT_TOLD)
 

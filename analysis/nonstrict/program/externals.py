@@ -105,18 +105,10 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return torch_calls.call(frame, node, name, positional, keywords)
     if name in MARKERS or name in operators.LIBRARIES or name == schemas.INFER_SCHEMA:
         return _marker(frame, node, name, positional, keywords)
-    if name == operators.REGISTER_AUTOGRAD:
-        return operators.register_gradient(frame.machine, positional, keywords)
-    if name in _NATIVE_LOADERS:
-        return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NATIVE)
-    if name in _IN_MEMORY:
-        return Value(Kind.INSTANCE, FRESH, name)
+    if (thing := _thing(frame, name, positional, keywords)) is not None:
+        return thing
     if name in _DLPACK:
         return _pointer(frame, node, name, "shares memory through DLPack", [*positional, *keywords.values()])
-    if name in _NAMESPACES:
-        return _namespace(name, keywords)
-    if (version := releases.made(frame.machine, name, positional)) is not None:
-        return version
     special = builtin_calls.SPECIAL.get(name)
     if special is not None:
         return special(frame, node, positional, keywords)
@@ -130,6 +122,19 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     if name.startswith("torch.") and torch_calls.knows(name):
         return torch_calls.call(frame, node, name, positional, keywords)
     return _other(frame, node, name, values)
+
+
+def _thing(frame: Frame, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value | None:
+    """What a call makes that is told from objects of no known class by its name."""
+    if name in _NATIVE_LOADERS:
+        return Value(Kind.INSTANCE, FRESH, name, flags=Flag.NATIVE)
+    if name in _IN_MEMORY:
+        return Value(Kind.INSTANCE, FRESH, name)
+    if name in _NAMESPACES:
+        return _namespace(name, keywords)
+    if name == operators.REGISTER_AUTOGRAD:
+        return operators.register_gradient(frame.machine, positional, keywords)
+    return releases.made(frame.machine, name, positional)
 
 
 _OPERATORS: set[str] = set()

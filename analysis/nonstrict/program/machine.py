@@ -106,8 +106,6 @@ class Machine:
         self.allowed: set[Function] = set()
         #: what is registered with generic functions (`nonstrict.program.generics`)
         self.generics: dict[Function, list[Registered]] = {}
-        #: functions that compute the gradients of operators: autograd gives them a context first
-        self.gradients: set[ast.AST] = set()
         #: custom operators by name
         self.operators: dict[str, Operator] = {}
         #: functions as `torch.compiler.disable` returns them
@@ -292,6 +290,11 @@ class Machine:
     @cached_property
     def _changes(self) -> dict[Function, tuple[tuple[str, ...], ...]]:
         return {}
+
+    @cached_property
+    def gradients(self) -> set[ast.AST]:
+        """Functions that compute the gradients of operators: autograd gives them a context first."""
+        return set()
 
     def changes_by(self, method: Function) -> tuple[tuple[str, ...], ...]:
         """The steps that lead from its receiver to what a method changes; interpreted once."""

@@ -10,9 +10,9 @@ from nonstrict.program import classes
 from nonstrict.program.annotations import promised_value
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.values import (
+    CONTEXT,
     NO_CONSTANT,
     PRIMITIVES,
-    CONTEXT,
     TENSORS,
     UNKNOWN,
     Flag,

@@ -47,7 +47,7 @@ _INSTALLED = frozenset({"importlib.metadata.version", "importlib_metadata.versio
 _SAME = frozenset({"base_version", "public"})
 _NUMBERED = {"major": 0, "minor": 1}
 _LEADING = re.compile(r"\d+(?:\.\d+)*")
-_COMPARING: dict[type[ast.cmpop], Callable[[object, object], bool]] = {
+_COMPARING: dict[type[ast.cmpop], Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,

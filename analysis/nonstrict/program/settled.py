@@ -57,7 +57,9 @@ _ASKING = (ast.Name, ast.Attribute, ast.Compare, ast.Call)
 def _may_vary_little(test: ast.expr) -> bool:
     """Whether nothing is called in a condition that is given what is computed."""
     calls = [node for node in walk(test) if isinstance(node, ast.Call)]
-    return all(isinstance(part, (ast.Constant, ast.Name, ast.Attribute, ast.Call)) for call in calls for part in call.args)
+    return all(
+        isinstance(part, (ast.Constant, ast.Name, ast.Attribute, ast.Call)) for call in calls for part in call.args
+    )
 
 
 def _stays(frame: Frame, place: Place) -> bool:

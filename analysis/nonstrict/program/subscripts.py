@@ -40,8 +40,6 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
             if alternative.kind is not Kind.NONE:
                 found = join(found, subscript(frame, node, alternative, index))
         return found or UNKNOWN
-    if base.flags & Flag.RELEASE and (known := releases.entry(node, base, index)) is not None:
-        return known
     if base.kind in TENSORS:
         return _indexed_tensor(frame, node, base, index)
     if base.kind in (Kind.SIZE, Kind.NUMPY):
@@ -59,7 +57,7 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     if base.ref == GLOBALS and isinstance(index.const, str):
         return frame.machine.global_value(frame.module, index.const)
     if base.heap is not None:
-        return _element_at(frame, node, base, index)
+        return releases.entry(node, base, index) or _element_at(frame, node, base, index)
     return _of_something(frame, node, base, index)
 
 

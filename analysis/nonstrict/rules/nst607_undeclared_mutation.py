@@ -93,8 +93,8 @@ otherwise, unsafe for leaf functions and implementations of a schema, whose call
 - What was told apart from the argument, and cloned otherwise: `if y is x: y = y.clone()`.
 - Casts (`to()`, `float()`), which copy where there is anything to convert.
 
-What is an argument on one branch only is a warning, and so is what may be a copy (`contiguous()`, `reshape()`, and `cpu()` where what is changed then changes an argument
-on the CPU); a leaf function that returns its argument is a note.
+What is an argument on one branch only is a warning, and so is what may be a copy (`contiguous()`, `reshape()`, and
+`cpu()` where what is changed then changes an argument on the CPU); a leaf function that returns its argument is a note.
 
 ## References
 
