@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
-from nonstrict.program import classes, enumerations, namespaces, registries, releases
+from nonstrict.program import classes, enumerations, namespaces, registries, releases, symbols
 from nonstrict.program.effects import NEEDED, Event
 from nonstrict.program.frames import relocated, set_later
 from nonstrict.program.parameters import argument_value
@@ -62,6 +62,7 @@ _EMPTY_BASES = frozenset({"builtins.object", "typing.Generic", "typing.Protocol"
 _REGISTRIES = frozenset({Kind.OBJECT, Kind.CLASS})
 _UNTOLD = frozenset({Kind.UNKNOWN, Kind.EXTERNAL_METHOD})
 _POINTER_ATTRIBUTES = frozenset({"__cuda_array_interface__", "__array_interface__"})
+_TRANSPOSES = frozenset({"T", "H"})
 
 
 def _recorded(found: Value, name: str) -> Value:
@@ -148,7 +149,8 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
             given = base.place.origin is not Origin.FRESH and not base.place.is_view
             return join(gradient, NONE) if given else gradient
         flags = base.flags & Flag.BOOLEAN if name == "data" else base.flags
-        return Value(Kind.TENSOR, base.place.step(VIEW), flags=flags, pending=base.pending)
+        pending = symbols.transposed(base.pending) if name in _TRANSPOSES and not frame.region else base.pending
+        return Value(Kind.TENSOR, base.place.step(VIEW), flags=flags, pending=pending)
     if name == "__class__" and base.place.origin is Origin.ARGUMENT:
         return Value(Kind.INSTANCE, base.place, TYPE)
     if name.startswith("__"):

@@ -17,6 +17,7 @@ from nonstrict.program import (
     named_tuples,
     reflection,
     releases,
+    symbols,
 )
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
@@ -90,6 +91,7 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else "int"
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")
             return NUMBER
+    frame.needed(value)
     return Value(Kind.NUMBER, flags=value.flags & Flag.SHAPE, pending=value.pending)
 
 
@@ -128,6 +130,9 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     shape = Flag.SHAPE if attributes.follows_shape(value) else Flag.NONE
     # How many dimensions there are does not follow from data, nor how long a list is.
     pending = value.pending if value.is_tensor else _drawn(value.pending)
+    if value.is_tensor and not frame.region:
+        pending = symbols.dimension(pending, Value(Kind.NUMBER, const=0))
+        frame.needed(value.with_pending(frozenset(one for one in symbols.of(value) if one.sight.along == 0)))
     return Value(Kind.NUMBER, flags=shape, pending=pending)
 
 
@@ -158,6 +163,7 @@ def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
         if value.is_tensor:
             frame.emit(Event.ESCAPE, node, value.place, value, "comparing tensors by value")
             return Value(Kind.TENSOR)
+        frame.needed(value)
     result = NUMBER if all(value.kind is Kind.NUMBER for value in candidates) else UNKNOWN
     return result.with_pending(_pending(candidates))
 
@@ -187,6 +193,8 @@ def _sum(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[st
     if element.is_tensor or any(start.is_tensor for start in starts):
         return Value(Kind.TENSOR, pending=element.pending)
     pending = _pending([*positional, *starts]) | element.pending
+    if not frame.region:
+        pending = symbols.added_up(pending)
     return (NUMBER if element.kind is Kind.NUMBER else UNKNOWN).with_pending(pending)
 
 
@@ -202,6 +210,7 @@ def _range(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
         frame.consume(node, value)
         if value.is_tensor:
             frame.emit(Event.ESCAPE, node, value.place, value, "using a tensor as a Python integer")
+        frame.needed(value)
     return container(Kind.LIST, NUMBER)._replace(ref=RANGE, pending=_drawn(_pending(positional)))
 
 

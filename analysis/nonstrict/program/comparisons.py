@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program import attributes, classes, conditions, releases
+from nonstrict.program import attributes, classes, conditions, releases, symbols
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import breaks, items, unbacked
@@ -50,9 +50,7 @@ def _of_values(frame: Frame, node: ast.Compare, values: list[Value], *, membersh
     for operand, value in zip([node.left, *node.comparators], values, strict=True):
         if not (membership and frame.initialises(value)):
             frame.consume(operand, value)
-    pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
-    if frame.region and len(values) == 2 and unbacked.is_known(node.ops[0], *values):
-        pending = _NO_PENDING
+    pending = _carried(frame, node, values)
     if membership:
         return _sought(frame, node, values, pending)
     if answer is not None and answer.is_tensor and len(values) == 2:
@@ -69,6 +67,15 @@ def _of_values(frame: Frame, node: ast.Compare, values: list[Value], *, membersh
         return Value(Kind.TENSOR, FRESH, flags=flags, pending=kept)
     found = _of_numbers(frame, values).with_pending(pending)
     return join(Value(Kind.TENSOR, FRESH), found) if frame.region and any(map(breaks.became_tensor, values)) else found
+
+
+def _carried(frame: Frame, node: ast.Compare, values: list[Value]) -> frozenset[object]:
+    """What the answer of a comparison carries."""
+    pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
+    if not frame.region:
+        of_numbers = bool(pending) and not any(value.kind in TENSORS for value in values)
+        return symbols.compared(pending) if of_numbers else pending
+    return _NO_PENDING if len(values) == 2 and unbacked.is_known(node.ops[0], *values) else pending
 
 
 def _either(values: list[Value]) -> int:

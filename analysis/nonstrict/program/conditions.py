@@ -26,6 +26,9 @@ _SHOWN = frozenset({Event.READ, Event.QUERY})
 #: Reads of Python state.
 _COUNTED = frozenset({Event.READ, Event.ATTRIBUTE})
 
+#: What a condition asks for by itself.
+_DECIDED = frozenset({Kind.NUMBER, Kind.BOOL})
+
 
 def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool = False) -> None:
     """A branch, loop or assertion depends on an expression.
@@ -55,6 +58,8 @@ def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool 
 def decide_value(frame: Frame, node: ast.AST, value: Value, *, refuses: bool = False) -> None:
     """The truth of a value is asked for: a tensor's data is not there while tracing."""
     frame.settle(value, refuses=refuses)
+    if value.kind in _DECIDED:
+        frame.needed(value)
     told = special(frame, node, value, "__bool__", [])
     if frame.region:
         breaks.decided(frame, node, value if told is None else told)

@@ -58,6 +58,23 @@ class Event(enum.Enum):
     __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
 
 
+class Sight(NamedTuple):
+    """How a symbol that follows from data can be seen in a value that carries it (`symbols`)."""
+
+    #: behind arithmetic: a sum, a quotient
+    hidden: bool = False
+    #: the bound of a slice
+    unchecked: bool = False
+    #: the dimension whose size it is, where that is known
+    along: int | None = None
+    #: which of the entries of a list, and of how many (0 if not known); None for all of them
+    part: tuple[int, int] | None = None
+    #: also where the tensor begins in its memory
+    offset: bool = False
+    #: the size of a part of a tensor
+    split: bool = False
+
+
 class Effect(NamedTuple):
     """One event. `node` is the expression it is reported on, in the file `path`, `offset` lines further down."""
 
@@ -74,6 +91,9 @@ class Effect(NamedTuple):
     conditional: bool = False
     #: what the nearest `error_on_graph_break` around it in the function says
     strict: bool | None = None
+    #: of a symbol that follows from data: how a value shows it, and what tells it from others where not the effect
+    sight: Sight = Sight()
+    symbol: tuple[object, ...] = ()
 
     @property
     def span(self) -> Span:
@@ -137,8 +157,11 @@ class Summary:
     results: dict[ast.AST, Value] = field(default_factory=dict["ast.AST", "Value"])
     #: unbacked values made here: harmless if they reach what the marked function returns
     unbacked: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
-    #: keys of unbacked values that decided a size here, which torch supports
+    #: keys of unbacked values that torch may know here
     resolved: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
+    #: keys of those that have to be known as a Python value here, and of those that `torch._check` was told of
+    decisive: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
+    checked: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     #: nondeterministic values made here, and the keys of those that decided something here: effects if they did
     draws: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
     settled: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
@@ -215,6 +238,48 @@ def _happens_once(effect: Effect) -> bool:
     return reads_state or effect.event in _ONCE
 
 
+def _visible(returned: Value, checked: set[tuple[object, ...]]) -> set[tuple[object, ...]]:
+    """The symbols that can be seen in what a function returns; `checked` are those that `torch._check` was told of."""
+    seen: dict[tuple[object, ...], list[Effect]] = {}
+    for effect in _everywhere(returned):
+        if not effect.sight.hidden and (not effect.sight.unchecked or effect.key in checked):
+            seen.setdefault(effect.symbol or effect.key, []).append(effect)
+    return {symbol for symbol, effects in seen.items() if _complete(effects)}
+
+
+def _complete(effects: list[Effect]) -> bool:
+    """Whether all symbols of a list are there, not only those of some of its entries."""
+    parts = [one.sight.part for one in effects]
+    if None in parts or any(_is_behind_all(one) for one in effects):
+        return True
+    positions = {part[0] for part in parts if part is not None}
+    count = max(part[1] for part in parts if part is not None)
+    return positions >= set(range(count)) if count else positions != {0}
+
+
+def _is_behind_all(effect: Effect) -> bool:
+    """Whether the last of two parts of a tensor tells both sizes: its own, and where it begins."""
+    return effect.sight.part == (1, 2) and effect.sight.offset
+
+
+def _everywhere(value: Value) -> set[Effect]:
+    symbols: set[Effect] = set()
+    queue, seen = [value], set[int]()
+    while queue:
+        one = queue.pop()
+        symbols.update(effect for effect in one.pending if effect.event is Event.ESCAPE)
+        if one.kind is Kind.UNION:
+            queue += one.ref
+        heap = one.heap
+        if heap is None or id(heap) in seen:
+            continue
+        seen.add(id(heap))
+        queue += heap.items.values()
+        queue += heap.attributes.values()
+        queue += [part for part in (heap.loose, heap.element if not heap.items else None) if part is not None]
+    return symbols
+
+
 def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen: bool = False) -> list[Observed]:
     """Every effect reachable from a summary, nearest first, each with a shortest call chain.
 
@@ -224,7 +289,10 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen
     states = list(reachable(root, cached=cached, keyed=keyed))
     pending = root.returns.pending if root.returns is not None else frozenset[Effect]()
     returned = {effect.key for effect in pending}
+    checked = set[tuple[object, ...]]().union(*(reached.summary.checked for reached in states))
+    seen = _visible(root.returns, checked) if root.returns is not None else set[tuple[object, ...]]()
     harmless = set[tuple[object, ...]]().union(*(reached.summary.resolved for reached in states))
+    decisive = set[tuple[object, ...]]().union(*(reached.summary.decisive for reached in states))
     decided = returned.union(*(reached.summary.settled for reached in states))
     found: dict[tuple[object, ...], Observed] = {}
     for effect in pending:
@@ -232,8 +300,10 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen
             found[effect.key, False] = Observed(effect, (), False)
     for summary, chain, in_hook, kept, variables in states:
         effects = list(summary.effects.values())
-        unbacked = summary.unbacked.items()
-        effects += [effect for key, effect in unbacked if frozen or (key not in returned and key not in harmless)]
+        for key, effect in summary.unbacked.items():
+            shown = key in harmless or (effect.symbol or key) in seen
+            if frozen or key in decisive or not shown:
+                effects.append(effect)
         effects += [effect for key, effect in summary.draws.items() if key in decided]
         for effect in effects:
             if kept and _happens_once(effect):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nonstrict.facts import shapes
 from nonstrict.facts.walk import walk
@@ -17,6 +17,7 @@ from nonstrict.program import (
     object_operators,
     schemas,
     subscripts,
+    symbols,
 )
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
@@ -116,6 +117,8 @@ def _spread(frame: Frame, value: Value) -> list[Value]:
     in_place = value.kind is Kind.LIST and value.heap.loose is None and not value.heap.open
     if (value.kind is Kind.TUPLE or in_place) and value.heap.items:
         keys = sorted(key for key in value.heap.items if isinstance(key, int))
+        if in_place and not frame.region and symbols.of(value):
+            return [value.heap.items[key] for key in keys]  # how many there are follows from data
         return [subscripts.entry(frame, value, key, value.heap.items[key]) for key in keys]
     element = value.heap.element
     if element is None:
@@ -140,7 +143,7 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
             return result
     formats = left.kind is Kind.STRING and isinstance(operator, ast.Mod)
     if (left.kind in TENSORS or right.kind in TENSORS) and not formats:
-        return _tensor_arithmetic(frame, left, right)
+        return _tensor_arithmetic(frame, left, right, operator)
     pending = left.pending | right.pending
     if left.kind is Kind.STRING and isinstance(operator, (ast.Mod, ast.Add, ast.Mult)):
         return _text(frame, node, left, right, operator)
@@ -161,12 +164,12 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
     if left.kind in _NUMERIC and right.kind in _NUMERIC:
         if isinstance(operator, ast.BitOr) and True in (left.const, right.const):
             return Value(Kind.BOOL, FRESH, const=True)
-        pending = _shifted(frame, operator, left, right)
+        pending = pending if frame.region else symbols.arithmetic(operator, left, right)
         return Value(Kind.NUMBER, FRESH, flags=(left.flags | right.flags) & _OF_NUMBERS, pending=pending)
     if left.kind is Kind.UNION or right.kind is Kind.UNION:
         members = (*left.alternatives(), *right.alternatives())
         if any(member.kind in TENSORS for member in members):
-            return _tensor_arithmetic(frame, left, right)
+            return _tensor_arithmetic(frame, left, right, operator)
     return UNKNOWN.with_pending(pending)
 
 
@@ -180,21 +183,7 @@ def _text(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.
     return named if named is not None else STRING.with_pending(left.pending | right.pending)
 
 
-def _shifted(frame: Frame, operator: ast.operator, left: Value, right: Value) -> frozenset[Any]:
-    """What arithmetic leaves of what numbers carry.
-
-    torch looks for a number from `item()` in the results: it knows it by itself and by a multiple, not by a sum.
-    """
-    pending = left.pending | right.pending
-    if not pending or frame.region or not isinstance(operator, (ast.Add, ast.Sub)):
-        return pending
-    by = [value.const for value in (left, right) if isinstance(value.const, (int, float))]
-    if len(by) != 1 or not by[0]:
-        return pending
-    return frozenset(effect for effect in pending if effect.event is not Event.ESCAPE or effect.what != "`item()`")
-
-
-def _tensor_arithmetic(frame: Frame, left: Value, right: Value) -> Value:
+def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator) -> Value:
     """An elementwise result: sizes of tensors live on, Python numbers are consumed."""
     pending = _NO_PENDING
     flags = Flag.NONE
@@ -204,6 +193,9 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value) -> Value:
             pending |= operand.pending
             flags |= operand.flags & (Flag.ATTACHED | Flag.FLOATING)
     boolean = left.flags & right.flags & Flag.BOOLEAN
+    if pending and not frame.region:
+        product = isinstance(operator, ast.MatMult)
+        pending = symbols.product(left, right) if product else symbols.elementwise((left, right))
     return Value(Kind.TENSOR, FRESH, flags=flags | boolean | literals(left, right), pending=pending)
 
 
@@ -217,6 +209,8 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
         return Value(Kind.TENSOR, FRESH, flags=value.flags & ~Flag.LITERAL, pending=value.pending)
     if value.kind is Kind.NUMBER and isinstance(node.op, ast.USub) and isinstance(value.const, (int, float)):
         return Value(Kind.NUMBER, FRESH, const=-value.const, pending=value.pending)
+    if value.pending and isinstance(node.op, ast.USub) and not frame.region:
+        value = value.with_pending(symbols.negated(value))
     return value.at(FRESH) if value.kind in (Kind.NUMBER, Kind.BOOL) else UNKNOWN.with_pending(value.pending)
 
 
@@ -290,6 +284,8 @@ def index(frame: Frame, node: ast.expr) -> Value:
                 value = use(frame, bound)
                 frame.settle(value)
                 frame.sized(value)
+                if value.is_tensor and not (frame.region or frame.static or value.flags & Flag.LITERAL):
+                    frame.emit(Event.ESCAPE, bound, value.place, value, "using a tensor as a Python integer")
         return SETTING
     return use(frame, node)
 
@@ -322,7 +318,7 @@ def _literal(frame: Frame, kind: Kind, elements: list[ast.expr]) -> Value:
             continue
         constant = constant and (value.const is not NO_CONSTANT or bool(value.flags & Flag.LITERAL))
         heap.store(NO_CONSTANT if kind is Kind.SET or heap.open else index, value)
-        pending |= value.pending
+        pending |= value.pending if frame.region else symbols.beside(value)
     flags = Flag.LITERAL if constant else Flag.NONE
     return Value(kind, FRESH, heap=heap, flags=flags, pending=pending)
 
@@ -338,7 +334,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
         name = use(frame, key) if key is not None else UNKNOWN
         value = use(frame, item)
         frame.settle(name)
-        pending |= value.pending
+        pending |= value.pending if frame.region else symbols.beside(value)
         if key is None:
             spread = contents.taken(frame, value)
             heap.items.update(spread.items)
@@ -372,7 +368,8 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
     heap.element = element
     frame.scope = scope
     frame.env = saved
-    return Value(_COMPREHENSIONS[type(node)], FRESH, heap=heap, pending=pending | element.pending)
+    made = Value(_COMPREHENSIONS[type(node)], FRESH, heap=heap, pending=pending | element.pending)
+    return made if frame.region else made.with_pending(symbols.beside(made))
 
 
 _COMPREHENSIONS: dict[type[ast.expr], Kind] = {

@@ -19,6 +19,7 @@ from nonstrict.program import (
     releases,
     schemas,
     stores,
+    symbols,
     torch_calls,
     unseen,
 )
@@ -97,10 +98,17 @@ _NATIVE_LOADERS = frozenset(
 )
 
 
-def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    """The result of calling `name`, and what that does."""
+def _tell(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> None:
+    """A call in a region may break the graph; `torch._check` tells of numbers that follow from data."""
     if frame.region:
         breaks.called(frame, node, name, positional, keywords)
+    elif name.startswith("torch._check"):
+        frame.summary.checked.update(one.key for value in positional for one in symbols.of(value))
+
+
+def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """The result of calling `name`, and what that does."""
+    _tell(frame, node, name, positional, keywords)
     if name in _OPERATORS or _is_operator(name):
         return torch_calls.call(frame, node, name, positional, keywords)
     if name in MARKERS or name in operators.LIBRARIES or name == schemas.INFER_SCHEMA:
@@ -203,11 +211,13 @@ def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value
         if name.startswith("itertools."):
             frame.advance(node, value)
         elif name.startswith("torch.") and not value.is_tensor:
-            frame.sized_elements(value)  # collectives take sizes of parts; what is not known is not accused
+            frame.sized_elements(value, unknown=True)  # collectives take sizes of parts
     if name.startswith("torch.ops."):
         operators.note_call(frame, node, operators.by_name(frame.machine, name))
     _run_callbacks(frame, node, values)
-    pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in values))
+    pending: frozenset[object] = frozenset[object]().union(
+        *(value.pending | symbols.held_in(value) for value in values)
+    )
     if "." in name and not name.startswith("builtins."):
         path = frame.machine.project.find_installed(name.rpartition(".")[0])
         if path is not None and not path.endswith(".py"):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import sets_itself, tests_before_use
-from nonstrict.program import context_variables, refinements, registries
-from nonstrict.program.effects import NEEDED, CallEdge, Effect, Event, Summary
+from nonstrict.program import context_variables, refinements, registries, symbols
+from nonstrict.program.effects import NEEDED, CallEdge, Effect, Event, Sight, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
 from nonstrict.program.values import CALLABLES, CONTAINERS, UNKNOWN, Flag, Heap, Kind, Value, join
 
@@ -31,6 +31,9 @@ _PATHS = (ast.Name, ast.Attribute, ast.Subscript, ast.IfExp)
 #: Of these what they hold decides, which is told where it is read.
 _HANDED_ON = CONTAINERS | {Kind.OBJECT, Kind.INSTANCE}
 _NEVER_STATE = frozenset({Kind.PYTHON_MODULE, Kind.MARKED, Kind.UNKNOWN, Kind.SUPER})
+
+#: What torch counts the elements of a mask for: once.
+_OF_MASKS = frozenset({"boolean-mask indexing", "`nonzero`", "`argwhere`", "`where` of one argument"})
 
 
 class Frame:
@@ -223,27 +226,39 @@ class Frame:
             return False
         return any(sets_itself(function.node, alternative.place.key) for alternative in value.alternatives())
 
-    def sized(self, value: Value) -> None:
-        """A value decides a size or a split, and nothing else of what is returned: torch supports that."""
-        for effect in value.pending:
-            if effect.event is Event.ESCAPE:
+    def sized(self, value: Value, *, unknown: bool = False) -> None:
+        """A value decides a size: torch may know it if it is an input, and does if what is made of it is `unknown`."""
+        for effect in symbols.of(value):
+            if unknown or self.region or symbols.is_input(effect):
                 self.summary.resolved.add(effect.key)
 
-    def sized_elements(self, value: Value) -> None:
+    def needed(self, value: Value) -> None:
+        """A value has to be a Python number here: one that follows from data is none, whether returned or not."""
+        if not self.region:
+            self.summary.decisive.update(one.key for one in symbols.of(value) if one.key not in self.summary.checked)
+
+    def sized_elements(self, value: Value, *, unknown: bool = False) -> None:
         """The elements of a list decide sizes."""
         element = value.heap.element if value.heap is not None else None
-        self.sized(value)
+        self.sized(value, unknown=unknown)
         if element is not None:
             for member in element.alternatives():
                 if not member.is_tensor:
-                    self.sized(member)
+                    self.sized(member, unknown=unknown)
 
-    def unbacked(self, node: ast.AST, tensor: Value, what: str) -> Value:
-        """A Python number, or size, that depends on data: harmless only if it reaches what the function returns."""
+    def unbacked(
+        self, node: ast.AST, tensor: Value, what: str, *, of: ast.AST | None = None, along: int | None = None
+    ) -> Value:
+        """A Python number, or size, that depends on data: harmless only if it reaches what the function returns.
+
+        `of` is the expression of the tensor, whose symbol torch keeps; `along` the dimension whose size depends on it.
+        """
         origin = tensor._replace(pending=frozenset())
         effect = Effect(Event.ESCAPE, self.module.path, self.offset, node, tensor.place, origin, what)
+        if isinstance(of, ast.Name) and not self.region:
+            effect = effect._replace(symbol=(id(self.summary), "" if what in _OF_MASKS else what, of.id))
         self.summary.unbacked.setdefault(effect.key, effect)
-        return Value(Kind.NUMBER, pending=frozenset({effect}))
+        return Value(Kind.NUMBER, pending=frozenset({effect._replace(sight=Sight(along=along))}))
 
     def random(self, node: ast.AST, what: str, kind: Kind = Kind.NUMBER) -> Value:
         """A nondeterministic value: an effect as soon as it decides something."""

@@ -20,6 +20,7 @@ from nonstrict.program import (
     named_tuples,
     parameters,
     singletons,
+    symbols,
     unseen,
 )
 from nonstrict.program.definitions import Function
@@ -344,8 +345,6 @@ def _hand_over(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:
         if value.place.captured and value.kind not in CALLABLES:
             _pass_on(frame, node, value)
         frame.settle(value)
-        if value.kind in (Kind.LIST, Kind.TUPLE):
-            frame.sized_elements(value)  # helpers fill lists of sizes and take them apart: nothing is accused
 
 
 def _pass_on(frame: Frame, node: ast.AST, value: Value) -> None:
@@ -486,8 +485,8 @@ def _shape(value: Value, told_apart: int) -> Value:
     """What tells two arguments apart: a tensor's exact place among the arguments does not."""
     if value.kind in TENSORS and value.place.origin is Origin.ARGUMENT:
         place = Place(Origin.ARGUMENT, "", "", ("~",) if value.place.is_view else ())
-        return Value(value.kind, place, value.ref, flags=value.flags & told_apart)
-    return value if not value.pending else value.with_pending(frozenset())
+        return Value(value.kind, place, value.ref, flags=value.flags & told_apart, pending=symbols.of(value))
+    return value if not value.pending else value.with_pending(symbols.of(value))
 
 
 def _general(value: Value) -> Value:

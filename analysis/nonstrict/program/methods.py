@@ -22,6 +22,7 @@ from nonstrict.program import (
     namespaces,
     reflection,
     releases,
+    storages,
     stores,
     torch_calls,
     unseen,
@@ -74,8 +75,6 @@ METADATA_IN_PLACE = frozenset(
 #: What iterates over the modules in a module; `named_modules` has parameters that change what it gives.
 _CHILDREN = frozenset({"children", "modules", "named_children", "values", "items"})
 _POINTERS = frozenset({"data_ptr", "_data_ptr", "const_data_ptr", "mutable_data_ptr", "__dlpack__"})
-_STORAGES = frozenset({"untyped_storage", "storage", "_typed_storage"})
-_STORAGE_POINTERS = frozenset({"data_ptr", "resize_", "copy_", "fill_", "share_memory_", "_share_memory_"})
 _HOOKS = frozenset(
     {
         "register_hook",
@@ -131,6 +130,8 @@ def call(
     if receiver.kind is Kind.CLASS and name == "apply":
         return autograd_functions.applied(frame, node, receiver, positional, keywords)
     frame.advance(node, receiver, by=name)
+    if receiver.kind is Kind.UNKNOWN and name in storages.OF_TENSORS and not frame.static:
+        return _tensor(frame, node, receiver._replace(kind=Kind.TENSOR), name, positional, keywords)
     return _other(frame, node, receiver, name, positional, keywords)
 
 
@@ -149,8 +150,9 @@ def _tensor(
         return Value(Kind.NUMBER, FRESH, flags=Flag.POINTER)
     if name == "storage_offset" and receiver.place.origin is Origin.ARGUMENT:
         frame.emit(Event.STORAGE, node, receiver.place, receiver)
-    if name in _STORAGES:
-        return Value(Kind.STORAGE, receiver.place, receiver)
+    if name in storages.METHODS:
+        return storages.of(receiver)
+    storages.given_to(frame, node, receiver, name, positional)
     if name in METADATA_IN_PLACE:
         return _rebind(frame, node, receiver, name)
     if name == "backward":
@@ -189,15 +191,6 @@ def _backward(frame: Frame, node: ast.AST, receiver: Value) -> Value:
     if receiver.flags & Flag.ATTACHED:
         frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node))
     return NONE
-
-
-def _storage(
-    frame: Frame, node: ast.AST, storage: Value, name: str, positional: list[Value], keywords: dict[str, Value]
-) -> Value:
-    tensor: Value = storage.ref
-    if name in _STORAGE_POINTERS:
-        frame.emit(Event.POINTER, node, tensor.place, tensor, f"the storage's `{name}()`")
-    return NUMBER if name in ("data_ptr", "nbytes", "size") else UNKNOWN
 
 
 # -- modules ------------------------------------------------------------------------------------------------------
@@ -480,6 +473,6 @@ _HANDLERS = {
     **dict.fromkeys(TENSORS, _tensor),
     **dict.fromkeys((*container_methods.NAMES, Kind.TUPLE), container_methods.call),
     Kind.MODULE: _module,
-    Kind.STORAGE: _storage,
+    Kind.STORAGE: storages.call,
     Kind.NUMPY: _array,
 }

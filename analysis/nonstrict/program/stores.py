@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.steps import member_of
 from nonstrict.knowledge.effects import assignment_effect
-from nonstrict.program import classes, expressions, namespaces, refinements, unseen
+from nonstrict.program import classes, expressions, namespaces, refinements, symbols, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
@@ -53,6 +53,8 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, source: as
         part = None if isinstance(element, ast.Starred) else _at_position(value, index)
         if part is None:
             part = expressions.elements_of(frame, source, value)
+        if part.pending and not frame.region and not any(isinstance(one, ast.Starred) for one in target.elts):
+            part = part.with_pending(symbols.entry(part, value, index, len(target.elts)))
         if value.kind is Kind.SIZE and index and not isinstance(element, ast.Starred):
             part = part._replace(pending=frozenset())  # of what selects, the first dimension alone follows from data
         store(frame, element, part, source)

@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.steps import member_of
-from nonstrict.program import attributes, classes, namespaces, releases
+from nonstrict.program import attributes, classes, namespaces, releases, symbols
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
@@ -76,7 +76,10 @@ def _indexed_plainly(frame: Frame, node: ast.Subscript, base: Value, index: Valu
     kind = Kind.SIZE if isinstance(node.slice, ast.Slice) else Kind.NUMBER
     bound = node.slice.lower if isinstance(node.slice, ast.Slice) else None
     first = index if bound is None else frame.machine.evaluate(frame, bound)
-    pending = frozenset[object]() if later_dimension(frame, first) else base.pending
+    if frame.region:
+        pending = frozenset[object]() if later_dimension(frame, first) else base.pending
+    else:
+        pending = base.pending if kind is Kind.SIZE else symbols.dimension(base.pending, index)
     return Value(kind, flags=base.flags & Flag.SHAPE, pending=pending)
 
 
@@ -133,7 +136,8 @@ def _element_at(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
 def entry(frame: Frame, base: Value, key: object, found: Value) -> Value:
     """What a container holds under a key, as it is reached through the container."""
     if base.place.origin in (Origin.FRESH, Origin.UNKNOWN):
-        return found.with_pending(found.pending | base.pending)
+        found = found.with_pending(found.pending | base.pending)
+        return found if frame.region else found.with_pending(symbols.entry(found, base, key))
     place = base.place.step(f"[{key!r}]" if key is not NO_CONSTANT else "[]")
     outside = any(one.kind in (Kind.EXTERNAL, Kind.CLASS) for one in found.alternatives())
     if outside and place.origin is Origin.GLOBAL and frame.machine.is_replaced(place):
@@ -192,6 +196,11 @@ def _number(bound: ast.expr | None) -> Any:
     return sign * bound.value if isinstance(bound, ast.Constant) and isinstance(bound.value, int) else NO_CONSTANT
 
 
+def _index_at(node: ast.Subscript, position: int) -> ast.expr:
+    """The expression of one index of a subscript."""
+    return node.slice.elts[position] if isinstance(node.slice, ast.Tuple) else node.slice
+
+
 def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     frame.settle(index)
     items.indexes(frame, node, index)
@@ -200,13 +209,20 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
     if index.kind is Kind.TUPLE and index.heap is not None:
         parts = list(index.heap.items.values())
     advanced = False
-    for part in parts:
+    if not frame.region:
+        pending = symbols.selected(frame, node.slice, base, parts)
+    for position, part in enumerate(parts):
+        along = symbols.mask_dimension(node.slice, position)
+        if part.kind is Kind.NUMBER:
+            frame.needed(part)
         if part.kind in TENSORS:
             advanced = True
             frame.settle(part)
             if part.flags & Flag.BOOLEAN:
-                pending |= frame.unbacked(node, base, "boolean-mask indexing").pending
-            pending |= part.pending
+                made = frame.unbacked(node, base, "boolean-mask indexing", of=_index_at(node, position), along=along)
+                pending |= made.pending
+            else:
+                pending |= part.pending
         elif part.kind in (Kind.LIST, Kind.NUMPY, Kind.UNKNOWN, Kind.UNION):
             advanced = True
             frame.settle(part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
@@ -14,6 +15,7 @@ from nonstrict.program import (
     gradients,
     held_modules,
     subscripts,
+    symbols,
 )
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
@@ -35,8 +37,6 @@ from nonstrict.program.values import (
 )
 
 if TYPE_CHECKING:
-    import ast
-
     from nonstrict.program.frames import Frame
 
 _TENSOR_MAKERS = frozenset(
@@ -69,38 +69,6 @@ _INHERITED = Flag.ATTACHED | Flag.FLOATING
 _PARAMETER_OPTIONS = {"bias": ("bias",), "elementwise_affine": ("weight", "bias"), "affine": ("weight", "bias")}
 #: Operators whose result says how large a tensor is.
 _SHAPE_RESULTS = frozenset({"size", "numel", "nelement", "__len__"})
-#: Operators that take Python numbers as sizes: such a number may depend on data.
-_SIZE_ARGUMENT = frozenset(
-    {
-        "zeros",
-        "ones",
-        "full",
-        "empty",
-        "arange",
-        "rand",
-        "randn",
-        "randint",
-        "linspace",
-        "eye",
-        "narrow",
-        "split",
-        "chunk",
-        "tensor_split",
-        "reshape",
-        "view",
-        "expand",
-        "repeat",
-        "repeat_interleave",
-        "unfold",
-        "new_zeros",
-        "new_ones",
-        "new_empty",
-        "new_full",
-        "broadcast_to",
-        "tile",
-        "one_hot",
-    }
-)
 
 
 def knows(name: str) -> bool:
@@ -203,8 +171,8 @@ def _applied(
         pending = frame.unbacked(node, first, "`where` of one argument").pending
         return holding(Kind.TUPLE, Value(Kind.TENSOR, FRESH, pending=pending)).with_pending(pending)
     if operator.data_dependent and operator.returns not in ("tensor", "tensors"):
-        return _forced(frame, node, last, operator, first)
-    return _result(frame, node, last, operator, first, values, keywords)
+        return _forced(frame, node, name, operator, first)
+    return _result(frame, node, name, operator, first, values, keywords)
 
 
 #: Operators that compute a new tensor from their arguments and do nothing else, by name.
@@ -217,7 +185,7 @@ _PLAIN_RESULTS = {
 
 def _is_plain(name: str, operator: Operator) -> bool:
     last = name.rpartition(".")[2]
-    special = last in dtypes.BOOLEAN_RESULTS or last in _SPECIAL_NAMES or last in _SIZE_ARGUMENT or last.endswith("_")
+    special = last in dtypes.BOOLEAN_RESULTS or last in _SPECIAL_NAMES or last in symbols.SIZED or last.endswith("_")
     acts = operator.mutates or operator.views or operator.data_dependent or operator.dynamic_shape or operator.metadata
     return operator.returns == "tensor" and not operator.dim_returns and not (special or acts or operator.reduces)
 
@@ -235,6 +203,8 @@ def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
                 pending |= value.pending
         else:
             _consume_argument(frame, node, value, "", metadata=False)
+            if value.heap is not None and not frame.region:
+                pending |= symbols.held_in(value)
             if value.kind in TENSORS:
                 flags |= value.flags & _INHERITED
                 pending |= value.pending
@@ -243,7 +213,11 @@ def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
     if keywords and keywords.get("dtype", UNKNOWN).ref == "torch.bool":
         flags |= Flag.BOOLEAN
     known = _PLAIN_RESULTS.get(flags)
-    return known if known is not None and not pending else Value(Kind.TENSOR, FRESH, flags=flags, pending=pending)
+    if known is not None and not pending:
+        return known
+    if not frame.region:
+        pending = symbols.left(name.rpartition(".")[2], [*positional, *keywords.values()], keywords)
+    return Value(Kind.TENSOR, FRESH, flags=flags, pending=pending)
 
 
 _INPLACE = Operator(out=True, inplace=True)
@@ -258,7 +232,7 @@ def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, m
     frame.consume(node, value, metadata=metadata)
     if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
         functional_calls.call_given(frame, node, [value])
-    sizes = last in _SIZE_ARGUMENT
+    sizes = last in symbols.SIZED
     if sizes and value.kind not in TENSORS:
         frame.sized_elements(value)
     frame.settle(value)
@@ -305,13 +279,23 @@ def _tensor_inside(value: Value) -> bool:
     return value.is_tensor and not value.flags & Flag.LITERAL
 
 
-def _forced(frame: Frame, node: ast.AST, last: str, operator: Operator, first: Value) -> Value:
+def _selected_from(node: ast.AST, name: str) -> ast.expr | None:
+    """The expression of the first argument of an operator."""
+    if not isinstance(node, ast.Call):
+        return None
+    if name.startswith("torch.Tensor.") and isinstance(node.func, ast.Attribute):
+        return node.func.value
+    return node.args[0] if node.args else None
+
+
+def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: Value) -> Value:
+    last = name.rpartition(".")[2]
     if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.origin is FRESH.origin:
         return NUMBER
     if last in ("item", "tolist"):
         if last == "item" and breaks.guards_item(frame, first):
             return NUMBER
-        made = frame.unbacked(node, first, f"`{last}()`")
+        made = frame.unbacked(node, first, f"`{last}()`", of=_selected_from(node, name))
         return container(Kind.LIST, made).with_pending(made.pending) if last == "tolist" else made
     # These take nothing but tensors: an argument of which nothing is known is one.
     if first.kind in TENSORS or (first.kind is Kind.UNKNOWN and first.place.origin is Origin.ARGUMENT):
@@ -350,6 +334,50 @@ def _takes_first(dim: Value) -> bool:
     return any(one.const == 0 and one.kind is Kind.NUMBER for one in over)
 
 
+def _sizes(
+    frame: Frame, name: str, operator: Operator, values: list[Value], keywords: dict[str, Value], over: Value | None
+) -> frozenset[Any]:
+    """What a result takes over: the sizes that its arguments have, and those that it is made with."""
+    last = name.rpartition(".")[2]
+    pending = symbols.left(last, values, keywords)
+    if symbols.is_loss(last):
+        pending = symbols.reduced(pending, None) if symbols.spans(last, values, keywords) else pending
+    elif operator.reduces:
+        pending = symbols.reduced(pending, over)
+    for value in symbols.counts(name, values):
+        frame.needed(value)
+    pending = pending if operator.views else symbols.fresh(pending)
+    if last in symbols.SIZED:
+        pending |= symbols.sized(name, values[: len(values) - len(keywords)], keywords)
+    return pending
+
+
+def _selection(
+    frame: Frame, node: ast.AST, name: str, operator: Operator, values: list[Value], keywords: dict[str, Value]
+) -> frozenset[Any]:
+    """The size that an operator gives its result by the data of a tensor."""
+    last = name.rpartition(".")[2]
+    first = values[0] if values else UNKNOWN
+    chosen = _counts(values, keywords) if last == "repeat_interleave" else first if operator.dynamic_shape else None
+    if chosen is None or last in ("where", "one_hot"):
+        return frozenset()
+    along = 0 if "dim" not in keywords and last != "repeat_interleave" else None
+    return frame.unbacked(node, chosen, f"`{last}`", of=_selected_from(node, name), along=along).pending
+
+
+def _several(last: str, values: list[Value], keywords: dict[str, Value], first: Value) -> Value | None:
+    """The tensors that a selection gives beside the selected elements, if it is asked for them."""
+    if last == "nonzero" and keywords.get("as_tuple", UNKNOWN).const is True:
+        return holding(Kind.TUPLE, first)
+    if last not in ("unique", "unique_consecutive") or len(values) - len(keywords) > 1:
+        return None
+    # Where each element went is as large as the tensor was.
+    inverse = Value(Kind.TENSOR, FRESH)
+    asked = [keywords.get(name, UNKNOWN).const is True for name in ("return_inverse", "return_counts")]
+    parts = [part for part, wanted in zip((inverse, first), asked, strict=True) if wanted]
+    return container(Kind.TUPLE, first, *parts) if parts else None
+
+
 def _counts(values: list[Value], keywords: dict[str, Value]) -> Value | None:
     """The tensor that says how often `repeat_interleave` repeats what, without a size of the result."""
     given = keywords.get("repeats", values[1] if len(values) > 1 else UNKNOWN)
@@ -359,12 +387,13 @@ def _counts(values: list[Value], keywords: dict[str, Value]) -> Value | None:
 def _result(
     frame: Frame,
     node: ast.AST,
-    last: str,
+    name: str,
     operator: Operator,
     first: Value,
     values: list[Value],
     keywords: dict[str, Value],
 ) -> Value:
+    last = name.rpartition(".")[2]
     named_dim = "dim" in keywords or (len(values) > 1 and values[1].kind in (Kind.NUMBER, Kind.TUPLE, Kind.LIST))
     returns = operator.dim_returns if operator.dim_returns and named_dim else operator.returns
     shape = Flag.SHAPE if last in _SHAPE_RESULTS and attributes.follows_shape(first) else Flag.NONE
@@ -377,21 +406,26 @@ def _result(
         return BOOL
     if returns == "size":
         pending = frozenset[Any]() if later else first.pending
+        if asked is not None and not frame.region:
+            pending = symbols.dimension(first.pending, asked)
         return Value(Kind.NUMBER if named_dim or values[1:] else Kind.SIZE, flags=shape, pending=pending)
     if returns == "none":
         return NONE
     tensors = [value for value in values if value.is_tensor]
-    gone = operator.reduces and (
-        not named_dim or _takes_first(keywords.get("dim", values[1] if values[1:] else UNKNOWN))
-    )
-    pending = _carried(frame, last, tensors, reduced=gone)
-    chosen = _counts(values, keywords) if last == "repeat_interleave" else first if operator.dynamic_shape else None
-    if chosen is not None and last not in ("where", "one_hot"):
-        pending |= frame.unbacked(node, chosen, f"`{last}`").pending
+    over = keywords.get("dim", values[1] if values[1:] else UNKNOWN) if named_dim else None
+    if frame.region:
+        gone = operator.reduces and (over is None or _takes_first(over))
+        pending = _carried(frame, last, tensors, reduced=gone)
+    else:
+        pending = _sizes(frame, name, operator, values, keywords, over)
+    pending |= _selection(frame, node, name, operator, values, keywords)
     flags = _result_flags(last, first, tensors, keywords)
     place = first.place.step(VIEW) if operator.views and first.is_tensor else FRESH
     if last == "cpu" and frame.opaque and first.is_tensor:
         place = first.place.step(VIEW).step(HOST)
+    several = _several(last, values, keywords, Value(Kind.TENSOR, place, flags=flags, pending=pending))
+    if several is not None and not frame.region:
+        return several
     if returns == "tensors":
         element = Value(Kind.TENSOR, place, flags=flags, pending=pending)
         return holding(Kind.TUPLE, element).with_pending(pending)

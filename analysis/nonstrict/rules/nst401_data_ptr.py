@@ -4,7 +4,8 @@
 
 Finds traced functions that ask a tensor for its address: `x.data_ptr()`, `x.untyped_storage().data_ptr()`,
 `x.__cuda_array_interface__`, `torch.from_dlpack(x)`, `ctypes` casts of such an address, on an argument or on anything
-computed from it.
+computed from it. Functions that do something with the memory of a tensor count too: `untyped_storage().resize_(0)`,
+`copy_` and `fill_` of storages, `t.set_(storage)`, also of tensors made in the function.
 
 ## Why is this bad
 
@@ -81,7 +82,8 @@ not either: the fake is then a skeleton. Methods, nested functions and functions
 ## What is not reported
 
 - Weak references to storages (`StorageWeakRef`), which only tell one storage from another.
-- `x.storage_offset()`, `x.stride()`, `x.is_contiguous()`: they need no memory.
+- `x.storage_offset()`, `x.stride()`, `x.is_contiguous()`, the size of a storage: they need no memory.
+- `t.resize_(0)`, `t.set_()` and `t.set_(other)` of tensors made in the function.
 - The bodies of custom operators and of functions marked `leaf_function`.
 - The address of a captured tensor is a note: captured tensors are real while tracing, so the call works. A write
   through the address happens while tracing only.
@@ -129,7 +131,7 @@ def _fate(body: Body) -> str:
     traced = f"while `{body.api}` traces `{body.function}`"
     if body.marker == "make-fx":
         return f"{traced}: this fails, or the address of the example input is baked in"
-    return f'{traced}: torch.compile fails (torch says "Unsupported output type")'
+    return f'{traced}: torch.compile fails (for an address, torch says "Unsupported output type")'
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -7,6 +7,11 @@ Finds traced functions that turn tensor data into Python values: `.item()`, `.to
 `f"{t:.2f}"`, `copy.deepcopy(t)`, `pickle.dumps(t)`. Shapes that depend on data count when they are used up inside:
 `x[mask]`, `torch.unique(x)`, the number of rows of `torch.nonzero(x)`, `F.one_hot(x)` without `num_classes`.
 
+A number or size that follows from data has to be found in what the function returns: as a number, or as a dimension of
+a tensor, by itself or times a constant. torch makes a symbol for it and looks for that symbol; a sum of two, a slice
+without `torch._check`, one part of `x.split(sizes.tolist())` and a sum over the dimension do not show it. A number on
+which something is decided (`if n > 3`, `int(n)`, `len(x[mask])`) fails even where it is returned.
+
 In a function marked `assume_constant_result` it finds where the result is made of the data of arguments.
 
 ## Why is this bad
@@ -97,8 +102,11 @@ exception.
 
 ## What is not reported
 
-- `.item()` and `.tolist()` of integers whose value is returned, or only decides a size or a split.
-- `torch.nonzero(x)` and similar that are returned, and `x[mask] = 0`, whose shape does not depend on data.
+- `.item()` and `.tolist()` whose value is returned, or is by itself a dimension of a tensor that is returned whole:
+  `torch.zeros(n)`, all parts of `x.split(sizes.tolist())`. The same size of something else does as well.
+- Sizes made with the `.item()` of an argument itself: of an integer that a region is given, torch knows the number.
+- `torch.nonzero(x)`, `x[mask]` and similar that are returned, also with elementwise arithmetic behind them, and
+  `x[mask] = 0`, whose shape does not depend on data.
 - `.item()` in `autograd.Function.backward`.
 - `int(x.shape[0])`, `len(x)`, `x.numel()`, comparisons of shapes, `x is None`, `x in [x]`.
 - `torch.tensor(3.0).item()`: torch knows the value of a literal.

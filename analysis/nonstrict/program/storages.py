@@ -1,0 +1,53 @@
+"""The storages of tensors: what is done with memory that is not there while the compiler traces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.program.effects import Event
+from nonstrict.program.values import NUMBER, UNKNOWN, Kind, Value
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Sequence
+
+    from nonstrict.program.frames import Frame
+
+#: Methods of tensors that give the storage.
+METHODS = frozenset({"untyped_storage", "storage", "_typed_storage"})
+#: Of these, those that nothing but a tensor has.
+OF_TENSORS = frozenset({"untyped_storage", "_typed_storage"})
+_ADDRESSES = frozenset({"data_ptr", "share_memory_", "_share_memory_"})
+#: What storages do with memory: the graph has no such operators, so that every backend but "eager" refuses it.
+_MEMORY = {
+    "resize_": "resizes the storage of a tensor",
+    "_resize_": "resizes the storage of a tensor",
+    "copy_": "writes into the storage of a tensor",
+    "fill_": "writes into the storage of a tensor",
+    "clone": "copies the storage of a tensor",
+    "tolist": "reads the storage of a tensor",
+}
+_NUMBERS = frozenset({"data_ptr", "nbytes", "size"})
+
+
+def of(tensor: Value) -> Value:
+    """The storage of a tensor."""
+    return Value(Kind.STORAGE, tensor.place, tensor)
+
+
+def call(
+    frame: Frame, node: ast.AST, storage: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """The result of a method of a storage; how large a storage is needs no memory."""
+    tensor: Value = storage.ref
+    if name in _ADDRESSES:
+        frame.emit(Event.POINTER, node, tensor.place, tensor, f"the storage's `{name}()`")
+    elif name in _MEMORY:
+        frame.emit(Event.POINTER, node, tensor.place, tensor, _MEMORY[name])
+    return NUMBER if name in _NUMBERS else UNKNOWN
+
+
+def given_to(frame: Frame, node: ast.AST, tensor: Value, name: str, given: Sequence[Value]) -> None:
+    """`tensor.set_(...)`: with a tensor, or nothing, it is traced; with a storage it is not."""
+    if name == "set_" and given and given[0].kind is Kind.STORAGE:
+        frame.emit(Event.POINTER, node, tensor.place, tensor, "gives a tensor the storage of another")
