@@ -27,7 +27,13 @@ _MEMORY = {
     "clone": "copies the storage of a tensor",
     "tolist": "reads the storage of a tensor",
 }
+_OF_ANOTHER = "gives a tensor the storage of another"
 _NUMBERS = frozenset({"data_ptr", "nbytes", "size"})
+
+
+def is_address(operation: str) -> bool:
+    """Whether an operation, as effects name it, asks where a tensor is, and not for what lies there."""
+    return operation not in _MEMORY.values() and operation != _OF_ANOTHER
 
 
 def of(tensor: Value) -> Value:
@@ -50,4 +56,4 @@ def call(
 def given_to(frame: Frame, node: ast.AST, tensor: Value, name: str, given: Sequence[Value]) -> None:
     """`tensor.set_(...)`: with a tensor, or nothing, it is traced; with a storage it is not."""
     if name == "set_" and given and given[0].kind is Kind.STORAGE:
-        frame.emit(Event.POINTER, node, tensor.place, tensor, "gives a tensor the storage of another")
+        frame.emit(Event.POINTER, node, tensor.place, tensor, _OF_ANOTHER)

@@ -100,6 +100,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
+from nonstrict.program.storages import is_address
 from nonstrict.rules.base import Experiment, Rule, report
 from nonstrict.rules.effect_texts import clause
 
@@ -122,16 +123,17 @@ def examine(body: Body) -> Iterator[Finding]:
             message = f"{subject}, here a captured one: {traced}, and a write through it happens while tracing only"
             severity = Severity.NOTE
         else:
-            message = f"{subject}, but tensors have no memory {_fate(body)}"
+            message = f"{subject}, but tensors have no memory {_fate(body, effect.what)}"
         advice = "wrap the code that needs the address in a `torch.library.custom_op` with `register_fake`"
         yield report(RULE, body, seen, message, help=advice, severity=severity)
 
 
-def _fate(body: Body) -> str:
+def _fate(body: Body, what: str) -> str:
     traced = f"while `{body.api}` traces `{body.function}`"
     if body.marker == "make-fx":
         return f"{traced}: this fails, or the address of the example input is baked in"
-    return f'{traced}: torch.compile fails (for an address, torch says "Unsupported output type")'
+    said = ' (torch says "Unsupported output type")' if is_address(what) else ""
+    return f"{traced}: torch.compile fails{said}"
 
 
 def fixes(context: Context) -> Iterator[Fix]:
