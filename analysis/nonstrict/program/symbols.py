@@ -299,7 +299,8 @@ def left(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> Pend
     """What an operator leaves of the sizes of its arguments."""
     tensors = [value for value in values if value.is_tensor]
     if last in _AS_FIRST:
-        tensors = tensors[:1]
+        rest = frozenset[Any]().union(*(beside(value) for value in tensors))
+        return fresh(tensors[0].pending if tensors else rest) | rest
     if last in ("cat", "concat", "concatenate", "stack") and values:
         return _joined(last, values, keywords)
     pending = frozenset[Any]().union(*(value.pending for value in tensors))
