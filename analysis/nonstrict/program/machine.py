@@ -288,6 +288,11 @@ class Machine:
         return differentiated.seen(self)
 
     @cached_property
+    def dynamo_options(self) -> dict[str, bool]:
+        """The options of Dynamo that were asked for, and whether the program sets them."""
+        return {}
+
+    @cached_property
     def _changes(self) -> dict[Function, tuple[tuple[str, ...], ...]]:
         return {}
 

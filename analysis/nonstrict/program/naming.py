@@ -11,11 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nonstrict.facts.scopes import scope_of
-from nonstrict.facts.walk import own_scope
+from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
@@ -57,7 +57,14 @@ def dotted(frame: Frame, node: ast.AST) -> str:
 def names_in(machine: Machine, function: Function) -> Names:
     """What names in the text of a function stand for: its own imports, and what is around it."""
     frame = function.closure if function.closure is not None else machine.module_frame(function.module)
-    return partial(_named, frame, scope_of(function.node).local, _imports(machine, function))
+    imports = _imports(machine, function.module, own_scope(function.node))
+    return partial(_named, frame, scope_of(function.node).local, imports)
+
+
+def names_below(machine: Machine, module: Module, statement: ast.AST) -> Names:
+    """What names stand for in a statement of a module, with all that functions in it import."""
+    imports = _imports(machine, module, walk(statement))
+    return partial(_named, machine.module_frame(module), frozenset(imports), imports)
 
 
 def called(names: Names, node: ast.Call) -> Called:
@@ -85,18 +92,16 @@ def _named(frame: Frame, own: frozenset[str], imports: dict[str, str], node: ast
     return dotted(frame, node)
 
 
-def _imports(machine: Machine, function: Function) -> dict[str, str]:
-    """What a function imports, by the name that it gives it; names that it binds otherwise too are left out."""
+def _imports(machine: Machine, module: Module, nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """What code imports, by the name that it gives it; names that it binds otherwise too are left out."""
     found: dict[str, str] = {}
-    if isinstance(function.node, ast.Lambda):
-        return found
     bound: set[str] = set()
-    for node in own_scope(function.node):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names = {alias.asname or alias.name.partition(".")[0]: alias for alias in node.names}
             found |= {name: alias.name if alias.asname else name for name, alias in names.items()}
         elif isinstance(node, ast.ImportFrom):
-            found |= _imported_from(machine, function.module, node)
+            found |= _imported_from(machine, module, node)
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.add(node.id)
     return {name: known for name, known in found.items() if name not in bound}

@@ -55,8 +55,9 @@ def meaning(document: Document) -> Names:
     """What the names of a file stand for outside the program: by its imports at the top level, builtins last."""
 
     def named(node: ast.AST) -> str:
-        builtin = isinstance(node, ast.Name) and hasattr(builtins, node.id) and node.id not in bound(document)
-        return f"builtins.{node.id}" if builtin else dotted(document, node)
+        if isinstance(node, ast.Name) and hasattr(builtins, node.id) and node.id not in bound(document):
+            return f"builtins.{node.id}"
+        return dotted(document, node)
 
     return named
 

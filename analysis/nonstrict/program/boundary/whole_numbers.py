@@ -28,7 +28,7 @@ def alone(body: MarkedBody, function: Function, node: ast.AST, value: Value) -> 
     """What a returned value is that is one whole number or flag; "" if it is something else, or may be."""
     if value.kind not in (Kind.NUMBER, Kind.BOOL) or not isinstance(node, ast.expr):
         return ""
-    if value.const is NO_CONSTANT and _may_be_dynamic(body, function):
+    if value.const is NO_CONSTANT and _has_dynamic_sizes(body):
         return ""
     if value.kind is Kind.BOOL:
         return "a flag alone"
@@ -36,11 +36,10 @@ def alone(body: MarkedBody, function: Function, node: ast.AST, value: Value) -> 
     return "a whole number alone" if whole else ""
 
 
-def _may_be_dynamic(body: MarkedBody, function: Function) -> bool:
-    """Whether code that calls the function speaks of dynamic sizes."""
-    project = body.machine.project
-    modules = (project.module(path) for path in {site.span.path for site in body.sites})
-    return any(module is not None and "dynamic" in module.source.code for module in (function.module, *modules))
+def _has_dynamic_sizes(body: MarkedBody) -> bool:
+    """Whether torch makes sizes of an argument symbolic: the region says so, or calls differ in them."""
+    sizes = (body.varying_sizes(argument) for argument in body.taken)
+    return any(size.everything or size.dimensions for size in sizes)
 
 
 def _bound(function: Function) -> dict[str, ast.expr]:

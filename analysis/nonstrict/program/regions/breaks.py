@@ -17,6 +17,7 @@ from nonstrict.program import classes
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import branches, contexts, messages, unbacked
+from nonstrict.program.regions import options as dynamo_options
 from nonstrict.program.values import NO_CONSTANT, TENSORS, Flag, Kind, Value
 from nonstrict.text.trees import tree_of
 
@@ -346,15 +347,7 @@ def _switched_on(frame: Frame, key: str) -> bool:
     options = {option for text in texts for option in _OPTION.findall(text)}
     if is_logging(key):
         options |= _LOGGING_OPTIONS
-    return any(_sets(module.source.code, option) for option in options for module in frame.machine.project.loaded())
-
-
-def _sets(code: str, option: str) -> bool:
-    """Whether a text sets an option of Dynamo to other than its default."""
-    if option not in code:
-        return False
-    default = "True" if option.startswith("graph_break_on") else "False"
-    return re.search(rf"\b{option}\b(?:\.add|\.update|\s*\|=|\s*=(?!\s*{default}|=))", code) is not None
+    return any(dynamo_options.is_set(frame.machine, option) for option in sorted(options))
 
 
 def _conditions(positional: Sequence[Value], keywords: dict[str, Value]) -> Iterator[str]:
