@@ -185,9 +185,10 @@ def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) ->
         names |= layer
         wanted = [name.encode() for name in layer]
         data = machine.elsewhere.found.data
-        others = (path for path in files if path not in known and path not in users)
+        others = (path for path in files if path not in users)
         hits = [path for path in others if any(name in data(path) for name in wanted)]
-        users |= set(hits)
+        # A file that holds a marker may make a wrapper of one that another file defines.
+        users |= set(hits) - known
         found: set[str] = set()
         for path in hits:
             module = machine.project.module(path)

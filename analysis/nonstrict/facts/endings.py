@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.memo import remembered
+from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 
@@ -67,26 +68,34 @@ def makes_callable(function: FunctionNode) -> bool:
 
 def _makes_callable(function: FunctionNode) -> bool:
     nodes = list(own_scope(function))
+    # A class method makes objects of the class that it is called on.
+    own = receiver_of(function) if any(last_name(mark) == "classmethod" for mark in _decorators(function)) else ""
     defined = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     made = {
         target.id
         for node in nodes
-        if isinstance(node, ast.Assign) and _constructs(node.value)
+        if isinstance(node, ast.Assign) and _constructs(node.value, own)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
     for node in nodes:
         value = node.value if isinstance(node, ast.Return) else None
-        if isinstance(value, ast.Lambda) or (value is not None and _constructs(value)):
+        if isinstance(value, ast.Lambda) or (value is not None and _constructs(value, own)):
             return True
         if isinstance(value, ast.Name) and value.id in defined | made:
             return True
     return False
 
 
-def _constructs(value: ast.expr) -> bool:
-    """Whether a value is an object of a class, as classes are spelled."""
-    return isinstance(value, ast.Call) and (last_name(value)[:1].isupper() or last_name(value) == "cls")
+def _decorators(function: FunctionNode) -> list[ast.expr]:
+    return [] if isinstance(function, ast.Lambda) else function.decorator_list
+
+
+def _constructs(value: ast.expr, own: str) -> bool:
+    """Whether a value is an object of a class, as classes are spelled, or of the one that is called `own`."""
+    if not isinstance(value, ast.Call):
+        return False
+    return last_name(value)[:1].isupper() or (own != "" and getattr(value.func, "id", "") == own)
 
 
 def asks_for_none(function: FunctionNode) -> bool:

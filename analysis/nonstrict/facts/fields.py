@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 
@@ -49,7 +50,7 @@ def set_by_init(cls: ast.ClassDef) -> dict[str, ast.expr]:
         )
         value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
         for target, given in _pairs(targets, value) if value is not None else ():
-            if of_self(target) and isinstance(target, ast.Attribute):
+            if init is not None and of_self(target, receiver_of(init)) and isinstance(target, ast.Attribute):
                 found[target.attr] = given
     return found
 
@@ -71,7 +72,7 @@ def follows(cls: ast.ClassDef, field: str, kept: AbstractSet[str]) -> bool:
     init = method(cls, "__init__")
     if value is None or init is None:
         return False
-    parameters = {argument.arg for argument in (*init.args.args, *init.args.kwonlyargs)} - {"self"}
+    parameters = {argument.arg for argument in (*init.args.args[1:], *init.args.kwonlyargs)}
     sources: list[ast.AST] = [other for name, other in values.items() if name in kept]
     sources += [node for node in walk(init) if isinstance(node, ast.Call) and last_name(node) == "__init__"]
     from_kept = {node.id for source in sources for node in walk(source) if isinstance(node, ast.Name)}
@@ -133,10 +134,11 @@ def _harmless(part: ast.AST, name: ast.Name) -> bool:
 def computed_from_others(function: FunctionNode, names: frozenset[str]) -> frozenset[str]:
     """Those of some attributes of `self` that a method sets, of none of them and of none of its parameters."""
     given = {each.arg for each in (*function.args.args[1:], *function.args.kwonlyargs)}
+    receiver = receiver_of(function)
     found: set[str] = set()
     for node in (each for each in walk(function) if isinstance(each, ast.Assign)):
         for target in node.targets:
-            if not isinstance(target, ast.Attribute) or target.attr not in names or not of_self(target):
+            if not isinstance(target, ast.Attribute) or target.attr not in names or not of_self(target, receiver):
                 continue
             read = {getattr(part, "id", getattr(part, "attr", "")) for part in walk(node.value)}
             if not read & (given | names):
@@ -144,9 +146,16 @@ def computed_from_others(function: FunctionNode, names: frozenset[str]) -> froze
     return frozenset(found)
 
 
-def of_self(node: ast.AST) -> bool:
-    """Whether a node is an attribute of `self`."""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+def of_self(node: ast.AST, receiver: str) -> bool:
+    """Whether a node is an attribute of the receiver of a method, which the method calls `receiver`."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == receiver
+
+
+def receivers(node: ast.AST) -> frozenset[str]:
+    """By which names methods in a piece of code call their receivers."""
+    classes = (inner for inner in walk(node) if isinstance(inner, ast.ClassDef))
+    methods = (one for cls in classes for one in cls.body if isinstance(one, ast.FunctionDef))
+    return frozenset(map(receiver_of, methods)) - {""}
 
 
 def mentions(cls: ast.ClassDef, names: frozenset[str]) -> bool:
@@ -167,14 +176,15 @@ def changed_by_methods(cls: ast.ClassDef) -> dict[str, dict[str, list[ast.expr]]
     found: dict[str, dict[str, list[ast.expr]]] = {}
     methods = [node for node in cls.body if isinstance(node, ast.FunctionDef) and not _makes(node)]
     for one in methods:
-        late = {id(node) for branch in walk(one) if isinstance(branch, ast.If) for node in _filled(branch)}
+        own = receiver_of(one)
+        late = {id(node) for branch in walk(one) if isinstance(branch, ast.If) for node in _filled(branch, own)}
         for node in walk(one):
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
             value = getattr(node, "value", None)
             if not isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or not isinstance(value, ast.expr):
                 continue
             for target in targets:
-                if isinstance(target, ast.Attribute) and of_self(target) and id(node) not in late:
+                if isinstance(target, ast.Attribute) and of_self(target, own) and id(node) not in late:
                     found.setdefault(one.name, {}).setdefault(target.attr, []).append(value)
     _add_callers(methods, found)
     return found
@@ -185,9 +195,10 @@ def _makes(function: ast.FunctionDef) -> bool:
     return (function.name.startswith("__") and function.name != "__call__") or bool(function.decorator_list)
 
 
-def _filled(branch: ast.If) -> Iterator[ast.AST]:
+def _filled(branch: ast.If, receiver: str) -> Iterator[ast.AST]:
     """The statements that set what the test before them asks for."""
-    asked = {node.attr for node in walk(branch.test) if isinstance(node, ast.Attribute) and of_self(node)}
+    attributes = [node for node in walk(branch.test) if isinstance(node, ast.Attribute)]
+    asked = {node.attr for node in attributes if of_self(node, receiver)}
     for node in (inner for part in branch.body for inner in walk(part)):
         if isinstance(node, ast.Assign) and any(getattr(target, "attr", "") in asked for target in node.targets):
             yield node
@@ -198,14 +209,15 @@ def _add_callers(methods: Sequence[ast.FunctionDef], found: dict[str, dict[str, 
     for _ in methods:
         for one in methods:
             for node in walk(one):
-                if isinstance(node, ast.Call) and of_self(node.func) and last_name(node) != one.name:
+                if isinstance(node, ast.Call) and of_self(node.func, receiver_of(one)) and last_name(node) != one.name:
                     for name, values in found.get(last_name(node), {}).items():
                         found.setdefault(one.name, {}).setdefault(name, values)
 
 
 def stores(node: ast.AST, names: frozenset[str]) -> Iterator[ast.Attribute]:
-    """Assignments to attributes with one of the given names, not those of `self`."""
+    """Assignments to attributes with one of the given names, not those of the receivers of methods."""
+    own = receivers(node)
     for inner in walk(node):
         stored = isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store) and inner.attr in names
-        if stored and isinstance(inner, ast.Attribute) and not of_self(inner):
+        if stored and isinstance(inner, ast.Attribute) and getattr(inner.value, "id", "") not in own:
             yield inner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from nonstrict.facts.computing import (
     required,
 )
 from nonstrict.facts.fields import of_self
+from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 PRESENT: Any = object()
 TENSOR: Any = object()
 _ANYTHING: Any = object()
+#: What methods that are looked at here call their receiver.
+SELF = "self"
 _UNTOLD = Guard(None, holds=True)
 _LEAVES = (ast.Return, ast.Continue, ast.Break)
 _SHAPES = frozenset({"dim", "ndim", "shape", "size", "numel", "ndimension"})
@@ -72,10 +76,29 @@ def changes_again(
     function: FunctionNode, rebuilt: Rebuilt, called: Callable[[ast.Call], Called | None]
 ) -> ast.AST | None:
     """Where a method computes a kept field from its own value, so that it changes it again when it runs again."""
-    if not isinstance(function.body, list):
+    if isinstance(function, ast.Lambda):
         return None
-    method = _Method(function, rebuilt, called)
-    return next((change.node for change in method.changes(function.body, ()) if method.happens_again(change)), None)
+    normal = _with_self(function)
+    method = _Method(normal, rebuilt, called)
+    return next((change.node for change in method.changes(normal.body, ()) if method.happens_again(change)), None)
+
+
+def _with_self(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.FunctionDef | ast.AsyncFunctionDef:
+    """The method with `self` for whatever it calls its receiver: its nodes stand where those of the method do."""
+    receiver = receiver_of(function)
+    if receiver in (SELF, ""):
+        return function
+    normal = copy.deepcopy(function)
+    for node in walk(normal):
+        if isinstance(node, ast.Name) and node.id == receiver:
+            node.id = SELF
+        elif isinstance(node, ast.arg) and node.arg == receiver:
+            node.arg = SELF
+    return normal
+
+
+def _of_self(node: ast.AST) -> bool:
+    return of_self(node, SELF)
 
 
 class _Method:
@@ -86,7 +109,7 @@ class _Method:
         self.called = called
         arguments = function.args
         every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-        self.parameters = {argument.arg for argument in every} - {"self"}
+        self.parameters = {argument.arg for argument in every} - {SELF}
         self.locals: dict[str, list[ast.expr]] = {}
         self.assigned: dict[str, list[tuple[int, ast.expr]]] = {}
         self.renewed: list[tuple[str, tuple[Guard, ...]]] = []
@@ -136,7 +159,7 @@ class _Method:
 
     def _augmented(self, statement: ast.AugAssign, guards: tuple[Guard, ...]) -> Iterator[_Change]:
         target = statement.target
-        if isinstance(target, ast.Attribute) and of_self(target):
+        if isinstance(target, ast.Attribute) and _of_self(target):
             subject = self._subject(target.attr)
             reads_itself = subject.mentioned(statement.value)
             if not reads_itself and changes_by(statement.op, target, statement.value, subject):
@@ -144,7 +167,7 @@ class _Method:
 
     def _in_place(self, call: ast.Call, guards: tuple[Guard, ...]) -> Iterator[_Change]:
         holder = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if not isinstance(holder, ast.Attribute) or not of_self(holder):
+        if not isinstance(holder, ast.Attribute) or not _of_self(holder):
             return
         name = last_name(call)
         changing = (name in CHANGING_METHODS and name.endswith("_")) or name in _APPENDING
@@ -206,14 +229,14 @@ class _Method:
         """The fields that an expression follows from, through local names; None if that is not known."""
         found: set[str] = set()
         fields = self.rebuilt.kept | self.rebuilt.reset
-        inner = {id(node.value) for node in walk(expression) if isinstance(node, ast.Attribute) and of_self(node)}
+        inner = {id(node.value) for node in walk(expression) if isinstance(node, ast.Attribute) and _of_self(node)}
         for node in walk(expression):
-            if isinstance(node, ast.Attribute) and of_self(node):
+            if isinstance(node, ast.Attribute) and _of_self(node):
                 if node.attr not in fields:
                     return None  # perhaps a property
                 found.add(node.attr)
             elif isinstance(node, ast.Name) and id(node) not in inner and node.id not in seen:
-                if node.id == "self" or node.id in self.parameters:
+                if node.id == SELF or node.id in self.parameters:
                     return None
                 for value in self.locals.get(node.id, []):
                     read = self._read(value, seen | {node.id})
@@ -224,7 +247,7 @@ class _Method:
 
 
 def _is_attribute(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == name and of_self(node)
+    return isinstance(node, ast.Attribute) and node.attr == name and _of_self(node)
 
 
 def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -240,10 +263,10 @@ def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and last_name(node.value) == "__setattr__":
         *_, named, value = [None, None, *node.value.args]
         if isinstance(named, ast.Constant) and isinstance(value, ast.expr):
-            targets = [ast.Attribute(ast.Name("self", ast.Load()), str(named.value), ast.Store())]
+            targets = [ast.Attribute(ast.Name(SELF, ast.Load()), str(named.value), ast.Store())]
     for target in targets:
         for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
-            if value is not None and (isinstance(part, ast.Name) or of_self(part)):
+            if value is not None and (isinstance(part, ast.Name) or _of_self(part)):
                 yield part, value
 
 
@@ -330,7 +353,7 @@ def _outcome(test: ast.expr, known: Mapping[str, object]) -> bool | None:
         return _compared(test, known)
     if isinstance(test, ast.Call):
         asked = test.args[0] if test.args else None
-        name = asked.attr if isinstance(asked, ast.Attribute) and of_self(asked) else ""
+        name = asked.attr if isinstance(asked, ast.Attribute) and _of_self(asked) else ""
         return True if known.get(name) is TENSOR and _asks_tensor(test, name) else None
     found = _constant(test, known)
     return None if found is _ANYTHING or _is_opaque(found) else bool(found)
@@ -352,7 +375,7 @@ def _compared(test: ast.Compare, known: Mapping[str, object]) -> bool | None:
 
 def _constant(node: ast.expr, known: Mapping[str, object]) -> object:
     """What a constant or a known field is."""
-    if isinstance(node, ast.Attribute) and of_self(node):
+    if isinstance(node, ast.Attribute) and _of_self(node):
         return known.get(node.attr, _ANYTHING)
     try:
         return ast.literal_eval(node)

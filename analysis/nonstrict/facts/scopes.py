@@ -36,6 +36,13 @@ def parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
     return tuple(names)
 
 
+def receiver_of(function: FunctionNode) -> str:
+    """What a method calls the object or class that it is called on; "" for a static method."""
+    if any(getattr(mark, "id", "") == "staticmethod" for mark in getattr(function, "decorator_list", ())):
+        return ""
+    return next((one.arg for one in (*function.args.posonlyargs, *function.args.args)), "")
+
+
 def _scan(node: FunctionNode) -> Scope:
     found = _Names()
     if isinstance(node, ast.Lambda):

@@ -103,9 +103,10 @@ def _changing(
     """The assignments and calls that may change an object, with the expression for the object and the fields."""
     for store in fields.stores(part, names):
         yield store, store.value, frozenset({store.attr})
+    own = fields.receivers(part) if methods else frozenset[str]()
     for call in walk(part) if methods else ():
         called = call.func if isinstance(call, ast.Call) else None
-        if isinstance(called, ast.Attribute) and called.attr in methods and getattr(called.value, "id", "") != "self":
+        if isinstance(called, ast.Attribute) and called.attr in methods and getattr(called.value, "id", "") not in own:
             yield call, called.value, methods[called.attr]
 
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import fields
+from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
@@ -176,11 +177,11 @@ class _Comparison:
         loops = [loop for loop in _loops(function) if isinstance(node, ast.Name) and _names(loop.target, node.id)]
         if len(loops) != 1 or not isinstance(loops[0].target, ast.Name):
             return None
-        return self._elements(loops[0].iter)
+        return self._elements(function, loops[0].iter)
 
-    def _elements(self, node: ast.expr) -> frozenset[str] | None:
+    def _elements(self, function: ast.FunctionDef, node: ast.expr) -> frozenset[str] | None:
         if isinstance(node, ast.Attribute):
-            holders = {"self", "cls", "__class__", "type", *(cls.name for cls in self.line)}
+            holders = {receiver_of(function), "__class__", "type", *(cls.name for cls in self.line)}
             return self._strings(node.attr) if last_name(node.value) in holders else None
         if isinstance(node, ast.Name):
             return self._held(self.machine.global_value(self.line[0].module, node.id).alternatives())

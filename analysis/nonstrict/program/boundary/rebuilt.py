@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts import fields
 from nonstrict.facts.computing import Called
-from nonstrict.facts.rerun import PRESENT, TENSOR
+from nonstrict.facts.rerun import PRESENT, SELF, TENSOR
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
@@ -125,7 +125,7 @@ class Callees:
             root = root.value
         if not isinstance(root, ast.Name):
             return None
-        if root.id == "self":
+        if root.id == SELF:
             return self._method(last_name(call)) if getattr(call.func, "value", None) is root else None
         if root.id not in self.cls.module.bindings:
             return None

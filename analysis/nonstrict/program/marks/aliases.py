@@ -32,7 +32,7 @@ _AT_ONCE = frozenset(name.rpartition(".")[2] for name in MARKERS) - WRAPPABLE
 #: What a class may compile that it is given, and where it says that the graph must not break.
 _COMPILING = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
 _WHOLE = re.compile(r"\bfullgraph\s*=\s*True\b|[\"']fullgraph[\"']")
-_KEPT = re.compile(r"^[ \t]+self\.\w+\s*=\s*(?:\w+\.)*\w+\(\s*(?:self\.)?\w+\s*,", re.MULTILINE)
+_KEPT = re.compile(r"^[ \t]+\w+\.\w+\s*=\s*(?:\w+\.)*\w+\(\s*(?:\w+\.)?\w+\s*,", re.MULTILINE)
 #: Longer classes do more than keep what they compile.
 _CLASS_LENGTH = 10_000
 #: What traces a function at once and returns the graph, and what a function that does so later contains.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.scopes import parameter_names
+from nonstrict.facts.scopes import parameter_names, receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 
@@ -104,8 +104,12 @@ def marking_members(node: ast.ClassDef, words: AbstractSet[str]) -> set[str]:
     """The names by which a class marks what it is given: methods, and its own if it or its instances are called."""
     methods = {method.name: method for method in node.body if isinstance(method, ast.FunctionDef)}
     caller = methods.get("__call__")
-    own = {*words, "self"} if caller is not None and _marks(caller, words) else words
-    found = {name for name, method in methods.items() if _marks(method, own)}
+    called_itself = caller is not None and _marks(caller, words)
+    found = {
+        name
+        for name, method in methods.items()
+        if _marks(method, {*words, receiver_of(method)} if called_itself else words)
+    }
     called = {node.name} if found & {"__init__", "__call__"} else set[str]()
     return {name for name in found if not name.startswith("__")} | called
 
