@@ -50,7 +50,7 @@ def parsed(text: str, marker: str) -> Question:
         file, _, target = text.rpartition(":")
         if not file or not target.isdigit():
             raise AuditError(f"`{text}` names no function. Write FILE::FUNCTION, FILE::Class.method or FILE:LINE.")
-    if not target.strip():
+    if not file or not target.strip():
         raise AuditError(f"`{text}` names no function. Write FILE::FUNCTION, FILE::Class.method or FILE:LINE.")
     return Question(file, target.strip(), marker)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,9 @@ def run(options: argparse.Namespace) -> int:
     """Ask, report, and say by the exit status what the answer is."""
     try:
         question = parsed(options.function, options.marker)
+        gone = next((path for path in options.paths if not os.path.exists(path)), None)
+        if gone is not None:
+            return report_failure(f"{gone}: does not exist")
         settings = environment_overrides(main_settings([question.file], options), options)
         output_format = options.output_format or format_of_environment() or settings.output_format
         answer = audit(question, options.paths, settings)

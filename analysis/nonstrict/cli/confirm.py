@@ -64,7 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Confirm, report, and say by the exit status how it went."""
     options.silent = False
-    path, _, function = options.target.partition("::")
+    path, separator, function = options.target.partition("::")
+    if separator and not function:
+        return report_failure(
+            f"`{options.target}` names no function. Write FILE, FILE::FUNCTION or FILE::Class.method."
+        )
     try:
         if options.show and options.write_repro:
             return report_failure("--show stops before experiments that --write-repro could keep. Drop one of them.")

@@ -49,6 +49,13 @@ def _mistakes(options: argparse.Namespace) -> Iterator[str]:
         for name, default in _EXPERIMENTS.items():
             if getattr(options, name) != default:
                 yield f"{_flag(name)} is about experiments, and none are run. Add --confirm."
+    for name in ("cache_dir", "write_repro"):
+        path = getattr(options, name)
+        if path and os.path.exists(path) and not os.path.isdir(path):
+            yield f"{_flag(name)} takes a directory: {path} is a file."
+    folder = os.path.dirname(options.write_baseline or "")
+    if folder and not os.path.isdir(folder):
+        yield f"--write-baseline={options.write_baseline}: there is no directory {folder}."
     if options.write_baseline and options.baseline:
         yield "--write-baseline=FILE and --baseline exclude each other. Drop one of them."
     if options.exit_zero and options.exit_non_zero_on_fix:
