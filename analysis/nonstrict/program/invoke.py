@@ -71,11 +71,9 @@ def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value]
     if callee.kind is Kind.UNION:
         marking.ambiguous(frame, node, callee.ref)
         found: Value | None = None
-        marked = [alternative for alternative in callee.ref if alternative.kind is Kind.MARKED]
         chosen = frame.region and dispatch.is_choice(frame, node)
         frame.branches += chosen
-        # Beside a marked function stands what a missing marker would leave: the region meets the marked one.
-        for alternative in marked if frame.region and marked else callee.ref:
+        for alternative in dispatch.met(callee.ref) if frame.region else callee.ref:
             if alternative.kind is not Kind.NONE:
                 found = join(found, call(frame, node, alternative, positional, keywords))
         frame.branches -= chosen

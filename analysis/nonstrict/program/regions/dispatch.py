@@ -12,10 +12,11 @@ from nonstrict.program.regions.unbacked import bound_once
 from nonstrict.program.values import NO_CONSTANT, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
+    from nonstrict.program.values import Value
 
 
 def key(frame: Frame, expression: ast.expr) -> object:
@@ -28,6 +29,17 @@ def key(frame: Frame, expression: ast.expr) -> object:
     found = list(_passed(frame, function, expression.id))
     constant = found[0] if found else NO_CONSTANT
     return constant if all(other == constant for other in found) else NO_CONSTANT
+
+
+def met(alternatives: Sequence[Value]) -> Sequence[Value]:
+    """The functions that a region meets of those that it may call.
+
+    Beside a marked function stands what a missing marker would leave. Beside one that is disabled stands what the
+    program has where it compiles: a switch that disables functions disables regions too.
+    """
+    marked = [value for value in alternatives if value.kind is Kind.MARKED]
+    enabled = [value for value in alternatives if value.kind is not Kind.FUNCTION or "disabled" not in value.ref.traits]
+    return marked or enabled or alternatives
 
 
 def is_choice(frame: Frame, node: ast.AST) -> bool:
