@@ -51,6 +51,12 @@ class Related(NamedTuple):
     message: str
 
 
+class Rebinding(Related):
+    """A writer that gives a name another value: what it held before is not changed."""
+
+    __slots__ = ()
+
+
 class Subject(NamedTuple):
     """The state that a finding is about, as an experiment has to find it.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.laziness import keeps_by_key, returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
-from nonstrict.findings import Related, Span
+from nonstrict.findings import Rebinding, Related, Span
 from nonstrict.program import classes, invoke, only_effects, parameters
 from nonstrict.program.annotations import canonical
 from nonstrict.program.boundary import (
@@ -288,7 +288,7 @@ class MarkedBody:
         if held.place.origin is not Origin.GLOBAL or held.kind in _NO_STATE:
             return ()
         shared = held.place._replace(path=(*held.place.path, *place.path))
-        return tuple(writer for writer in writes.writers(self.machine, shared) if writer.message != "rebound here")
+        return tuple(writer for writer in writes.writers(self.machine, shared) if not isinstance(writer, Rebinding))
 
     def _held_at(self, place: Place) -> Value:
         """What a cell, or a parameter bound by `partial`, holds."""

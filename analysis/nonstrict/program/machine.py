@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from nonstrict.facts.execution import entries
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import ANY_ENTRY
+from nonstrict.findings import Rebinding
 from nonstrict.knowledge.graph_breaks import OLDEST
 from nonstrict.program import (
     classes,
@@ -317,9 +318,9 @@ class Machine:
             self._reaching[key] = [*reached.writes_reaching(self, module, name), *through_modules]
         return self._reaching[key]
 
-    def is_written(self, place: Place, how: str) -> bool:
-        """Whether code of the project was seen to rebind or change a global."""
-        return any(related.message == how for related in writes.writers(self, place))
+    def is_written(self, place: Place, *, rebound: bool) -> bool:
+        """Whether code of the project was seen to bind a global anew, or to change what it holds."""
+        return any(isinstance(writer, Rebinding) is rebound for writer in writes.writers(self, place))
 
     def installed(self, dotted: str) -> Value | None:
         """The definition of something in an installed package, from its source."""

@@ -113,7 +113,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
-from nonstrict.findings import Severity
+from nonstrict.findings import Rebinding, Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Flag, Kind
@@ -154,7 +154,7 @@ def examine(body: Body) -> Iterator[Finding]:
         place = read.effect.place
         writers = body.replacements(place) if _shares_memory(read.effect) else body.writers(place)
         if read.effect.what == "identity":
-            writers = tuple(writer for writer in writers if writer.message == "rebound here")
+            writers = tuple(writer for writer in writers if isinstance(writer, Rebinding))
         if body.marker == "constant-result":
             writers = _without_fills(body, writers)
         elif body.written_by_region(place):

@@ -311,13 +311,13 @@ def _replaced(frame: Frame, callee: ast.expr) -> bool:
     """Whether a name, entry or attribute is bound anew after import: a choice by key or flag is guarded by Dynamo."""
     if isinstance(callee, ast.Name):
         place = Place(Origin.GLOBAL, frame.module.path, callee.id)
-        return callee.id in frame.module.declared_global or frame.machine.is_written(place, "rebound here")
+        return callee.id in frame.module.declared_global or frame.machine.is_written(place, rebound=True)
     root = callee
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
     if not isinstance(root, ast.Name):
         return False
-    return frame.machine.is_written(Place(Origin.GLOBAL, frame.module.path, root.id), "changed here")
+    return frame.machine.is_written(Place(Origin.GLOBAL, frame.module.path, root.id), rebound=False)
 
 
 def is_private(mark: Mark) -> bool:

@@ -22,6 +22,7 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.marks import constructions
 from nonstrict.program.values import UNKNOWN, Kind, Value
 from nonstrict.program.writers import foreign_writes, own_methods, strangers
+from nonstrict.program.writers.how import How
 from nonstrict.program.writers.strangers import targets_of
 from nonstrict.program.writers.writes import (
     Write,
@@ -195,7 +196,7 @@ def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write
         user = machine.project.module(path)
         if user is not None:
             for write in foreign_writes.in_module(machine, user, module, name, name):
-                if write.how == "rebound here" and not write.building:
+                if write.how is How.REBOUND and not write.building:
                     yield write
 
 
@@ -236,7 +237,7 @@ def _of_given(machine: Machine, owner: Class, attribute: str, path: tuple[str, .
             around = made.frame.function.node if made.frame.function is not None else made.frame.module.outline.shell
             for write in writes_within(made.frame.module.path, made.frame.offset, around, made.expression.id):
                 later = getattr(write.node, "lineno", 0) > getattr(made.node, "lineno", 0)
-                if later and write.how != "rebound here" and may_meet(write.steps, path):
+                if later and write.how is not How.REBOUND and may_meet(write.steps, path):
                     yield write
 
 
@@ -346,11 +347,11 @@ def assigned_attribute(
         if isinstance(inner, ast.Attribute):
             member = inner.value, inner.attr
         if member is not None and member[1] == attribute and (inside or not _is_self(member[0])):
-            yield Write(path, offset, node, "changed here", (f".{attribute}",))
+            yield Write(path, offset, node, How.CHANGED, (f".{attribute}",))
     if isinstance(node, ast.Call):
         changed = node.args[0] if _sets(node, attribute) else _changed_by(node, attribute)
         if changed is not None and (inside or not _is_self(changed)):
-            yield Write(path, offset, node, "changed here", (f".{attribute}",))
+            yield Write(path, offset, node, How.CHANGED, (f".{attribute}",))
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.FunctionDef) or child.name not in building:
             yield from assigned_attribute(path, offset, child, attribute, related, inside, bases)

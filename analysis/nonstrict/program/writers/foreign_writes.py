@@ -13,6 +13,7 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
 from nonstrict.program.writers.elsewhere import imports_in, spellings
+from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import (
     IN_PLACE,
     MUTATORS,
@@ -138,7 +139,7 @@ def _stored(
         rest = _behind(steps, parts)
         if rest is None or (not rest and len(parts) == 1):
             continue  # assigning to an imported name rebinds it in the importing file only
-        yield Write(path, offset, node, "changed here" if rest else "rebound here", rest, value)
+        yield Write(path, offset, node, How.CHANGED if rest else How.REBOUND, rest, value)
 
 
 def _called(path: str, offset: int, node: ast.Call, spelled: _Spelled) -> Iterator[Write]:
@@ -148,7 +149,7 @@ def _called(path: str, offset: int, node: ast.Call, spelled: _Spelled) -> Iterat
             for parts in spelled:
                 rest = _behind(steps, parts)
                 if rest is not None:
-                    yield Write(path, offset, node, "its parameters are replaced here", rest)
+                    yield Write(path, offset, node, How.PARAMETERS, rest)
     elif isinstance(node.func, ast.Attribute):
         method = node.func.attr
         if method in MUTATORS or IN_PLACE.fullmatch(method):
@@ -167,7 +168,7 @@ def _called(path: str, offset: int, node: ast.Call, spelled: _Spelled) -> Iterat
                     path,
                     offset,
                     node,
-                    "changed here" if rest else "rebound here",
+                    How.CHANGED if rest else How.REBOUND,
                     tuple(step for step in rest if step != "."),
                 )
 

@@ -12,6 +12,7 @@ from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.values import UNKNOWN, Kind, Value, join
 from nonstrict.program.writers import writes
+from nonstrict.program.writers.how import How
 
 if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
@@ -25,7 +26,7 @@ def stored_values(machine: Machine, module: Module, name: str, attribute: str) -
     """The join of the values that a module stores under an attribute of a global, or as its items."""
     found: Value | None = None
     for write in writes.writes_of(machine, module, name):
-        if write.how == "rebound here" or write.value is None or write.attribute != attribute:
+        if write.how is How.REBOUND or write.value is None or write.attribute != attribute:
             continue
         if attribute and write.steps[-1] != f".{attribute}":
             continue  # a part of what the attribute holds: `library.function.restype = c_double`

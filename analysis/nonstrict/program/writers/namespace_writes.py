@@ -14,6 +14,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values
 from nonstrict.program.effects import Event, reachable
 from nonstrict.program.places import Origin
+from nonstrict.program.writers.how import How
 from nonstrict.program.writers.reached import interpreted
 from nonstrict.program.writers.writes import Write, functions_with
 
@@ -44,7 +45,7 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
         for reached in reachable(summary):
             for effect in reached.summary.effects.values():
                 if effect.event in _CHANGES and effect.place == (Origin.GLOBAL, module.path, name, ()):
-                    found[id(effect.node)] = Write(effect.path, effect.offset, effect.node, "rebound here")
+                    found[id(effect.node)] = Write(effect.path, effect.offset, effect.node, How.REBOUND)
     return list(found.values())
 
 

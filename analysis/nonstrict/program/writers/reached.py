@@ -20,6 +20,7 @@ from nonstrict.program.effects import Event, Summary, reachable
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, Kind
+from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import MUTATORS, Write, functions_with, runs, writes_of
 
 if TYPE_CHECKING:
@@ -56,14 +57,14 @@ def writes_reaching(machine: Machine, module: Module, name: str) -> list[Write]:
     for alias in sorted(names - {name}):
         if held.heap is not None and machine.global_value(module, alias).heap is held.heap:
             writes = writes_of(machine, module, alias)
-            found.update((id(write.node), write) for write in writes if write.how != "rebound here")
+            found.update((id(write.node), write) for write in writes if write.how is not How.REBOUND)
     for summary in concerned:
         for reached in reachable(summary):
             for effect in reached.summary.effects.values():
                 changes = effect.event in _WRITES and not effect.lazy
                 if changes and effect.place[:3] == (Origin.GLOBAL, module.path, name):
                     steps = (*(step for step in effect.place.path if step != VIEW), *_entry_of(effect))
-                    write = Write(effect.path, effect.offset, effect.node, "changed here", steps)
+                    write = Write(effect.path, effect.offset, effect.node, How.CHANGED, steps)
                     found.setdefault(id(effect.node), write)
     return list(found.values())
 

@@ -16,7 +16,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import is_namespace, may_meet, steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
-from nonstrict.findings import Related
+from nonstrict.findings import Rebinding, Related
 from nonstrict.knowledge.effects import ARRAY_METHODS, CHANGING_FUNCTIONS, MUTATING_METHODS
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
@@ -25,6 +25,7 @@ from nonstrict.program.frames import Frame
 from nonstrict.program.marks.once import only_decorates
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.values import Kind, Value
+from nonstrict.program.writers.how import How
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,8 +48,6 @@ _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _WRITING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For, ast.AsyncFor, ast.NamedExpr, *_DEFINITION)
 #: Names of functions that trace what they are given at once.
 _TRACERS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "make-fx")
-
-
 #: Functions of `torch.nn.utils` and `torch.utils` that replace parameters of modules, or tensors, that they are given.
 _REPLACERS = frozenset(
     {
@@ -66,7 +65,7 @@ class Write(NamedTuple):
     path: str
     offset: int
     node: ast.AST
-    how: str
+    how: How
     steps: tuple[str, ...] = ()
     value: ast.expr | None = None
     #: fills a cache that the same function tests before: whoever finds it filled finds what it would have stored
@@ -84,7 +83,7 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Value]:
     """The values that functions of the module give a global name."""
     found: list[Value] = []
     for write in writes_of(machine, module, name):
-        if write.how != "rebound here" or write.value is None:
+        if write.how is not How.REBOUND or write.value is None:
             continue
         frame = Frame(machine, module, write.offset, Summary(module.name), static=True)
         value = machine.evaluate(frame, write.value)
@@ -97,7 +96,7 @@ def rebindings_abroad(machine: Machine, module: Module, name: str) -> list[Value
     """The values that other files of the run give a top-level name of a module."""
     found: list[Value] = []
     for write in machine.foreign_writes(module, name):
-        rebinds = write.how == "rebound here" and write.value is not None and not write.building
+        rebinds = write.how is How.REBOUND and write.value is not None and not write.building
         user = machine.project.module(write.path) if rebinds else None
         if user is not None and write.value is not None:
             found.append(
@@ -195,7 +194,8 @@ def _only_behind(write: Write, path: list[str]) -> bool:
 
 def related_to(write: Write) -> Related:
     """A write as evidence."""
-    return Related(span_of(write.path, write.offset, write.node), write.how)
+    kind = Rebinding if write.how is How.REBOUND else Related
+    return kind(span_of(write.path, write.offset, write.node), write.how.value)
 
 
 def writes_of(machine: Machine, module: Module, name: str) -> list[Write]:
@@ -216,10 +216,10 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
                 concerned = name in step.words or "globals" in step.words
                 for write in _in_step(module.path, offset, step, name) if concerned else ():
                     # While a module is executed its names are being set up, until it calls something for effect.
-                    if write.how == "rebound here" and not (step.repeats or (running and bound)):
+                    if write.how is How.REBOUND and not (step.repeats or (running and bound)):
                         bound = True
                         continue
-                    again = step.repeats and write.how == "rebound here"
+                    again = step.repeats and write.how is How.REBOUND
                     yield write._replace(building=not (running or again))
                 # What is defined may be exchanged until it has been compiled, after whatever calls.
                 run = _runs_compiled if first < math.inf else runs
@@ -356,17 +356,17 @@ def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool
         return
     if isinstance(node, ast.Call):
         if _updates_globals(node, name):
-            yield Write(path, offset, node, "rebound here")
+            yield Write(path, offset, node, How.REBOUND)
         yield from _mutating_call(path, offset, node, name)
         return
     for target, value in _assigned(node):
         if isinstance(target, ast.Name):
             if target.id == name and rebinds:
-                yield Write(path, offset, node, "rebound here", (), value)
+                yield Write(path, offset, node, How.REBOUND, (), value)
         elif (steps := steps_of(target))[:1] == (name,):
-            yield Write(path, offset, node, "changed here", steps[1:], value)
+            yield Write(path, offset, node, How.CHANGED, steps[1:], value)
         elif _is_globals_item(target, name):
-            yield Write(path, offset, node, "rebound here", (), value)
+            yield Write(path, offset, node, How.REBOUND, (), value)
 
 
 def _assigned(node: ast.AST) -> list[tuple[ast.expr, ast.expr | None]]:
@@ -382,9 +382,9 @@ def _to_target(path: str, offset: int, target: ast.AST, name: str, *, rebinds: b
     """The writes of a target that gets one element after the other."""
     for part in walk(target):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id == name and rebinds:
-            yield Write(path, offset, part, "rebound here")
+            yield Write(path, offset, part, How.REBOUND)
         elif getattr(part, "ctx", None).__class__ is ast.Store and (steps := steps_of(part))[:1] == (name,):
-            yield Write(path, offset, part, "changed here", steps[1:])
+            yield Write(path, offset, part, How.CHANGED, steps[1:])
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
@@ -402,17 +402,17 @@ def _mutating_call(path: str, offset: int, node: ast.Call, name: str) -> Iterato
         in_place = IN_PLACE.fullmatch(method) is not None
         if method in MUTATORS or in_place:
             mode = (".training",) if method in ("train", "eval") else ()
-            how = "changed in place here" if in_place else changed_by(node)
+            how = How.IN_PLACE if in_place else changed_by(node)
             for part in _attributes_set(node, function.value) or (mode,):
                 yield Write(path, offset, node, how, (*steps[1:], *part))
     elif replaces_parameters(node):
         for steps in map(steps_of, node.args[:2]):
             if steps[:1] == (name,):
-                yield Write(path, offset, node, "its parameters are replaced here", steps[1:])
+                yield Write(path, offset, node, How.PARAMETERS, steps[1:])
     elif last_name(node) in _CHANGING_FIRST and node.args and (steps := steps_of(node.args[0]))[:1] == (name,):
-        yield Write(path, offset, node, "changed in place here", steps[1:])
+        yield Write(path, offset, node, How.IN_PLACE, steps[1:])
     elif _sets_attribute(node) and (steps := steps_of(node.args[0]))[:1] == (name,):
-        yield Write(path, offset, node, "changed here", (*steps[1:], *named_by(node.args[1])))
+        yield Write(path, offset, node, How.CHANGED, (*steps[1:], *named_by(node.args[1])))
 
 
 def _attributes_set(node: ast.Call, receiver: ast.expr) -> list[tuple[str, ...]]:
@@ -422,12 +422,12 @@ def _attributes_set(node: ast.Call, receiver: ast.expr) -> list[tuple[str, ...]]
     return [(f".{keyword.arg}",) for keyword in node.keywords if all(one.arg for one in node.keywords)]
 
 
-def changed_by(node: ast.Call) -> str:
+def changed_by(node: ast.Call) -> How:
     """What a mutating method does: `load_state_dict(state, assign=True)` puts other parameters in."""
     assigns = any(
         keyword.arg == "assign" and getattr(keyword.value, "value", None) is True for keyword in node.keywords
     )
-    return "its parameters are replaced here" if assigns else "changed here"
+    return How.PARAMETERS if assigns else How.CHANGED
 
 
 def replaces_parameters(node: ast.Call) -> bool:
@@ -488,7 +488,7 @@ def _in_closure(path: str, offset: int, node: ast.FunctionDef | ast.AsyncFunctio
                 yield _as_filling(inner, write, name)
     for statement in node.body:
         for write in _in_statement(path, offset, statement, name, module_level=True):
-            rebinds = write.how == "rebound here"
+            rebinds = write.how is How.REBOUND
             assigned += rebinds
             again = not rebinds or assigned > 1 or name in scope_of(node).parameters
             if again and not (precedes_closures(node, write.node, name) or _traces(write.value)):
