@@ -458,3 +458,23 @@ def step(x):
     return x * 2
 """
     check(tmp_path, "NST610", text.format("()"), text.format('("x",)'))
+
+
+LATE = """\
+def scale(x):
+    return float(x.sum().item()) * x
+
+
+def install():
+    import torch
+    from torch._dynamo import allow_in_graph
+
+    allow_in_graph(scale)
+"""
+
+
+def test_a_file_that_imports_torch_within_a_function_stays_importable_without_it(tmp_path: Path):
+    made = mended(tmp_path, {"model.py": LATE}, {"NST402"})
+    assert made.titles == []
+    assert "NST402" in made.after
+    assert "NST904" not in made.after

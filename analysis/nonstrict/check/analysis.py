@@ -9,6 +9,7 @@ import gc
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.faults import FAULT, Faults
 from nonstrict.findings import Applicability, Finding, Severity
 from nonstrict.knowledge.markers import may_mark, may_wrap
 from nonstrict.text.epochs import epochs
@@ -16,7 +17,7 @@ from nonstrict.text.hints import may_suppress
 from nonstrict.text.source import UnreadableSource, repaired, source_from_bytes, too_large
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from nonstrict.text.source import Problem, Source
 
@@ -83,7 +84,6 @@ class Share(NamedTuple):
     """What one process finds; `read` are the files it read beside the marked ones."""
 
     findings: list[Finding]
-    failures: list[tuple[str, str]]
     read: frozenset[str]
 
 
@@ -92,7 +92,7 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
     failures: list[tuple[str, str]] = []
     marked, named = marked_files(files, options, failures)
     sources = {source.path: source for source in (*(file.source for file in marked), *named) if source is not None}
-    findings = [_syntax_error(problem) for source in sources.values() for problem in source.problems]
+    findings = [syntax_error(problem) for source in sources.values() for problem in source.problems]
     read: frozenset[str] = frozenset()
     if marked:
         if failures:
@@ -109,7 +109,6 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
             if collecting:
                 gc.enable()
         findings += share.findings
-        failures += share.failures
         read = share.read
     read |= {file.path for file in marked} | set(sources)
     return Analysis(findings, _shown(findings, sources, options), failures, read)
@@ -185,14 +184,15 @@ def _bytes(path: str, options: AnalysisOptions) -> bytes:
         raise UnreadableSource(path, error.strerror or str(error)) from error
 
 
-def _syntax_error(problem: Problem) -> Finding:
+def syntax_error(problem: Problem) -> Finding:
+    """NST901 where a file does not parse."""
     return Finding("NST901", Severity.ERROR, problem.span, problem.message)
 
 
 def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
     """Examine the marked files, in several processes where there is enough to do."""
     from nonstrict.check.examination import examine, indexed
-    from nonstrict.check.workers import can_fork, in_processes
+    from nonstrict.check.workers import can_fork, in_own_process, in_processes
 
     # Parts depend on the files alone, never on how many processes there are: the findings are the same for all.
     size = sum(file.size for file in marked)
@@ -202,10 +202,25 @@ def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOpti
         return examine(files, marked, enumerate(parts), options)
     found = indexed(files, marked, options)
 
-    def work(numbers: Iterator[int]) -> Share:
-        return examine(files, marked, ((number, parts[number]) for number in numbers), options, found)
+    def work(numbers: Iterable[int]) -> tuple[list[int], Share]:
+        done: list[int] = []
 
-    return merged(in_processes(work, jobs, len(parts)))
+        def taken() -> Iterator[Part]:
+            for number in numbers:
+                done.append(number)
+                yield number, parts[number]
+
+        share = examine(files, marked, taken(), options, found)
+        return done, share
+
+    results = in_processes(work, jobs, len(parts), lost=[])
+    shares = [share for _, share in results]
+    faults = Faults()
+    for number in sorted(set(range(len(parts))).difference(*(done for done, _ in results))):
+        # Its process was killed, perhaps for the memory that all took together: once more, alone.
+        with faults.losing_files("was not analysed", [file.path for file in parts[number]]):
+            shares.append(in_own_process(lambda number=number: work([number]))[1])
+    return merged([*shares, Share(faults.found, frozenset())])
 
 
 def _in_epochs(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
@@ -238,8 +253,7 @@ def merged(shares: Sequence[Share]) -> Share:
     for share in shares:
         for finding in share.findings:
             keep_nearest(found, finding)
-    failures = dict.fromkeys(failure for share in shares for failure in share.failures)
-    return Share(list(found.values()), list(failures), frozenset[str]().union(*(share.read for share in shares)))
+    return Share(list(found.values()), frozenset[str]().union(*(share.read for share in shares)))
 
 
 def keep_nearest(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
@@ -247,9 +261,11 @@ def keep_nearest(found: dict[tuple[object, ...], Finding], finding: Finding) -> 
 
     The order is total, so that it does not matter which came first.
     """
-    known = found.get((finding.code, finding.span))
+    # Faults at one place are different things that were lost.
+    key = (finding.code, finding.span, finding.message if finding.code == FAULT else "")
+    known = found.get(key)
     if known is None or _rank(finding) < _rank(known):
-        found[finding.code, finding.span] = finding
+        found[key] = finding
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:

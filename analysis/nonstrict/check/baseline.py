@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 #: What no baseline makes go away: files that cannot be analysed, and settings that cannot be used.
-_NEVER = frozenset({"NST901", "NST903"})
+_NEVER = frozenset({"NST901", "NST903", "NST904"})
 
 
 class Entry(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.check.faults import FAULT
 from nonstrict.check.selection import Selection, codes_by_name
 from nonstrict.findings import (
     Applicability,
@@ -80,6 +81,10 @@ class Presenter:
         suppressions = texts.suppressions(path, self._codes, found=bool(findings))
         for finding in findings:
             code = finding.code
+            if code == FAULT:
+                # What was lost is told whatever is selected or suppressed: a run must not look whole without it.
+                yield self._located(finding, selection, texts)
+                continue
             if not selection.enabled(code) or code in ignored:
                 continue
             if suppressions is not None and suppressions.covers(code, finding.span.line, finding.span.end_line):
@@ -203,9 +208,10 @@ def merged(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
     A helper that several marked functions call is reported once, at its worst, and names the other functions.
     """
-    groups: dict[tuple[str, Location], list[Diagnostic]] = {}
+    groups: dict[tuple[str, Location, str], list[Diagnostic]] = {}
     for diagnostic in diagnostics:
-        groups.setdefault((diagnostic.code, diagnostic.location), []).append(diagnostic)
+        thing = diagnostic.message if diagnostic.code == FAULT else ""
+        groups.setdefault((diagnostic.code, diagnostic.location, thing), []).append(diagnostic)
     return [group[0] if len(group) == 1 else _one_of(group) for group in groups.values()]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, torch_of
+from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, syntax_error, torch_of
+from nonstrict.check.faults import Faults, examined_by
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
 from nonstrict.facts.laziness import is_docstring
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.program.definitions import Region
+    from nonstrict.rules.base import Body
     from nonstrict.text.source import Source
 
 #: Markers of functions that an experiment can compile by themselves or in a region.
@@ -79,14 +81,17 @@ def _examine(
             options.kept.append(machine)
         own = {file.path for file in part} | (wrappers.users if number == 0 else set[str]())
         task = Task(own, wrappers.users.union(file.path for file in marked), wrappers.names)
-        shares.append(examined(machine, task, options, documents=documents).share)
+        faults = Faults()
+        with faults.losing_files("was not analysed", sorted(own)):
+            shares.append(examined(machine, task, options, documents=documents).share)
+        shares.append(Share([*faults.found, *(wrappers.faults if number == 0 else ())], frozenset()))
     problems = [
-        Finding("NST901", Severity.ERROR, problem.span, problem.message)
+        syntax_error(problem)
         for module in (scout.project.loaded() if scout is not None else ())
         if module.path in wrappers.users
         for problem in module.source.problems
     ]
-    return merged([*shares, Share(problems, [], frozenset())])
+    return merged([*shares, Share(problems, frozenset())])
 
 
 class Task(NamedTuple):
@@ -122,12 +127,13 @@ def examined(
 
     `documents` are those that were read for the fixes of other parts.
     """
-    failures: list[tuple[str, str]] = []
+    faults = Faults()
     consulted: set[str] = set()
     for path in sorted(task.own):
-        failures += _discovered(machine, path, task.names)
+        with faults.losing_files("was not searched for marks", [path]):
+            _discover(machine, path, task.names)
     told: list[Told] = []
-    failures += _examine_bodies(machine, task, options, wanted or _any, told)
+    _examine_bodies(machine, task, options, wanted or _any, told, faults)
     found: dict[tuple[object, ...], Finding] = {}
     for one in told:
         for finding in one.findings:
@@ -138,28 +144,23 @@ def examined(
         from nonstrict.check.records import Records
 
         records = Records()
-        found = mended(machine, found, told, documents, records, options.fixes)
+        found = mended(machine, found, told, faults, documents, records, options.fixes)
         consulted = records.consulted
     read = consulted.union(module.path for module in machine.project.loaded())
-    return Examined(Share(list(found.values()), failures, frozenset(read)), tuple(told))
+    return Examined(Share([*found.values(), *faults.found], frozenset(read)), tuple(told))
 
 
 def _any(body: MarkedBody) -> bool:
     return True
 
 
-def _discovered(machine: Machine, path: str, names: set[str]) -> list[tuple[str, str]]:
-    """Find the marks of a file; the reason if it cannot be done."""
+def _discover(machine: Machine, path: str, names: set[str]) -> None:
+    """Find the marks of a file."""
     module = machine.project.module(path)
-    if module is None:
-        return []
-    code = module.source.code
-    try:
+    if module is not None:
+        code = module.source.code
         roots.discover(machine, module, roots.words_in(code) | {name for name in names if name in code})
         open_targets.seek_callers(machine)
-    except RecursionError:
-        return [(path, "the code is nested too deeply to be analysed")]
-    return []
 
 
 class Wrappers(NamedTuple):
@@ -167,15 +168,22 @@ class Wrappers(NamedTuple):
 
     names: set[str]
     users: set[str]
+    faults: tuple[Finding, ...] = ()
 
 
 def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) -> Wrappers:
     """The aliases and wrappers that marked files define, those that are made of them, and who uses them."""
-    layer: set[str] = set()
-    for file in marked:
-        if file.may_wrap:
-            module = machine.project.module(file.path)
-            layer |= roots.exported(machine, module) if module is not None else set()
+    faults = Faults()
+
+    def exported(paths: Iterable[str], names: frozenset[str] = frozenset()) -> set[str]:
+        found: set[str] = set()
+        for path in paths:
+            module = machine.project.module(path)
+            with faults.losing_files("was not searched for wrappers of markers", [path]):
+                found |= roots.exported(machine, module, names) if module is not None else set()
+        return found
+
+    layer = exported(file.path for file in marked if file.may_wrap)
     names: set[str] = set()
     users: set[str] = set()
     known = {file.path for file in marked}
@@ -189,45 +197,33 @@ def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) ->
         hits = [path for path in others if any(name in data(path) for name in wanted)]
         # A file that holds a marker may make a wrapper of one that another file defines.
         users |= set(hits) - known
-        found: set[str] = set()
-        for path in hits:
-            module = machine.project.module(path)
-            if module is not None:
-                found |= roots.exported(machine, module, names)
-        layer = found - names
-    return Wrappers(names, users)
+        layer = exported(hits, frozenset(names)) - names
+    return Wrappers(names, users, tuple(faults.found))
 
 
 def _examine_bodies(
-    machine: Machine, task: Task, options: AnalysisOptions, wanted: Callable[[MarkedBody], bool], told: list[Told]
-) -> list[tuple[str, str]]:
-    """Have all rules look at all marked functions; the failures."""
-    failures: list[tuple[str, str]] = []
-    bodies = _announced(machine, task, options, wanted, failures)
-    seen: set[Region] = set()
-    bodies += _regions(machine, task, seen)
-    while bodies:
-        for body in bodies:
-            if not wanted(body):
-                continue
-            findings: list[Finding] = []
-            try:
-                findings.extend(_of_body(body))
-                findings.extend(_probes(body) if options.probes else ())
-            except RecursionError:
-                failures.append(_too_deep(body))
-            told.append(Told(body, tuple(findings)))
-        # Looking at bodies evaluates more of the program, which may compile more functions.
-        bodies = _regions(machine, task, seen)
-    return failures
-
-
-def _announced(
     machine: Machine,
     task: Task,
     options: AnalysisOptions,
     wanted: Callable[[MarkedBody], bool],
-    failures: list[tuple[str, str]],
+    told: list[Told],
+    faults: Faults,
+) -> None:
+    """Have all rules look at all marked functions."""
+    bodies = _announced(machine, task, options, wanted, faults)
+    seen: set[Region] = set()
+    bodies += _regions(machine, task, seen)
+    while bodies:
+        for body in bodies:
+            if wanted(body):
+                findings = examined_by(body, _asked(body, options))
+                told.append(Told(body, tuple(findings)))
+        # Looking at bodies evaluates more of the program, which may compile more functions.
+        bodies = _regions(machine, task, seen)
+
+
+def _announced(
+    machine: Machine, task: Task, options: AnalysisOptions, wanted: Callable[[MarkedBody], bool], faults: Faults
 ) -> list[MarkedBody]:
     """The marked functions of a part, their calls looked for."""
     own_marks = [mark for mark in roots.settled_marks(machine) if mark.path in task.own]
@@ -235,7 +231,8 @@ def _announced(
     callers.expect_calls(machine, marks)
     marks += [mark for mark in own_marks if mark.operator is not None]
     for mark in own_marks:
-        callers.seek_region(machine, mark)
+        with faults.losing_body(MarkedBody(machine, mark, machine.torch)):
+            callers.seek_region(machine, mark)
     bodies: list[MarkedBody] = []
     for index, mark in enumerate(marks):
         if options.progress is not None:
@@ -243,18 +240,17 @@ def _announced(
         body = MarkedBody(machine, mark, machine.torch)
         if not wanted(body):
             continue
-        try:
+        with faults.losing_body(body):
             if mark.operator is None:
                 body.announce()
             else:
                 body.seek_calls()
-        except RecursionError:
-            failures.append(_too_deep(body))
-        else:
             bodies.append(body)
     modules = [module for path in sorted(task.own) if (module := machine.project.module(path)) is not None]
-    told_of = [mark for module in modules for mark in loose.marks(machine, module)]
-    bodies += [body for mark in told_of if wanted(body := MarkedBody(machine, mark, machine.torch))]
+    for module in modules:
+        with faults.losing_files("was not searched for markers without effect", [module.path]):
+            found = [MarkedBody(machine, mark, machine.torch) for mark in loose.marks(machine, module)]
+            bodies += [body for body in found if wanted(body)]
     return bodies
 
 
@@ -284,11 +280,14 @@ def _probes(body: MarkedBody) -> Iterator[Finding]:
     yield report_at(RULES["NST900"], body, span, message, severity=Severity.NOTE)
 
 
-def _too_deep(body: MarkedBody) -> tuple[str, str]:
-    return body.mark.path, f"`{body.function}` is nested too deeply to be analysed"
-
-
-def _of_body(body: MarkedBody) -> Iterator[Finding]:
-    for rule in RULES.values():
+def _asked(body: MarkedBody, options: AnalysisOptions) -> Iterator[tuple[str, Iterable[Finding]]]:
+    """What each rule has to say of a body; none is asked before its turn."""
+    for code, rule in RULES.items():
         if rule.examine is not None and body.marker in rule.markers:
-            yield from rule.examine(body)
+            yield code, _turned(rule.examine, body)
+    if options.probes:
+        yield "NST900", _probes(body)
+
+
+def _turned(examine: Callable[[Body], Iterable[Finding]], body: MarkedBody) -> Iterator[Finding]:
+    yield from examine(body)

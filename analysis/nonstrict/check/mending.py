@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from nonstrict.check.examination import Told
+    from nonstrict.check.faults import Faults
     from nonstrict.findings import Edit, Finding, Fix
     from nonstrict.fixes.code.documents import Document
     from nonstrict.program.body import MarkedBody
@@ -32,13 +33,15 @@ def mended(
     machine: Machine,
     found: Mapping[Key, Finding],
     told: Iterable[Told],
+    faults: Faults,
     known: dict[str, Document | None] | None = None,
     records: Records | None = None,
     least: Applicability = Applicability.DISPLAY,
 ) -> dict[Key, Finding]:
     """Some findings, each with the fixes of its rule; `told` are the bodies that they were found in.
 
-    Rules whose fixes all are of an applicability below `least` are not asked.
+    A fix whose making fails is added to the `faults`. Rules whose fixes all are of an applicability below `least` are
+    not asked.
 
     `known` are files that were read for the fixes of other parts, and is added to; so are the `records` that were
     looked for. Among hundreds of findings in one long function the later ones get no fixes.
@@ -48,7 +51,7 @@ def mended(
     codes = {code for code, rule in RULES.items() if rule.fixes is not None and rule.surest >= least}
     wanted = _within_reach(bodies, (one for one in found.values() if one.code in codes))
     return {
-        key: finding._replace(fixes=_fixes(documents, bodies, finding) if finding in wanted else ())
+        key: finding._replace(fixes=_fixes(documents, bodies, finding, faults) if finding in wanted else ())
         for key, finding in found.items()
     }
 
@@ -70,15 +73,18 @@ def _lines(body: MarkedBody) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1 if node is not None else 1
 
 
-def _fixes(documents: Documents, bodies: Mapping[Finding, MarkedBody], finding: Finding) -> tuple[Fix, ...]:
+def _fixes(
+    documents: Documents, bodies: Mapping[Finding, MarkedBody], finding: Finding, faults: Faults
+) -> tuple[Fix, ...]:
     rule, body = RULES.get(finding.code), bodies.get(finding)
     if rule is None or rule.fixes is None or body is None:
         return ()
-    try:
-        fixes = list(rule.fixes(Context(documents, body, finding)))
-    except RecursionError:
-        return ()
-    return tuple(fix._replace(edits=_ordered(fix.edits)) for fix in fixes if _is_sound(documents, fix))
+    fixes: list[Fix] = []
+    subject = f"fix of {finding.code} in `{finding.function}`"
+    with faults.losing("was not made", subject, finding.span, function=finding.function, marker=finding.marker):
+        # Those that were made before one fails are kept.
+        fixes.extend(fix for fix in rule.fixes(Context(documents, body, finding)) if _is_sound(documents, fix))
+    return tuple(fix._replace(edits=_ordered(fix.edits)) for fix in fixes)
 
 
 def _ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:

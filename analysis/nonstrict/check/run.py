@@ -42,9 +42,9 @@ class RunOptions(NamedTuple):
 class CheckResult(NamedTuple):
     """What a run has to say.
 
-    `failures` are sentences about what could not be checked; `read` holds the sources of files with diagnostics
-    that the run had to read (empty when the answer came from the cache), and all overlays. `checked` are the paths of
-    the `files` that were checked.
+    `failures` are sentences about what could not be checked, `faulty` says that a fault of nonstrict is among them;
+    `read` holds the sources of files with diagnostics that the run had to read (empty when the answer came from the
+    cache), and all overlays. `checked` are the paths of the `files` that were checked.
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -53,6 +53,7 @@ class CheckResult(NamedTuple):
     read: Mapping[str, Source]
     cached: bool = False
     checked: tuple[str, ...] = ()
+    faulty: bool = False
 
 
 def check(paths: Sequence[str], settings: Settings, options: RunOptions | None = None) -> CheckResult:
@@ -81,7 +82,9 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
         checked = () if hit.failures else tuple(discovery.files)
         return CheckResult(hit.diagnostics, count, (*failures, *hit.failures), {}, cached=True, checked=checked)
     result, dependencies = _analysed(discovery, settings, options, None)
-    cache.store(result.diagnostics, result.failures[len(failures) :], dependencies)
+    if not result.faulty:
+        # A fault may be gone with the next run, or its traceback be wanted.
+        cache.store(result.diagnostics, result.failures[len(failures) :], dependencies)
     return result
 
 
@@ -114,16 +117,19 @@ def _analysed(
 ) -> tuple[CheckResult, tuple[str, ...]]:
     """Analyse the files: the result, and the further files that it depends on."""
     from nonstrict.check.diagnostics import Presenter
+    from nonstrict.check.faults import sentences
 
     presenter = Presenter(settings, discovery.nested)
     analysis = _analysis(discovery, settings, options, standard_input)
     diagnostics = presenter.diagnostics(analysis, options.overlays)
-    failures = _sentences((*discovery.failures, *analysis.failures))
+    faults = sentences(diagnostics)
+    failures = (*_sentences((*discovery.failures, *analysis.failures)), *faults)
     shown = {d.location.path for d in diagnostics} & set(analysis.sources)
     read = {**options.overlays, **{path: analysis.sources[path] for path in shown}}
     unread = {path for path, _ in analysis.failures}
     checked = tuple(path for path in discovery.files if path not in unread)
-    result = CheckResult(diagnostics, len(discovery.files) - len(unread), failures, read, checked=checked)
+    count = len(discovery.files) - len(unread)
+    result = CheckResult(diagnostics, count, failures, read, checked=checked, faulty=bool(faults))
     return result, _dependencies(analysis)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,16 +27,17 @@ def can_fork() -> bool:
     return hasattr(os, "fork") and sys.platform != "darwin"
 
 
-def in_processes(work: Callable[[Iterator[int]], T], jobs: int, parts: int) -> list[T]:
+def in_processes(
+    work: Callable[[Iterator[int]], T], jobs: int, parts: int, lost: list[WorkerError] | None = None
+) -> list[T]:
     """Run `work` in several processes, this one among them; each is handed the next part's number when it asks.
 
-    The results must be picklable. Must be called while the process has one thread. At most 255 parts.
+    The results must be picklable. Must be called while the process has one thread. At most 255 parts. Where `lost` is
+    given, what became of processes that failed is added to it, and only the results of the others are returned.
 
     Raises:
-        WorkerError: the work failed in a process.
+        WorkerError: the work failed in a process, and `lost` is not given.
     """
-    import pickle
-
     numbers, writer = os.pipe()
     os.write(writer, bytes(range(parts)))
     os.close(writer)
@@ -53,16 +54,41 @@ def in_processes(work: Callable[[Iterator[int]], T], jobs: int, parts: int) -> l
     finally:
         os.close(numbers)
     for process, descriptor in children:
-        with os.fdopen(descriptor, "rb") as pipe:
-            data = pipe.read()
-        os.waitpid(process, 0)
-        if not data:
-            raise WorkerError("a worker process ended without a result; run with `-j 1` to see why")
-        failed, told = pickle.loads(data)  # noqa: S301 - written by our own child process
-        if failed:
-            raise WorkerError(told)
-        results.append(told)
+        try:
+            results.append(_result(process, descriptor))
+        except WorkerError as error:
+            if lost is None:
+                raise
+            lost.append(error)
     return results
+
+
+def in_own_process(work: Callable[[], T]) -> T:
+    """Run `work` in a process of its own, which may end as it likes; the result must be picklable.
+
+    Raises:
+        WorkerError: the work failed.
+    """
+    return _result(*_start(work))
+
+
+def _result(process: int, descriptor: int) -> Any:
+    """What a process found, once it has ended.
+
+    Raises:
+        WorkerError: it failed.
+    """
+    import pickle
+
+    with os.fdopen(descriptor, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(process, 0)
+    if not data:
+        raise WorkerError("a worker process ended without a result; run with `-j 1` to see why")
+    failed, told = pickle.loads(data)  # noqa: S301 - written by our own child process
+    if failed:
+        raise WorkerError(told)
+    return told
 
 
 def in_slices(work: Callable[[Sequence[_Item]], T], items: Sequence[_Item], jobs: int) -> list[T]:

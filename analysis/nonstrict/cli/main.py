@@ -77,21 +77,17 @@ def _fill_streams() -> None:
 def _internal_error(error: Exception) -> ExitStatus:
     """Say that the mistake is ours; the traceback only for those who ask for it."""
     from nonstrict import __version__
+    from nonstrict.check.faults import TRACEBACK, origin_of
     from nonstrict.cli.failure import report_failure
 
-    if os.environ.get("NONSTRICT_TRACEBACK"):
+    if os.environ.get(TRACEBACK):
         import traceback
 
         traceback.print_exception(error)
-    where = ""
-    frame = error.__traceback__
-    while frame is not None:
-        where = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}"
-        frame = frame.tb_next
     text = " ".join(str(error).split())[:300]
     return report_failure(
-        f"internal error in nonstrict {__version__}: {type(error).__name__} at {where}: {text}\n"
-        "This is a bug of nonstrict. Please report it with the output of the same command under NONSTRICT_TRACEBACK=1."
+        f"internal error in nonstrict {__version__}: {type(error).__name__} at {origin_of(error)}: {text}\n"
+        f"This is a bug of nonstrict. Please report it with the output of the same command under {TRACEBACK}=1."
     )
 
 

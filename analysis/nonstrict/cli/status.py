@@ -13,6 +13,6 @@ class ExitStatus(enum.IntEnum):
     FINDINGS = 1
     """Something at or above `--fail-on` was found."""
     FAILURE = 2
-    """The tool could not do its job: wrong arguments or configuration, or files it could not read."""
+    """The tool could not do its job: wrong arguments or configuration, unreadable files, a fault of its own."""
     INTERRUPTED = 130
     """Ctrl-C, as shells count it: 128 + SIGINT."""

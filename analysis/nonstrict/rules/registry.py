@@ -54,6 +54,7 @@ from nonstrict.rules import (
     nst901_syntax_error,
     nst902_unused_suppression,
     nst903_invalid_configuration,
+    nst904_internal_fault,
 )
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ _MODULES = (
     nst901_syntax_error,
     nst902_unused_suppression,
     nst903_invalid_configuration,
+    nst904_internal_fault,
 )
 
 #: Every rule, by its code.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.check.faults import Faults, log_faults
 from nonstrict.check.mending import mended
 from nonstrict.rules.registry import RULES
 
@@ -42,7 +43,9 @@ class Fixing:
         if missing:
             machine, (share, told) = look(missing)
             mendable = {number: one for number, one in enumerate(share.findings) if is_mendable(one.code)}
-            found = mended(machine, mendable, told).values()
+            faults = Faults()
+            found = mended(machine, mendable, told, faults).values()
+            log_faults(faults.found)
             for name in missing:
                 self._known[marked, name] = tuple(one for one in found if one.function == name)
         return [finding for name in sorted(wanted) for finding in self._known[marked, name]]

@@ -13,10 +13,11 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.check.analysis import AnalysisOptions, Marked, Share, merged, torch_of
+from nonstrict.check.analysis import AnalysisOptions, Marked, Share, merged, syntax_error, torch_of
 from nonstrict.check.diagnostics import Presenter
 from nonstrict.check.environment import environment_of
 from nonstrict.check.examination import Task, examine, examined
+from nonstrict.check.faults import is_faulty
 from nonstrict.check.files import discover
 from nonstrict.check.live.calling import Caller, callers_of
 from nonstrict.check.live.configuration import Nested, folder_settings
@@ -28,7 +29,6 @@ from nonstrict.check.live.results import Mark, Result, Results, located, shown_m
 from nonstrict.check.live.texts import Text, differing_lines, entered, on_disk, opened
 from nonstrict.check.live.units import again, seen
 from nonstrict.check.stack import undisturbed
-from nonstrict.findings import Finding, Severity
 from nonstrict.knowledge.markers import may_mark
 from nonstrict.program.machine import Machine
 from nonstrict.program.project import Project
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from nonstrict.check.examination import Examined
     from nonstrict.check.files import Discovery
-    from nonstrict.findings import Diagnostic, LocatedFix, Location
+    from nonstrict.findings import Diagnostic, Finding, LocatedFix, Location
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
@@ -214,7 +214,7 @@ class Folder:
             self._answered_early.discard(path)
             changed |= {path}
         self._changed |= changed
-        if not self.pending() and self._remembered.settle():
+        if not self.pending() and self._remembered.settle() and not self._results.is_faulty():
             self._remember()
         return changed
 
@@ -234,19 +234,19 @@ class Folder:
         if not self._marked.covers(path):
             return ()
         remembered = self._remembered.of(path)
-        if remembered is not None and not self._syntax_errors(path):
+        if remembered is not None and not self._own_errors(path):
             return remembered
         if not self._scanned and path in self._open:
             # What other files have to do with it will be known after the scan, and told by `changed`.
             self._answered_early.add(path)
-            return self._presented(path, self._by_itself(path) + self._syntax_errors(path))
+            return self._presented(path, self._by_itself(path) + self._own_errors(path))
         self.scan()
         if self._marked.is_marked(path) and not self._results.is_current(path):
             self.examine(path)
         doubtful = [other for other in sorted(self._results.found_in(path)) if not self._results.is_current(other)]
         for other in doubtful[:_MAX_AT_ONCE]:
             self.examine(other)
-        return self._presented(path, self._results.findings_in(path) + self._syntax_errors(path))
+        return self._presented(path, self._results.findings_in(path) + self._own_errors(path))
 
     def fixes(self, path: str, wanted: Iterable[Diagnostic]) -> dict[tuple[str, Location], tuple[LocatedFix, ...]]:
         """The ways to mend some diagnostics of a file, by rule and place; for the texts as they are now."""
@@ -254,7 +254,7 @@ class Folder:
         asked = functions_of(wanted)
         known = undisturbed(lambda: [one for marked in asked for one in self._mended(marked, asked[marked])])
         # As `findings_in` does: of what several marked files say of one place, the nearest counts.
-        share = merged([Share([one for one in known if one.span.path == path], [], frozenset())])
+        share = merged([Share([one for one in known if one.span.path == path], frozenset())])
         return {(one.code, one.location): one.fixes for one in self._presented(path, share.findings)}
 
     def _mended(self, marked: str, functions: Iterable[str]) -> list[Finding]:
@@ -409,7 +409,7 @@ class Folder:
     def _remember(self) -> None:
         """Keep what was found for the next session; nothing was edited since the files were read."""
         found = [one for path in self.files_with_findings() for one in self.found(path)]
-        self._remembered.keep(found, self._results.failures(), self._results.read())
+        self._remembered.keep(found, self._results.read())
 
     def _code(self, path: str) -> str:
         """What the analysis knows as the text of a file."""
@@ -430,11 +430,11 @@ class Folder:
         share = merged([told.share, *(self._earlier(state) for state in self._states(path))])
         module = self._scout.project.known(path)
         # What nobody is about to edit need not be known mark by mark.
-        alone = path in self._open and module is not None and not module.source.cells and not told.share.failures
+        simple = path in self._open and module is not None and not module.source.cells
+        alone = simple and not is_faulty(told.share.findings)
         return Result(
             findings=tuple(share.findings),
             marks=shown_marks(path, (one.body for one in told.told)),
-            failures=tuple(f"{where}: {reason}" for where, reason in share.failures),
             read=share.read | {path},
             asked=machine.elsewhere.asked(),
             seen=seen(path, module.outline, told.told, machine) if module is not None and alone else None,
@@ -452,13 +452,12 @@ class Folder:
         machine = self._scout.anew()
         machine.concerns = edit.concerns
         told = examined(machine, self._task(path), self._options, edit.wanted)
-        now = edit.result(told.told, machine) if not told.share.failures else None
+        now = edit.result(told.told, machine) if not is_faulty(told.share.findings) else None
         if now is None:
             return None
         return Result(
             findings=tuple(now.findings()),
             marks=now.marks(),
-            failures=(),
             read=known.read | told.share.read,
             asked=known.asked | machine.elsewhere.asked(),
             seen=now,
@@ -488,10 +487,10 @@ class Folder:
         source = self.source(path)
         return source is not None and may_mark(source.code.encode("utf-8", "surrogatepass"))
 
-    def _syntax_errors(self, path: str) -> list[Finding]:
+    def _own_errors(self, path: str) -> list[Finding]:
         text = self._texts.get(path)
         problems = text.shown.problems if text is not None else ()
-        return [Finding("NST901", Severity.ERROR, problem.span, problem.message) for problem in problems]
+        return [*map(syntax_error, problems), *self._marked.faults_in(path)]
 
 
 def _registers_otherwise(before: str, code: str) -> bool:

@@ -12,6 +12,7 @@ from nonstrict.program.marks import roots
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nonstrict.findings import Finding
     from nonstrict.program.machine import Machine
     from nonstrict.text.source import Source
 
@@ -33,6 +34,10 @@ class MarkedFiles:
     def names(self) -> set[str]:
         """The names by which the project applies markers."""
         return self._wrappers.names
+
+    def faults_in(self, path: str) -> tuple[Finding, ...]:
+        """What was lost in a file while looking for these names."""
+        return tuple(fault for fault in self._wrappers.faults if fault.span.path == path)
 
     def covers(self, path: str) -> bool:
         """Whether a file belongs to the folder at all: it may be excluded."""

@@ -48,6 +48,6 @@ class Remembered:
         self._found = None
         return wanted
 
-    def keep(self, diagnostics: Iterable[Diagnostic], failures: Iterable[str], dependencies: Iterable[str]) -> None:
+    def keep(self, diagnostics: Iterable[Diagnostic], dependencies: Iterable[str]) -> None:
         """Keep what is known for the next session."""
-        self._cache.store(tuple(diagnostics), tuple(failures), tuple(dependencies))
+        self._cache.store(tuple(diagnostics), (), tuple(dependencies))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.analysis import Share, merged
+from nonstrict.check.faults import is_faulty, log_faults
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import loose
 
@@ -52,7 +53,6 @@ class Result(NamedTuple):
 
     findings: tuple[Finding, ...]
     marks: tuple[SeenMark, ...]
-    failures: tuple[str, ...]
     read: frozenset[str]
     asked: frozenset[Asked]
     seen: Seen | None = None
@@ -86,6 +86,7 @@ class Results:
 
     def put(self, path: str, result: Result) -> frozenset[str]:
         """Keep a result; the files whose findings it changes."""
+        log_faults(result.findings)
         before = self._known.get(path)
         self._known[path] = result
         self._stale.discard(path)
@@ -136,14 +137,14 @@ class Results:
     def findings_in(self, path: str) -> list[Finding]:
         """The findings in a file, whichever marked files they come from; one for each rule and place."""
         shares = [
-            Share([finding for finding in result.findings if finding.span.path == path], [], frozenset())
+            Share([finding for finding in result.findings if finding.span.path == path], frozenset())
             for result in self._known.values()
         ]
         return merged([share for share in shares if share.findings]).findings
 
-    def failures(self) -> list[str]:
-        """What could not be examined."""
-        return sorted({failure for result in self._known.values() for failure in result.failures})
+    def is_faulty(self) -> bool:
+        """Whether a fault of nonstrict lost something."""
+        return any(is_faulty(result.findings) for result in self._known.values())
 
     def read(self) -> frozenset[str]:
         """All files that were read."""

@@ -73,11 +73,19 @@ def spelled(document: Document, name: str) -> Spelling:
         return Spelling(best[0] + name[len(best[1]) :])
     root = name.partition(".")[0]
     if root in bound(document):
+        # The name of the package means something else somewhere in the file, or is a local import of a function.
         module, _, last = name.rpartition(".")
-        edit = with_import(document, f"from {module} import {last}")
-        return Spelling(last, (edit,) if edit is not None else ())
+        alias = fresh(document, last, document.tree)
+        origin = f"from {module} import {last}" if module else f"import {last}"
+        edit = with_import(document, origin if alias == last else f"{origin} as {alias}")
+        return Spelling(alias, (edit,) if edit is not None else ())
     edit = with_import(document, f"import {root}")
     return Spelling(name, (edit,) if edit is not None else ())
+
+
+def is_importable(document: Document, package: str) -> bool:
+    """Whether a file imports a package at its top level, or may: its name means nothing else anywhere in the file."""
+    return package not in bound(document) or any(_leading(imported(document), package))
 
 
 def _leading(known: dict[str, str], name: str) -> Iterator[tuple[str, str]]:
@@ -108,6 +116,9 @@ def fresh(document: Document, wanted: str, user: ast.AST) -> str:
     taken = {name for statement in document.tree.body for name in bindings(statement)}
     taken |= {node.id for node in ast.walk(user) if isinstance(node, ast.Name)}
     taken |= {node.arg for node in ast.walk(user) if isinstance(node, ast.arg)}
+    taken |= {node.name for node in ast.walk(user) if isinstance(node, _DEFINITIONS)}
+    local = (node for node in ast.walk(user) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    taken |= {(alias.asname or alias.name).partition(".")[0] for statement in local for alias in statement.names}
     number, name = 1, wanted
     while name in taken or keyword.iskeyword(name):
         number += 1

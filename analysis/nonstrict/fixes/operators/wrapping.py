@@ -9,7 +9,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import after, before, inserted, replaced
 from nonstrict.fixes.code.lists import parameters_of
-from nonstrict.fixes.code.names import dotted, operator_name, spelled
+from nonstrict.fixes.code.names import dotted, is_importable, operator_name, spelled
 from nonstrict.fixes.marks.markers import unused_after
 from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, returns_of, told_by
 from nonstrict.fixes.operators.observed import Call, tensors_in, types_in
@@ -109,7 +109,8 @@ def _candidates(context: Context) -> Iterator[Candidate]:
         seen.add(id(node))
         generator = any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(node))
         takes_anything = node.args.vararg is not None or node.args.kwarg is not None
-        if isinstance(document.parent(node), ast.Module) and not generator and not takes_anything:
+        top_level = isinstance(document.parent(node), ast.Module) and is_importable(document, "torch")
+        if top_level and not generator and not takes_anything:
             calls = context.documents.calls(document, node)
             yield Candidate(function, document, node, _supposed(context, function), marked, calls)
 
