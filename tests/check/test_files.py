@@ -58,6 +58,24 @@ def test_a_file_named_twice_is_checked_once(project: Path):
     assert found("src/a.py", "src", "./src/../src/a.py").files == ["src/a.py"]
 
 
+def test_a_file_named_by_a_link_too_is_checked_once_and_stays_named(project: Path):
+    touch("src/a.py")
+    Path("link.py").symlink_to("src/a.py")
+    Path("folder").symlink_to("src")
+    absolute = str(project / "src" / "a.py")
+    for named in (("link.py", "src/a.py"), ("folder", "src/a.py"), ("src", "link.py"), (".", "folder/a.py")):
+        once = found(*named)
+        assert len(once.files) == 1, named
+        assert once.explicit == set(once.files), named
+    once = found(str(project / "src"), "src/a.py", f"../{project.name}/src/a.py")
+    assert (once.files, once.explicit) == ([absolute], {absolute})
+
+
+def test_a_file_of_the_working_directory_has_one_name(project: Path):
+    touch("a.py")
+    assert found(f"../{project.name}/a.py", f"../{project.name}").files == ["a.py"]
+
+
 def test_paths_are_shown_as_they_were_given(project: Path):
     touch("src/a.py")
     assert found("src/").files == ["src/a.py"]
@@ -74,12 +92,13 @@ def test_a_pipe_is_a_failure_and_does_not_hang(project: Path):
     assert "neither a file nor a directory" in found("pipe.py").failures[0][1]
 
 
-def test_links_to_directories_are_not_followed_but_links_to_files_are(project: Path):
-    touch("src/a.py")
+def test_links_to_directories_are_not_followed_but_links_to_other_files_are(project: Path):
+    touch("src/a.py", "kept/b.txt")
     Path("src/loop").symlink_to(project / "src")
-    Path("src/b.py").symlink_to(project / "src" / "a.py")
+    Path("src/b.py").symlink_to(project / "kept" / "b.txt")
+    Path("src/c.py").symlink_to(project / "src" / "a.py")
     Path("src/broken.py").symlink_to(project / "gone.py")
-    assert found().files == ["src/a.py", "src/b.py"]
+    assert found("src").files == ["src/a.py", "src/b.py"]
     assert found("src/loop").files == ["src/loop/a.py", "src/loop/b.py"]
 
 

@@ -24,6 +24,7 @@ from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.program.definitions import Region
@@ -175,15 +176,15 @@ def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) ->
     """The aliases and wrappers that marked files define, those that are made of them, and who uses them."""
     faults = Faults()
 
-    def exported(paths: Iterable[str], names: frozenset[str] = frozenset()) -> set[str]:
+    def exported(paths: Iterable[str], words: AbstractSet[str]) -> set[str]:
         found: set[str] = set()
         for path in paths:
             module = machine.project.module(path)
             with faults.losing_files("was not searched for wrappers of markers", [path]):
-                found |= roots.exported(machine, module, names) if module is not None else set()
+                found |= roots.exported(machine, module, words) if module is not None else set()
         return found
 
-    layer = exported(file.path for file in marked if file.may_wrap)
+    layer = exported((file.path for file in marked if file.may_wrap), roots.WRAPPABLE)
     names: set[str] = set()
     users: set[str] = set()
     known = {file.path for file in marked}
@@ -197,7 +198,7 @@ def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) ->
         hits = [path for path in others if any(name in data(path) for name in wanted)]
         # A file that holds a marker may make a wrapper of one that another file defines.
         users |= set(hits) - known
-        layer = exported(hits, frozenset(names)) - names
+        layer = exported(hits, names) - names
     return Wrappers(names, users, tuple(faults.found))
 
 

@@ -50,6 +50,13 @@ def discover(paths: Sequence[str], settings: Settings, nested: NestedSettings | 
     return Discovery(walk.files, frozenset(walk.explicit), walk.nested, tuple(walk.failures))
 
 
+def _shown(path: str) -> str:
+    """A path as reports name it: relative ones by the shortest way, so that a file has one name."""
+    if not path or os.path.isabs(path):
+        return os.path.normpath(path) if path else path
+    return os.path.relpath(path) if os.pardir in path.split(os.sep) else os.path.normpath(path)
+
+
 class _Rules(NamedTuple):
     """The settings of a directory, compiled."""
 
@@ -61,13 +68,15 @@ class _Rules(NamedTuple):
 class _Directory(NamedTuple):
     """A directory to walk: its absolute path, what stands before its names in paths shown, and what holds in it.
 
-    `named` says that the user named it, so that its own configuration is already in the rules.
+    `real` is its path without symbolic links. `named` says that the user named it, so that its own configuration is
+    already in the rules.
     """
 
     path: str
     prefix: str
     rules: _Rules
     ignores: tuple[IgnoreFile, ...]
+    real: str
     named: bool = False
 
 
@@ -79,14 +88,15 @@ class _Walk:
         self.explicit: set[str] = set()
         self.nested: dict[str, Settings] = {}
         self.failures: list[tuple[str, str]] = []
-        self._seen: set[str] = set()
+        #: by the real path of a file, as what it is listed
+        self._listed: dict[str, str] = {}
         self._root = _compiled(settings)
         self._nested_settings = nested_settings
         self._rules_above: dict[str, _Rules] = {}
 
     def add(self, path: str) -> None:
         """Take a file or directory that the user named."""
-        shown = os.path.normpath(path) if path else path
+        shown = _shown(path)
         absolute = os.path.abspath(shown)
         try:
             mode = os.stat(shown).st_mode
@@ -98,22 +108,25 @@ class _Walk:
             rules = self._rules_for(absolute)
             if not self._force_excluded(absolute, rules):
                 prefix = "" if shown == "." else shown.rstrip(os.sep) + os.sep
-                self._tree(_Directory(absolute, prefix, rules, self._ignores_above(absolute, rules), named=True))
+                ignores = self._ignores_above(absolute, rules)
+                self._tree(_Directory(absolute, prefix, rules, ignores, os.path.realpath(absolute), named=True))
         elif not stat.S_ISREG(mode):
             self.failures.append((path, "is neither a file nor a directory; pipe its text to `nonstrict check -`"))
         else:
             rules = self._rules_for(os.path.dirname(absolute))
             if not self._force_excluded(absolute, rules):
-                self.explicit.add(shown)
-                self._file(absolute, shown, rules)
+                self.explicit.add(self._file(os.path.realpath(absolute), shown, rules))
 
-    def _file(self, absolute: str, shown: str, rules: _Rules) -> None:
-        if absolute in self._seen:
-            return
-        self._seen.add(absolute)
+    def _file(self, real: str, shown: str, rules: _Rules) -> str:
+        """Take a file by its real path, unless it was taken by another name; as what it is listed."""
+        known = self._listed.get(real)
+        if known is not None:
+            return known
+        self._listed[real] = shown
         self.files.append(shown)
         if rules is not self._root:
             self.nested[shown] = rules.settings
+        return shown
 
     def _tree(self, top: _Directory) -> None:
         """Walk a directory and all below it, however deep."""
@@ -123,7 +136,7 @@ class _Walk:
 
     def _directory(self, here: _Directory) -> list[_Directory]:
         """Take the files of a directory; returns the directories in it that are to be walked."""
-        directory, prefix, rules, ignores, named = here
+        directory, prefix, rules, ignores, real, named = here
         try:
             with os.scandir(directory) as scan:
                 entries = list(scan)
@@ -145,9 +158,10 @@ class _Walk:
             if exclude(name, path) or (ignores and _ignored(ignores, path, False)):
                 continue
             if _is_regular(entry) and not (name.endswith(_PAGE_SUFFIXES) and _is_large(entry)):
-                self._file(path, prefix + name, rules)
+                own = os.path.realpath(path) if entry.is_symlink() else os.path.join(real, name)
+                self._file(own, prefix + name, rules)
         return [
-            _Directory(base + name, prefix + name + os.sep, rules, ignores)
+            _Directory(base + name, prefix + name + os.sep, rules, ignores, os.path.join(real, name))
             for name in directories
             if not exclude(name, base + name) and not (ignores and _ignored(ignores, base + name, True))
         ]

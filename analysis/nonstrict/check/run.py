@@ -96,7 +96,8 @@ def _with_standard_input(discovery: Discovery, name: str, data: bytes) -> tuple[
         source = source_from_bytes(name, data)
     except UnreadableSource as error:
         return discovery._replace(failures=(*discovery.failures, (name, error.reason))), None
-    files = [*(path for path in discovery.files if path != name), name]
+    absolute = os.path.abspath(name)
+    files = [*(path for path in discovery.files if os.path.abspath(path) != absolute), name]
     return discovery._replace(files=files, explicit=discovery.explicit | {name}), source
 
 

@@ -75,7 +75,7 @@ class Machine:
         torch: tuple[int, int] = OLDEST,
         found: Bytes | None = None,
     ) -> None:
-        self.project = project
+        self.project = project.spelling(files)
         #: the release of torch that the program runs with, which decides what breaks a graph
         self.torch = torch
         #: the files of the run, which may hold writers of captured state
@@ -148,7 +148,7 @@ class Machine:
         self._installed: dict[str, Value | None] = {}
         self._outside: dict[tuple[str, bool], Value] = {}
         self.jedi = Installed(project.site_packages)
-        self._members: dict[tuple[str, str, str], Value] = {}
+        self._members: dict[tuple[tuple[str, ...], str, str], Value] = {}
         self._frames: dict[str, Frame] = {}
         self._static: dict[tuple[object, ...], Frame] = {}
         self._compiled: dict[Region, CompiledRegion] = {}
@@ -218,7 +218,7 @@ class Machine:
 
     def module_attribute(self, importer: Module, dotted: str, attribute: str) -> Value:
         """What `dotted.attribute` is, for a Python module of the project or an external one."""
-        key = (self.project.root_of(importer), dotted, attribute)
+        key = (self.project.folders_of(importer), dotted, attribute)
         found = self._members.get(key)
         if found is None:
             found = globals_of.member(self, importer, dotted, attribute)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.program.modules import Module
+from nonstrict.program.search_path import relative_level, search_path
 from nonstrict.text.source import UnreadableSource, read_source
 
 if TYPE_CHECKING:
@@ -27,9 +29,13 @@ class Project:
         self.overlays = overlays if overlays is not None else {}
         self.unreadable: dict[str, str] = {}
         self._modules: dict[str, Module | None] = {}
-        self._paths: dict[tuple[str, str], str | None] = {}
         #: what the disk answered, and modules as they were last left: true for whoever asks (`anew`)
-        self._searched: dict[tuple[str, str], str | None] = {}
+        self._searched: dict[tuple[tuple[str, ...], str, bool], str | None] = {}
+        self._begun: dict[tuple[str, str], bool] = {}
+        self._folders: dict[str, tuple[str, ...]] = {}
+        self._spelled: dict[str, str] = {}
+        #: overlays named relative to the working directory
+        self._unsaved = {os.path.abspath(path) for path in self.overlays if not os.path.isabs(path)}
         self._installed: dict[str, str | None] = {}
         self._known: dict[str, Module] = {}
         self._names: dict[str, tuple[str, str]] = {}
@@ -44,6 +50,7 @@ class Project:
         other = Project(self.site_packages, self.overlays)
         other.unreadable, other._names, other._is_package = self.unreadable, self._names, self._is_package
         other._searched, other._installed, other._known = self._searched, self._installed, self._known
+        other._begun, other._folders, other._spelled = self._begun, self._folders, self._spelled
         for module in self.loaded():
             other.module(module.path)
         return other
@@ -56,25 +63,34 @@ class Project:
 
     def add(self, path: str, source: Source) -> Module:
         """Register a source that was already read."""
-        root, name = self.name_of(path)
-        return self._entered(Module(path, name, os.path.basename(path).startswith("__init__."), source), root)
+        return self._entered(self._made(path, source))
 
-    def _entered(self, module: Module, root: str) -> Module:
-        path, name = module.path, module.name
-        self._known[path] = module
-        self._modules[path] = module
-        self._paths.setdefault((root, name), path)
+    def spelling(self, files: Iterable[str]) -> Project:
+        """This project, as one of a run with some files: what imports find is called as it is called there."""
+        listed = list(files)
+        if len({os.path.isabs(path) for path in listed}) > 1:
+            self._spelled.update((os.path.abspath(path), path) for path in reversed(listed))
+        return self
+
+    def _made(self, path: str, source: Source) -> Module:
+        self._names[path] = self._named(path, source.code)
+        return Module(path, self._names[path][1], os.path.basename(path).startswith("__init__."), source)
+
+    def _entered(self, module: Module) -> Module:
+        self._known[module.path] = module
+        self._modules[module.path] = module
         return module
 
     def renew(self, path: str, source: Source | None, outline: Outline | None = None) -> None:
         """A file has another text, whose outline may be known already; None if it can no longer be read."""
         self.unreadable.pop(path, None)
         self._known.pop(path, None)
+        self._names.pop(path, None)
+        self._folders.pop(path, None)
         was_loaded = self._modules.pop(path, None) is not None
         if source is None:
             return
-        _, name = self.name_of(path)
-        module = Module(path, name, os.path.basename(path).startswith("__init__."), source)
+        module = self._made(path, source)
         if outline is not None:
             module.__dict__["outline"] = outline
         self._known[path] = module
@@ -84,9 +100,9 @@ class Project:
     def look_again(self, changed: Iterable[str]) -> None:
         """Files came or went, none of which makes a folder a package: imports that may mean them are looked up anew."""
         names = {os.path.basename(path).rpartition(".")[0] for path in changed}
-        for table in (self._searched, self._paths):
-            for key in [key for key in table if not names.isdisjoint(key[1].split("."))]:
-                del table[key]
+        self._begun.clear()
+        for key in [key for key in self._searched if not names.isdisjoint(key[1].split("."))]:
+            del self._searched[key]
 
     def known(self, path: str) -> Module | None:
         """A module as it was last read, by whomever; None if nobody did."""
@@ -95,7 +111,7 @@ class Project:
     def inherit(self, other: Project) -> None:
         """Take over what another project read, as far as it is called the same here."""
         for path, module in other._known.items():
-            if self.name_of(path)[1] == module.name:
+            if self._named(path, module.source.code)[1] == module.name:
                 self._known[path] = module
 
     def loaded(self) -> list[Module]:
@@ -103,32 +119,48 @@ class Project:
         return [module for module in self._modules.values() if module is not None]
 
     def name_of(self, path: str) -> tuple[str, str]:
-        """The import root of a file and its dotted name below it: the root is the first folder that is no package."""
-        folder, base = os.path.split(path)
+        """The import root of a file, absolute, and its dotted name below it.
+
+        The root is the first folder that is no package. A folder without `__init__.py` is one if the file imports
+        relative to it.
+        """
+        return self._names.get(path) or self._named(path, "")
+
+    def _named(self, path: str, code: str) -> tuple[str, str]:
+        folder, base = os.path.split(os.path.abspath(path))
         stem = base.rpartition(".")[0]
-        parts = [] if stem == "__init__" else [stem]
-        while self._package(folder):
+        packages: list[str] = []
+        level = relative_level(code)
+        while self._package(folder) or len(packages) < level:
             folder, part = os.path.split(folder)
-            parts.insert(0, part)
-        return folder, ".".join(parts)
+            if not part:
+                break
+            packages.insert(0, part)
+        return folder, ".".join(packages if stem == "__init__" else [*packages, stem])
 
     def find(self, dotted: str, importer: Module) -> str | None:
-        """The file of an absolutely imported module, looked up from the importer's root.
+        """The file of an absolutely imported module, looked up where Python would from the importer.
 
         None if it lies outside the project.
         """
-        root, _ = self._root_of(importer)
-        key = (root, dotted)
-        if key not in self._paths:
-            if key not in self._searched:
-                self._searched[key] = self._search(dotted, root)
-            self._paths[key] = self._searched[key]
-        return self._paths[key]
+        folders = self.folders_of(importer)
+        key = (folders, dotted, os.path.isabs(importer.path))
+        if key not in self._searched:
+            self._searched[key] = self._search(dotted, importer)
+        return self._searched[key]
+
+    def folders_of(self, importer: Module) -> tuple[str, ...]:
+        """The folders from which the absolute imports of a module are looked up (`nonstrict.program.search_path`)."""
+        found = self._folders.get(importer.path)
+        if found is None:
+            found = search_path(importer, self._root_of(importer)[0], frozenset(self.site_packages))
+            self._folders[importer.path] = found
+        return found
 
     def find_installed(self, dotted: str) -> str | None:
         """The file of an installed module: a `.py` or a compiled extension; None if it is not installed."""
         if dotted not in self._installed:
-            found = (self._below(folder, dotted, extensions=True) for folder in self.site_packages)
+            found = (self._below(folder, dotted) or _extension(folder, dotted) for folder in self.site_packages)
             self._installed[dotted] = next((path for path in found if path), None)
         return self._installed[dotted]
 
@@ -145,7 +177,7 @@ class Project:
     def _load(self, path: str) -> Module | None:
         known = self._known.get(path)
         if known is not None:
-            return self._entered(known.anew(), self.root_of(known))
+            return self._entered(known.anew())
         source = self.overlays.get(path)
         if source is None:
             try:
@@ -155,13 +187,9 @@ class Project:
                 return None
         return self.add(path, source)
 
-    def root_of(self, module: Module) -> str:
-        """The folder from which a module's absolute imports are looked up."""
-        return self._root_of(module)[0]
-
     def _root_of(self, module: Module) -> tuple[str, str]:
         if module.path not in self._names:
-            self._names[module.path] = self.name_of(module.path)
+            self._names[module.path] = self._named(module.path, module.source.code)
         return self._names[module.path]
 
     def _package(self, folder: str) -> bool:
@@ -169,26 +197,41 @@ class Project:
             self._is_package[folder] = bool(folder) and os.path.isfile(os.path.join(folder, "__init__.py"))
         return self._is_package[folder]
 
-    def _search(self, dotted: str, root: str) -> str | None:
-        candidates = [root, os.path.join(root, "src")]
-        parent = os.path.dirname(root)
-        if os.path.basename(root) != "src" and parent and os.path.isfile(os.path.join(parent, "pyproject.toml")):
-            candidates += [parent, os.path.join(parent, "src")]
-        found = (self._below(folder, dotted, extensions=False) for folder in candidates)
-        return next((path for path in found if path), None)
+    def _search(self, dotted: str, importer: Module) -> str | None:
+        first = dotted.partition(".")[0]
+        folders = self.folders_of(importer)
+        if first == "torch" or first in sys.stdlib_module_names:
+            # Of these only what stands beside a script comes before the library.
+            folders = (self._root_of(importer)[0],)
+        found = (self._below(folder, dotted) for folder in folders if self._begins(folder, first))
+        path = next((path for path in found if path), None)
+        if path is None or path in self._spelled:
+            return self._spelled[path] if path is not None else None
+        return path if os.path.isabs(importer.path) else os.path.relpath(path)
 
-    def _below(self, folder: str, dotted: str, *, extensions: bool) -> str | None:
+    def _begins(self, folder: str, first: str) -> bool:
+        """Whether a folder holds something by the first part of a dotted name."""
+        key = (folder, first)
+        if key not in self._begun:
+            base = os.path.join(folder, first)
+            self._begun[key] = os.path.isdir(base) or self._is_file(base + ".py")
+        return self._begun[key] or any(path.startswith(folder) for path in (*self.overlays, *self._unsaved))
+
+    def _below(self, folder: str, dotted: str) -> str | None:
+        """A module below a folder: a package goes before a file of the same name, as Python has it."""
         base = os.path.join(folder, *dotted.split("."))
-        for candidate in (base + ".py", os.path.join(base, "__init__.py")):
-            if os.path.isfile(candidate) or candidate in self.overlays:
+        for candidate in (os.path.join(base, "__init__.py"), base + ".py"):
+            if self._is_file(candidate):
                 return candidate
-        if extensions:
-            return _extension(base)
         return None
 
+    def _is_file(self, path: str) -> bool:
+        return os.path.isfile(path) or path in self.overlays or path in self._unsaved
 
-def _extension(base: str) -> str | None:
-    folder, stem = os.path.split(base)
+
+def _extension(folder: str, dotted: str) -> str | None:
+    """The compiled extension of a dotted name below a folder."""
+    folder, stem = os.path.split(os.path.join(folder, *dotted.split(".")))
     try:
         names = os.listdir(folder)
     except OSError:

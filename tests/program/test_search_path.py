@@ -1,0 +1,276 @@
+"""Imports lead where they lead in Python: every case is run by Python too, and both answers are compared."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from nonstrict.check.analysis import AnalysisOptions, analyse
+from nonstrict.check.live.folder import Folder
+from nonstrict.program.project import Project
+
+
+class Case(NamedTuple):
+    """`files` by path; the one that holds `import_` is `importer`, Python is started with `command`."""
+
+    files: tuple[str, ...]
+    importer: str
+    import_: str
+    module: str
+    expected: str
+    command: tuple[str, ...] = ()
+    #: statements before the import
+    before: str = ""
+
+
+HERE = "import os, sys\nfrom pathlib import Path\n"
+CASES = {
+    "beside the script": Case(("tools/ops.py",), "tools/train.py", "import ops", "ops", "tools/ops.py"),
+    "the folder of a script goes before the root": Case(
+        ("ops.py", "tools/ops.py"), "tools/train.py", "import ops", "ops", "tools/ops.py"
+    ),
+    "the root, with -m": Case(
+        ("models/att.py",), "tools/train.py", "import models.att", "models.att", "models/att.py", ("-m", "tools.train")
+    ),
+    "a folder without __init__.py, from the root": Case(
+        ("models/att.py",), "train.py", "from models import att", "models.att", "models/att.py"
+    ),
+    "a folder without __init__.py, from within it": Case(
+        ("models/helper.py",),
+        "models/att.py",
+        "import models.helper",
+        "models.helper",
+        "models/helper.py",
+        ("-c", "import models.att"),
+    ),
+    "below another folder without __init__.py": Case(
+        ("lib/nn/helper.py",), "run.py", "import lib.nn.helper", "lib.nn.helper", "lib/nn/helper.py"
+    ),
+    "what names its own folder is not run from within it": Case(
+        ("models/utils.py", "models/base.py", "utils.py"),
+        "models/att.py",
+        "import models.base\nimport utils",
+        "utils",
+        "utils.py",
+        ("-c", "import models.att"),
+    ),
+    "a sibling folder, from a package": Case(
+        ("models/__init__.py", "utils/ops.py"),
+        "models/att.py",
+        "import utils.ops",
+        "utils.ops",
+        "utils/ops.py",
+        ("-c", "import models.att"),
+    ),
+    "a package goes before a module": Case(
+        ("ops.py", "ops/__init__.py"), "train.py", "import ops", "ops", "ops/__init__.py"
+    ),
+    "a module goes before a folder without __init__.py": Case(
+        ("ops.py", "ops/x.py"), "train.py", "import ops", "ops", "ops.py"
+    ),
+    "src, put first by a literal": Case(
+        ("src/pkg/__init__.py",),
+        "train.py",
+        "import pkg",
+        "pkg",
+        "src/pkg/__init__.py",
+        before="import sys\nsys.path.insert(0, 'src')\n",
+    ),
+    "src goes before the root if it is put first": Case(
+        ("vendored/ops.py", "ops.py"),
+        "train.py",
+        "import ops",
+        "ops",
+        "vendored/ops.py",
+        before=HERE + "sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'vendored'))\n",
+    ),
+    "what is appended goes behind": Case(
+        ("vendored/ops.py", "ops.py"),
+        "train.py",
+        "import ops",
+        "ops",
+        "ops.py",
+        before=HERE + "sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'vendored'))\n",
+    ),
+    "appended": Case(
+        ("third/party/ops.py",),
+        "tools/train.py",
+        "import ops",
+        "ops",
+        "third/party/ops.py",
+        before="from sys import path\nfrom os.path import dirname, join\n"
+        "path.append(join(dirname(__file__), '..', 'third', 'party'))\n",
+    ),
+    "a path of pathlib": Case(
+        ("lib/ops.py",),
+        "tools/deep/train.py",
+        "import ops",
+        "ops",
+        "lib/ops.py",
+        before=HERE + "ROOT = Path(__file__).resolve().parent.parent.parent\nsys.path.insert(0, str(ROOT / 'lib'))\n",
+    ),
+    "the parents of a path": Case(
+        ("lib/ops.py",),
+        "tools/deep/train.py",
+        "import ops",
+        "ops",
+        "lib/ops.py",
+        before=HERE + "sys.path += [str(Path(__file__).absolute().parents[2] / 'lib')]\n",
+    ),
+    "two folders, the last one that is put first wins": Case(
+        ("a/ops.py", "b/ops.py"),
+        "train.py",
+        "import ops",
+        "ops",
+        "b/ops.py",
+        before="import sys\nsys.path.insert(0, 'a')\nsys.path.insert(0, 'b')\n",
+    ),
+    "a list before the path": Case(
+        ("a/ops.py", "b/ops.py"),
+        "train.py",
+        "import ops",
+        "ops",
+        "a/ops.py",
+        before="import sys\nsys.path = ['a', 'b'] + sys.path\n",
+    ),
+    "the standard library is not looked for in the root": Case(
+        ("json/decoder.py", "tools/x.py"), "tools/train.py", "import json.decoder", "json.decoder", ""
+    ),
+}
+
+
+def written(case: Case, root: Path) -> None:
+    for name in (*case.files, case.importer):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    told = f"{case.before}{case.import_}\nimport sys as _s\nprint(_s.modules[{case.module!r}].__file__)\n"
+    (root / case.importer).write_text(told)
+    (root / "pyproject.toml").write_text("")
+
+
+def python_finds(case: Case, root: Path) -> str:
+    command = [sys.executable, *(case.command or (case.importer,))]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, env=environment)
+    found = os.path.relpath(run.stdout.strip(), root)
+    return "" if found.startswith("..") else found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_import_leads_where_python_finds_it(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = CASES[name]
+    written(case, tmp_path)
+    assert python_finds(case, tmp_path) == case.expected
+    for folder in (tmp_path, tmp_path / os.path.dirname(case.importer)):
+        monkeypatch.chdir(folder)
+        for path in (str(tmp_path / case.importer), os.path.relpath(tmp_path / case.importer)):
+            project = Project()
+            importer = project.module(path)
+            assert importer is not None
+            found = project.find(case.module, importer)
+            assert (os.path.relpath(found, tmp_path) if found else "") == case.expected
+            assert found is None or os.path.isabs(found) == os.path.isabs(path)
+
+
+RELATIVE = {
+    "models/att.py": "from .helper import scaled\nfrom ..shared import ops\nfrom . import other\n",
+    "models/helper.py": "",
+    "models/other.py": "",
+    "shared/ops.py": "",
+}
+
+
+def test_relative_imports_need_no_init(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in RELATIVE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path / "models")
+    for path in ("att.py", str(tmp_path / "models" / "att.py")):
+        project = Project()
+        importer = project.module(path)
+        assert importer is not None
+        found = [project.find(project.absolute(*one, importer), importer) for one in (("helper", 1), ("shared.ops", 2))]
+        assert [os.path.basename(one or "") for one in found] == ["helper.py", "ops.py"]
+        assert project.absolute("", 1, importer).endswith("models")
+
+
+# -- whole runs -------------------------------------------------------------------------------------------------------
+
+PROGRAM = {
+    "models/att.py": "import torch\nfrom models.helper import scaled\n\n\n"
+    "@torch._dynamo.nonstrict_trace\ndef att(x):\n    return scaled(x)\n",
+    "models/helper.py": "import torch\nfrom utils.state import SCALE\n\n\ndef scaled(x):\n    return x * SCALE\n",
+    "utils/state.py": "import torch\n\nSCALE = torch.ones(3)\n",
+    "train.py": "from utils import state\n\n\ndef main():\n    state.SCALE = None\n",
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in PROGRAM.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def places(paths: list[str], root: Path, jobs: int = 1) -> list[tuple[str, str, int, int]]:
+    found = analyse(paths, AnalysisOptions(jobs=jobs)).findings
+    return sorted(
+        (one.code, os.path.relpath(os.path.abspath(one.span.path), root), one.span.line, len(one.related))
+        for one in found
+    )
+
+
+def test_relative_and_absolute_paths_give_the_same_answer(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = sorted(PROGRAM)
+    expected = places(names, repository)
+    assert [one[:3] for one in expected] == [("NST101", "models/helper.py", 6)]
+    assert places([str(repository / name) for name in names], repository) == expected
+    mixed = [str(repository / name) if number % 2 else name for number, name in enumerate(names)]
+    assert places(mixed, repository) == expected
+    monkeypatch.chdir(repository / "models")
+    assert places([os.path.relpath(repository / name) for name in names], repository) == expected
+    assert places(["att.py"], repository)[0][:3] == expected[0][:3]
+
+
+def told(folder: Folder, path: str) -> list[tuple[str, int]]:
+    folder.scan()
+    for one in folder.pending():
+        folder.examine(one)
+    return [(one.code, one.location.row) for one in folder.diagnostics(path)]
+
+
+def test_the_server_finds_what_the_command_line_finds(repository: Path) -> None:
+    folder = Folder(str(repository))
+    helper = str(repository / "models/helper.py")
+    assert told(folder, helper) == [("NST101", 6)]
+    (repository / "utils/state.py").rename(repository / "utils/kept.py")
+    folder.touched([str(repository / "utils/state.py"), str(repository / "utils/kept.py")])
+    assert told(folder, helper) == []
+    (repository / "utils/kept.py").rename(repository / "utils/state.py")
+    folder.touched([str(repository / "utils/state.py"), str(repository / "utils/kept.py")])
+    assert told(folder, helper) == [("NST101", 6)]
+
+
+def test_the_server_hears_of_an_edit_of_the_path(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/state.py").write_text("import torch\n\nSCALE = torch.ones(3)\n")
+    text = (
+        "import sys\nimport torch\n{}\nfrom state import SCALE\n\n\n"
+        "@torch._dynamo.nonstrict_trace\ndef scaled(x):\n    return x * SCALE\n"
+    )
+    path = str(tmp_path / "train.py")
+    Path(path).write_text(text.format(""))
+    folder = Folder(str(tmp_path))
+    folder.set_text(path, text.format(""))
+    folder.scan()
+    assert folder.diagnostics(path) == ()
+    folder.set_text(path, text.format('sys.path.insert(0, "lib")'))
+    assert [one.code for one in folder.diagnostics(path)] == ["NST101"]
