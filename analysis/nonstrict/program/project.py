@@ -101,6 +101,7 @@ class Project:
         """Files came or went, none of which makes a folder a package: imports that may mean them are looked up anew."""
         names = {os.path.basename(path).rpartition(".")[0] for path in changed}
         self._begun.clear()
+        self._folders.clear()
         for key in [key for key in self._searched if not names.isdisjoint(key[1].split("."))]:
             del self._searched[key]
 
