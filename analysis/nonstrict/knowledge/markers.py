@@ -159,6 +159,9 @@ _STRICT = re.compile(rb"fullgraph(?<![\w.]fullgraph)\b(?:\s*=(?!=)|[\"'])")
 LIBRARY = re.compile(r"\.library\b|\bimport\b[^\n]*\blibrary\b")
 _LIBRARY = re.compile(LIBRARY.pattern.encode())
 
+#: The module of torch that exports; otherwise a word such as `export` means something else.
+_EXPORT = re.compile(r"\.export\b|\bimport\b[^\n]*\bexport\b")
+
 #: What projects make wrappers of: markers that do not trace at once what they are given, and strict regions.
 WRAPPABLE = frozenset(
     name.rpartition(".")[2]
@@ -166,8 +169,8 @@ WRAPPABLE = frozenset(
     if marker.kind in ("nonstrict", "in-graph", "constant-result")
 )
 _MAY_WRAP = (*sorted(WRAPPABLE), "fullgraph")
-#: What traces at once: a wrapper of it does so in a function that it hands out.
-_TRACES = ("make_fx(", "aot_function(")
+#: What traces at once, and what it stands behind where it is handed on: a helper does so in a function.
+_TRACES = ("make_fx(", "partial(make_fx", "aot_function(", "aot_module(")
 #: No function that is handed out is longer than so many characters.
 _MAX_FUNCTION = 20_000
 #: Operators that are declared in a block: by a helper, perhaps.
@@ -180,15 +183,22 @@ def may_wrap(code: str) -> bool:
         return True
     if ("custom_op(" in code or "triton_op(" in code) and _OPERATOR_INSIDE.search(code):
         return True
-    return any(_holds_word(code, word) for word in _MAY_WRAP) or any(_in_inner_function(code, word) for word in _TRACES)
+    return any(_holds_word(code, word) for word in _MAY_WRAP) or any(
+        _in_function(code, word) for word in (*_TRACES, *(("export(",) if traces_exports(code) else ()))
+    )
 
 
-def _in_inner_function(code: str, call: str) -> bool:
-    """Whether a call stands in a function inside of another one, as far as indentation tells."""
+def traces_exports(code: str) -> bool:
+    """Whether a module's text may name `torch.export`."""
+    return "export" in code and _EXPORT.search(code) is not None
+
+
+def _in_function(code: str, call: str) -> bool:
+    """Whether a call stands in a function, as far as indentation tells."""
     start = code.find(call)
     while start >= 0:
         before = code[max(0, start - _MAX_FUNCTION) : start].split("\n")
-        if sum(_enclosing(before)) > 1:
+        if any(_enclosing(before)):
             return True
         start = code.find(call, start + 1)
     return False

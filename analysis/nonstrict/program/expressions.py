@@ -15,14 +15,14 @@ from nonstrict.program import (
     contents,
     definition_values,
     object_operators,
-    schemas,
+    strings,
     subscripts,
     symbols,
 )
 from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW
-from nonstrict.program.regions import breaks, folding, items, sequences
+from nonstrict.program.regions import breaks, folding, sequences
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -146,7 +146,7 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
         return _tensor_arithmetic(frame, left, right, operator)
     pending = left.pending | right.pending
     if left.kind is Kind.STRING and isinstance(operator, (ast.Mod, ast.Add, ast.Mult)):
-        return _text(frame, node, left, right, operator)
+        return strings.combined(frame, node, left, right, operator)
     if left.kind in CONTAINERS or left.kind is Kind.TUPLE:
         taken = [contents.taken(frame, side) for side in (left, right)]
         elements = [heap.element for heap in taken if heap.element is not None]
@@ -171,16 +171,6 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
         if any(member.kind in TENSORS for member in members):
             return _tensor_arithmetic(frame, left, right, operator)
     return UNKNOWN.with_pending(pending)
-
-
-def _text(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
-    """A string that an operator makes of another one."""
-    if isinstance(operator, ast.Mod):
-        items.formatted(frame, node, right)
-    if isinstance(operator, ast.Mod):
-        _formatted(frame, node, right)
-    named = schemas.named_schema(left, right) if isinstance(operator, ast.Add) else None
-    return named if named is not None else STRING.with_pending(left.pending | right.pending)
 
 
 def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator) -> Value:
@@ -422,29 +412,6 @@ def _lambda(frame: Frame, node: ast.Lambda) -> Value:
     return Value(Kind.FUNCTION, FRESH, definition_values.function_of(frame, node, frame.offset))
 
 
-def _joined(frame: Frame, node: ast.JoinedStr) -> Value:
-    pending: frozenset[object] = _NO_PENDING
-    for part in node.values:
-        if isinstance(part, ast.FormattedValue):
-            value = use(frame, part.value)
-            pending |= value.pending
-            if part.format_spec is not None:
-                _formatted(frame, part.value, value, "fstring-tensor-format")
-    return STRING.with_pending(pending)
-
-
-def _formatted(frame: Frame, node: ast.AST, value: Value, construct: str = "percent-format-tensor") -> None:
-    candidates = [value]
-    if value.kind is Kind.TUPLE and value.heap is not None and value.heap.element is not None:
-        candidates = [*value.heap.items.values()] or [value.heap.element]
-    for candidate in candidates:
-        if candidate.kind in TENSORS:
-            frame.emit(Event.ESCAPE, node, candidate.place, candidate, "formatting the value of a tensor")
-            if frame.region:
-                breaks.statement(frame, node, construct)
-            return
-
-
 def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
     value = evaluate(frame, node.value)
     frame.assign(node.target.id, value, node)
@@ -489,7 +456,7 @@ _HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.DictComp: _comprehension,
     ast.Starred: _starred,
     ast.Lambda: _lambda,
-    ast.JoinedStr: _joined,
+    ast.JoinedStr: strings.joined,
     ast.NamedExpr: _walrus,
     ast.Yield: _yield,
     ast.YieldFrom: _yield,

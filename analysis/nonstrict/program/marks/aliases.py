@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.strings import is_code
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.markers import MARKERS, WRAPPABLE
+from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, traces_exports
 from nonstrict.program.marks import wrappers
 from nonstrict.program.values import Kind
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 #: Where nodes hold a name, or a string that may be one.
 NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.Constant: "value"}
-#: What makes or implements an operator by its second argument, and how that looks inside a function.
-_REGISTERING = frozenset({"impl", "custom_op", "triton_op"})
-_REGISTERED = re.compile(r"^[ \t]+[^#\n]*\b(?:impl|custom_op|triton_op)\(", re.MULTILINE)
 #: Words of markers that are no business of what stores or returns a function: they trace or compile it.
 _AT_ONCE = frozenset(name.rpartition(".")[2] for name in MARKERS) - WRAPPABLE
 #: What a class may compile that it is given, and where it says that the graph must not break.
@@ -35,9 +32,12 @@ _WHOLE = re.compile(r"\bfullgraph\s*=\s*True\b|[\"']fullgraph[\"']")
 _KEPT = re.compile(r"^[ \t]+\w+\.\w+\s*=\s*(?:\w+\.)*\w+\(\s*(?:\w+\.)?\w+\s*,", re.MULTILINE)
 #: Longer classes do more than keep what they compile.
 _CLASS_LENGTH = 10_000
-#: What traces a function at once and returns the graph, and what a function that does so later contains.
-_TRACERS = frozenset({"make_fx", "aot_function"})
-_NESTED = re.compile(r"^[ \t]+(?:async[ \t]+)?def[ \t]", re.MULTILINE)
+#: Words that mean a marker only in modules which import them from torch.
+COMMON_WORDS = frozenset({"export", "draft_export", "_export"})
+#: What helpers apply to a function that they are given.
+_HANDED = frozenset(name.rpartition(".")[2] for name, one in MARKERS.items() if one.kind != "disable") - {"define"}
+#: Helpers that call helpers are followed so far.
+_LAYERS = 4
 #: Longer functions do more than hand a function to a marker.
 _WRAPPER_LENGTH = 2_500
 #: The start of a function behind its decorators, to its name.
@@ -49,6 +49,7 @@ _RENAMED = re.compile(r"[\s\\]+as\b")
 _SET_TO = re.compile(r"=[\s\\]*\(?\s*(?:[\w.]*staticmethod\(\s*)?[\w.]*$")
 _LONGEST_SET_TO = 200
 _CALLED = re.compile(r"[ \t]*\(")
+_APPLIED = re.compile(r"[ \t]*[(,)]")
 #: What a function does with what it made: without any of these it is no wrapper.
 _KEEPS = re.compile(r"\breturn\b|\]\s*=|\.(?:append|add|insert|setdefault)\(")
 #: An attribute that is looked up by a string: `getattr(namespace, "nonstrict_trace", None)`.
@@ -112,53 +113,42 @@ def _of_class(module: Module, chunk: Chunk, names: AbstractSet[str]) -> set[str]
     return found
 
 
-def makers(module: Module) -> set[str]:
-    """Top-level functions that make something other than a marked function of a function that they are given.
+def makers(module: Module, *, methods: bool = False) -> set[str]:
+    """Top-level functions and classes that apply a marker to what they, or functions inside them, are given.
 
-    An operator, or a function that traces the given one when it is called.
+    What they return need not be the marked function: `return make_fx(fn)(*example)`, `self.graph = make_fx(fn)(x)`,
+    `LIB.impl(name, fn)`. `methods` are the names of the methods that do so as well: any other class may have a `run`.
     """
-    return _registrars(module) | _tracers(module)
-
-
-def _tracers(module: Module) -> set[str]:
-    """Top-level functions whose result traces the function that they, or functions inside them, are given."""
     found: set[str] = set()
-    if not any(word in module.source.code for word in _TRACERS):
-        return found
-    for chunk in module.chunks_with(_TRACERS):
-        short = not chunk.is_class and chunk.length < _WRAPPER_LENGTH and _NESTED.search(chunk.text)
-        node = module.outline.glimpse(chunk) if short else None
-        if isinstance(node, ast.FunctionDef) and wrappers.traces_later(node, _TRACERS):
-            found.add(chunk.name)
-    return found
+    words = _handed_to(module)
+    for _ in range(_LAYERS if words else 0):
+        new = {name for chunk in module.chunks_with(words | found) for name in _applying(module, chunk, words | found)}
+        if new <= found:
+            break
+        found |= new
+    tops = {chunk.name for chunk in module.outline.chunks}
+    return found if methods else found & tops
 
 
-def _registrars(module: Module) -> set[str]:
-    """Top-level functions that make an operator of a function that they, or functions inside them, are given."""
+def _handed_to(module: Module) -> set[str]:
+    """The words of a module by which helpers may apply a marker to what they are given."""
     code = module.source.code
-    words = {word for word in _REGISTERING if word in code and (word != "impl" or "Library" in code)}
-    found: set[str] = set()
-    for chunk in module.chunks_with(words) if words else ():
-        named = not chunk.is_class and chunk.name != "_"
-        short = named and chunk.length < _WRAPPER_LENGTH and _REGISTERED.search(chunk.text)
-        node = module.outline.glimpse(chunk) if short else None
-        if isinstance(node, ast.FunctionDef) and _registers(node):
-            found.add(chunk.name)
-    return found
+    words = {word for word in _HANDED if word in code}
+    words -= set() if "Library" in code else {"impl"}
+    return words if traces_exports(code) else words - COMMON_WORDS
 
 
-def _registers(function: ast.FunctionDef) -> bool:
-    """Whether it calls `lib.impl(name, f)`, `custom_op(name, f)` or `custom_op(name)(f)` for a parameter `f`."""
-    nodes = list(walk(function))
-    given = {one.arg for one in nodes if isinstance(one, ast.arg)}
-    for node in nodes:
-        if not isinstance(node, ast.Call) or any(node is decorator for decorator in function.decorator_list):
-            continue
-        made = isinstance(node.func, ast.Call) and last_name(node.func) in _REGISTERING - {"impl"}
-        taken = node.args[:1] if made else node.args[1:2] if last_name(node) in _REGISTERING else []
-        if any(isinstance(one, ast.Name) and one.id in given for one in taken):
-            return True
-    return False
+def _applying(module: Module, chunk: Chunk, words: AbstractSet[str]) -> set[str]:
+    """The names by which a definition applies one of some words to what it is given."""
+    own = words if _WHOLE.search(chunk.text) else words - _COMPILING
+    length = _CLASS_LENGTH if chunk.is_class else _WRAPPER_LENGTH
+    if chunk.name == "_" or chunk.length >= length or not _may_apply(module, chunk, own):
+        return set()
+    node = module.outline.glimpse(chunk)
+    if isinstance(node, ast.ClassDef):
+        return wrappers.applying_members(node, own)
+    applies = isinstance(node, ast.FunctionDef) and wrappers.applies_to_given(node, own)
+    return {chunk.name} if applies else set()
 
 
 def _made_by(machine: Machine, module: Module, factories: set[str]) -> set[str]:
@@ -275,10 +265,10 @@ def _may_wrap(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:
 
 
 def _may_apply(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:
-    """Whether the text of a class calls a word elsewhere than in a decorator."""
+    """Whether the text of a definition calls a word, or hands it on, elsewhere than in a decorator."""
     code, strings = module.source.code, module.outline.strings
     return any(
-        _CALLED.match(code, end)
+        _APPLIED.match(code, end)
         and not _line_before(code, start).lstrip().startswith("@")
         and is_code(code, strings, start)
         for start, end in module.places_in(chunk, words)

@@ -12,9 +12,9 @@ from nonstrict.facts import targets
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
-from nonstrict.knowledge.markers import LIBRARY, MARKERS, WRAPPABLE
+from nonstrict.knowledge.markers import LIBRARY, MARKERS, WRAPPABLE, traces_exports
 from nonstrict.program import classes, definition_values
-from nonstrict.program.marks.aliases import NAMING, aliases, makers
+from nonstrict.program.marks.aliases import COMMON_WORDS, NAMING, aliases, makers
 from nonstrict.program.places import Origin, Place
 
 if TYPE_CHECKING:
@@ -56,27 +56,24 @@ _STRICT_WORDS = ("fullgraph", "nopython", "optimize_assert", "error_on_graph_bre
 _STRICT = re.compile(r"\b(?:" + "|".join(_STRICT_WORDS) + r")\b")
 #: What may compile, by whatever name torch goes; what `re` compiles are patterns.
 _COMPILES = re.compile(r"\b(?:fullgraph|nopython|optimize_assert|optimize)\b|(?<!\bre)\.compile\b|(?<!\.)\bcompile\b")
-#: Words that mean a marker only in modules which import them from torch.
-_COMMON_WORDS = frozenset({"export", "draft_export"})
-_EXPORT = re.compile(r"\.export\b|\bimport\b[^\n]*\bexport\b")
 ALL_WORDS = frozenset(name.rpartition(".")[2] for name in MARKERS)
 #: Statements outside functions that register these decide what a module does when called.
 _HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-#: Words of markers that trace at once what they are given.
-_TRACING_WORDS = WORDS - WRAPPABLE | OPERATOR_WORDS | LIBRARY_WORDS
+#: Words that count only where they are called: handed on, as in `partial(make_fx, ...)`, they mean too many things.
+_TRACING_WORDS = COMMON_WORDS | OPERATOR_WORDS | LIBRARY_WORDS
 
 
 def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> None:
     """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`."""
     code = module.source.code
-    if not ("export" in code and _EXPORT.search(code)):
-        words = set(words) - _COMMON_WORDS
+    if not traces_exports(code):
+        words = set(words) - COMMON_WORDS
     if not any(True for _ in _applications(module, words)):
         return
     machine.begin()
-    names = set(words) | aliases(machine, module, words) | makers(module)
-    machine.words |= names - _COMMON_WORDS
+    names = set(words) | aliases(machine, module, words) | makers(module, methods=True)
+    machine.words |= names - COMMON_WORDS
     run_shell(machine, module, names | _HOOKS)
     exact = module.outline.exact
     promising = list(_promising(machine, module, names))

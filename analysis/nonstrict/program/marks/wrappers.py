@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.scopes import parameter_names, receiver_of
+from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 
@@ -19,6 +19,9 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Path = (ast.Name, ast.Attribute)
 #: Methods that put an argument into a container.
 _STORING = frozenset({"append", "add", "insert", "setdefault", "__setitem__"})
+
+#: Calls whose result is as good as the callable that they are given.
+_KEEPING = frozenset({"partial", "enumerate", "zip", "list", "tuple", "deepcopy", "no_grad"})
 
 
 def is_wrapper(node: FunctionNode, words: AbstractSet[str]) -> bool:
@@ -83,21 +86,86 @@ def replaces_members(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
     return False
 
 
-def traces_later(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
-    """Whether a function, or one inside it, returns a function in which a marker is applied to its own parameter."""
-    for outer in walk(node):
-        if not isinstance(outer, _Function):
-            continue
-        returned = {
-            last_name(inner.value) for inner in own_scope(outer) if isinstance(inner, ast.Return) and inner.value
-        }
-        given = set(parameter_names(outer.args))
-        for inner in own_scope(outer):
-            if isinstance(inner, _Function) and inner.name in returned:
-                captured = given.difference(parameter_names(inner.args))
-                if any(isinstance(call, ast.Call) and _marks_given(call, words, captured) for call in walk(inner)):
-                    return True
+def applies_to_given(node: FunctionNode, words: AbstractSet[str]) -> bool:
+    """Whether a function, or one inside it, applies a marker to a parameter or to what is made of one."""
+    return _applies_any(node, words, _reached(node))
+
+
+def applying_members(node: ast.ClassDef, words: AbstractSet[str]) -> set[str]:
+    """The methods of a class that apply a marker to what its objects are given, and the class's name for `__init__`."""
+    given = _reached(node)
+    methods = [method for method in node.body if isinstance(method, ast.FunctionDef)]
+    found = {method.name for method in methods if _applies_any(method, words, given)}
+    return {name for name in found if not name.startswith("__")} | ({node.name} if found else set())
+
+
+def _applies_any(node: FunctionNode, words: AbstractSet[str], given: AbstractSet[str]) -> bool:
+    held = {
+        inner.targets[0].id
+        for inner in walk(node)
+        if isinstance(inner, ast.Assign)
+        and isinstance(inner.targets[0], ast.Name)
+        and (_is_marker(inner.value, words) or _binds_arguments(inner.value, words))
+    }
+    for inner in walk(node):
+        if isinstance(inner, ast.Call) and _gives_applied(inner.func, {*words, *held}):
+            arguments = [*inner.args, *(keyword.value for keyword in inner.keywords)]
+            if any(_is_of(argument, given) for argument in arguments):
+                return True
     return False
+
+
+def _gives_applied(callee: ast.expr, words: AbstractSet[str]) -> bool:
+    """Whether what is called is a marker, or what one or a `partial` of one gives: `custom_op(name)(fn)`."""
+    if isinstance(callee, ast.Call):
+        return _gives_applied(callee.func, words) or _binds_arguments(callee, words) or gives_marker(callee, words)
+    return gives_marker(callee, words)
+
+
+def _binds_arguments(value: ast.expr, words: AbstractSet[str]) -> bool:
+    """Whether a value is a `partial` of a marker."""
+    made = isinstance(value, ast.Call) and last_name(value) == "partial" and bool(value.args)
+    return made and isinstance(value, ast.Call) and gives_marker(value.args[0], words)
+
+
+def _reached(node: ast.AST) -> set[str]:
+    """The parameters of functions in a node, and the names, attributes and inner functions that hold one of them."""
+    given = {inner.arg for inner in walk(node) if isinstance(inner, ast.arg)}
+    bindings = list(_bindings(node))
+    while True:
+        new = {name for name, value in bindings if name not in given and _is_of(value, given)}
+        if not new:
+            return given
+        given |= new
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """What names and attributes are bound to in a node; a function is bound to its name."""
+    for inner in walk(node):
+        if isinstance(inner, (ast.Assign, ast.AnnAssign)) and inner.value is not None:
+            targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
+            yield from ((_spelled(target), inner.value) for target in targets if isinstance(target, _Path))
+        elif isinstance(inner, (ast.For, ast.comprehension)):
+            yield from ((part.id, inner.iter) for part in walk(inner.target) if isinstance(part, ast.Name))
+        elif isinstance(inner, _Function) and inner is not node:
+            yield inner.name, inner
+
+
+def _is_of(value: ast.AST, given: AbstractSet[str]) -> bool:
+    """Whether an expression is one of some names, a part of one, or a callable made of one."""
+    if isinstance(value, (ast.Lambda, *_Function)):
+        return any(isinstance(inner, _Path) and _spelled(inner) in given for inner in walk(value))
+    if isinstance(value, _Path):
+        return _spelled(value) in given or (isinstance(value, ast.Attribute) and _is_of(value.value, given))
+    if isinstance(value, (ast.Subscript, ast.Starred)):
+        return _is_of(value.value, given)
+    if isinstance(value, (ast.IfExp, ast.BoolOp)):
+        return any(_is_of(choice, given) for choice in _choices(value))
+    if not isinstance(value, ast.Call):
+        return False
+    if last_name(value) in _KEEPING:
+        return any(_is_of(argument, given) for argument in value.args)
+    return isinstance(value.func, ast.Attribute) and _is_of(value.func.value, given)
 
 
 def marking_members(node: ast.ClassDef, words: AbstractSet[str]) -> set[str]:

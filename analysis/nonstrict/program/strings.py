@@ -1,0 +1,57 @@
+"""Strings that are made of values: f-strings, `%` and `+`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program import schemas
+from nonstrict.program.effects import Event
+from nonstrict.program.regions import breaks, items
+from nonstrict.program.values import STRING, TENSORS, Kind, Value
+
+if TYPE_CHECKING:
+    from nonstrict.program.frames import Frame
+
+
+def joined(frame: Frame, node: ast.JoinedStr) -> Value:
+    """The value of an f-string; its text is known if that of all parts is."""
+    pending: frozenset[object] = frozenset()
+    texts: list[object] = []
+    for part in node.values:
+        texts.append(getattr(part, "value", None))
+        if isinstance(part, ast.FormattedValue):
+            value = frame.consume(part.value, frame.machine.evaluate(frame, part.value))
+            texts[-1] = value.const if part.format_spec is None and part.conversion < 0 else None
+            pending |= value.pending
+            if part.format_spec is not None:
+                _formatted(frame, part.value, value, "fstring-tensor-format")
+    known = [text for text in texts if isinstance(text, str)]
+    made = STRING._replace(const="".join(known)) if len(known) == len(texts) else STRING
+    return made.with_pending(pending)
+
+
+def _formatted(frame: Frame, node: ast.AST, value: Value, construct: str = "percent-format-tensor") -> None:
+    candidates = [value]
+    if value.kind is Kind.TUPLE and value.heap is not None and value.heap.element is not None:
+        candidates = [*value.heap.items.values()] or [value.heap.element]
+    for candidate in candidates:
+        if candidate.kind in TENSORS:
+            frame.emit(Event.ESCAPE, node, candidate.place, candidate, "formatting the value of a tensor")
+            if frame.region:
+                breaks.statement(frame, node, construct)
+            return
+
+
+def combined(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
+    """A string that an operator makes of another one."""
+    if isinstance(operator, ast.Mod):
+        items.formatted(frame, node, right)
+        _formatted(frame, node, right)
+    named = schemas.named_schema(left, right) if isinstance(operator, ast.Add) else None
+    if named is not None:
+        return named
+    pending = left.pending | right.pending
+    if isinstance(operator, ast.Add) and isinstance(left.const, str) and isinstance(right.const, str):
+        return STRING._replace(const=left.const + right.const, pending=pending)
+    return STRING.with_pending(pending)
