@@ -120,13 +120,14 @@ def makers(module: Module, *, methods: bool = False) -> set[str]:
     `LIB.impl(name, fn)`. `methods` are the names of the methods that do so as well: any other class may have a `run`.
     """
     found: set[str] = set()
+    tops = {chunk.name for chunk in module.outline.chunks}
     words = _handed_to(module)
     for _ in range(_LAYERS if words else 0):
-        new = {name for chunk in module.chunks_with(words | found) for name in _applying(module, chunk, words | found)}
+        known = words | (found & tops)
+        new = {name for chunk in module.chunks_with(known) for name in _applying(module, chunk, known)}
         if new <= found:
             break
         found |= new
-    tops = {chunk.name for chunk in module.outline.chunks}
     return found if methods else found & tops
 
 

@@ -95,7 +95,9 @@ def applying_members(node: ast.ClassDef, words: AbstractSet[str]) -> set[str]:
     """The methods of a class that apply a marker to what its objects are given, and the class's name for `__init__`."""
     given = _reached(node)
     methods = [method for method in node.body if isinstance(method, ast.FunctionDef)]
-    found = {method.name for method in methods if _applies_any(method, words, given)}
+    found: set[str] = set()
+    while new := {one.name for one in methods if _applies_any(one, words | found, given)} - found:
+        found |= new
     return {name for name in found if not name.startswith("__")} | ({node.name} if found else set())
 
 
