@@ -12,6 +12,9 @@ run. The body is run during tracing, and reads what was there before. So the bod
 or of none, and keeps it. In the other direction a container that the body changes is changed while tracing (three
 times) and never again.
 
+Leaf functions and custom operators do run with the compiled code, but before Dynamo applies what the region wrote: they
+read what was there before. What they change, the region has read while it was traced.
+
 ## Example
 
 ```python
@@ -103,6 +106,10 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 
+#: Markers of functions that the compiled code runs, before it applies what the region wrote in Python.
+_RUN = frozenset({"leaf", "custom-op"})
+
+
 def examine(body: Body) -> Iterator[Finding]:
     """Yield reads of what the region wrote before the call, and changes of what it reads afterwards."""
     for seen in body.observed(Event.READ, Event.ATTRIBUTE, Event.MODE):
@@ -122,20 +129,24 @@ def examine(body: Body) -> Iterator[Finding]:
     for seen in body.observed(Event.WRITE):
         evidence = body.read_by_region(seen.effect)
         if evidence:
+            name = seen.effect.place.text
             message = (
-                f"`{seen.effect.place.text}` is changed while `{called(body)}` is traced, and read by the region "
+                f"`{name}` is changed by `{called(body)}` when it runs, but the region read it while tracing"
+                if body.marker in _RUN
+                else f"`{name}` is changed while `{called(body)}` is traced, and read by the region "
                 "afterwards: compiled calls do not change it any more"
             )
             yield report(RULE, body, seen, message, help="return what the region needs", evidence=evidence)
 
 
 def fixes(context: Context) -> Iterator[Fix]:
-    """Pass what is captured as an argument."""
+    """Pass what is captured as an argument; the fake of a function that runs would need it too."""
     from nonstrict.fixes.captures.arguments import pass_captured
     from nonstrict.fixes.captures.attributes import pass_attribute
 
-    yield from pass_captured(context)
-    yield from pass_attribute(context)
+    if context.body.marker not in _RUN:
+        yield from pass_captured(context)
+        yield from pass_attribute(context)
 
 
 RULE = Rule(
@@ -144,7 +155,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A region and a marked function that it calls pass state to each other behind the compiler's back.",
     documentation=__doc__ or "",
-    markers=TRACED - {"make-fx"},
+    markers=(TRACED - {"make-fx"}) | _RUN,
     examine=examine,
     fixes=fixes,
     experiment=Experiment.CHANGE,

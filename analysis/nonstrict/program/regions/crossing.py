@@ -69,7 +69,8 @@ def _written(write: Effect) -> Place:
 
 def read_after(machine: Machine, mark: Mark, write: Effect, torch: tuple[int, int]) -> tuple[Related, ...]:
     """Where a region that calls a marked function reads, after the call, what the body wrote."""
-    if write.what in _CARRIED_OVER or not write.place.captured:
+    carried = mark.operator is None and write.what in _CARRIED_OVER
+    if carried or not write.place.captured:
         return ()
     found: list[Related] = []
     for region, call in calls(machine, mark, torch):
