@@ -305,7 +305,8 @@ def _worth_following(frame: Frame, function: Function, given: Sequence[Value]) -
     if "_hook(" in function.module.source.code and registers(function.node):
         return True
     around = frame.function
-    if around is not None and around.name == "__init__" and endings.makes_callable(function.node):
+    near = around is not None and (around.name == "__init__" or frame.machine.may_mark(around.node))
+    if near and endings.makes_callable(function.node):
         return True
     return any(one.function is not None and frame.machine.marks_inside(one.function.node) for one in frame.around())
 

@@ -29,11 +29,13 @@ def seek_callers(machine: Machine) -> None:
 
 
 def _seek(machine: Machine, function: Function) -> None:
-    names = callers.aliases(function)
+    # A method may be called on an object that a function made: its own name leads there.
+    method = {function.name} if function.owner is not None and not function.name.startswith("__") else set[str]()
+    names = callers.aliases(function) | method
     if not names <= machine.words:
         machine.words |= names
         machine.applying = {node: True for node, applies in machine.applying.items() if applies}
     roots.find_calls(machine, function.module, names)
     for name in sorted(name for name in names if name in function.module.bindings):
         for use in machine.elsewhere.users(function.module, name):
-            roots.find_calls(machine, use.module, {use.name})
+            roots.find_calls(machine, use.module, {use.name} | method)
