@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, torch_kind
-from nonstrict.program import definition_values
+from nonstrict.program import definition_values, fixtures
 from nonstrict.program.annotations import promised_value
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
@@ -193,12 +193,11 @@ def template(machine: Machine, cls: Class) -> Heap:
 
 
 def initialise(machine: Machine, cls: Class, instance: Value) -> None:
-    """Interpret `__init__` (and `setup`-like hooks it calls) on an instance with unknown arguments."""
-    found = member(machine, cls, "__init__")
-    if found is None or found[0].kind is not Kind.FUNCTION:
-        return
-    function = found[0].ref
-    machine.static_frame(function, receiver=instance)
+    """Interpret `__init__`, and what a framework runs before other methods, on an instance with unknown arguments."""
+    for name in ("__init__", *fixtures.run_before(external_bases(cls))):
+        found = member(machine, cls, name)
+        if found is not None and found[0].kind is Kind.FUNCTION:
+            machine.static_frame(found[0].ref, receiver=instance)
 
 
 def instance_at(machine: Machine, cls: Class, place: Place) -> Value:

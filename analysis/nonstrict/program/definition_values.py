@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.pytrees import REGISTRARS
+from nonstrict.program import fixtures
 from nonstrict.program.definitions import Class, Function
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import strictness
@@ -25,6 +26,7 @@ _OF_PROGRAM = frozenset({Kind.FUNCTION, Kind.PARTIAL, Kind.BOUND, Kind.CLASS, Ki
 _TRAITS = {
     **dict.fromkeys(("triton.jit", "triton.runtime.jit.jit", "triton.autotune", "triton.heuristics"), "triton"),
     **dict.fromkeys(("functools.singledispatch", "functools.singledispatchmethod"), "generic"),
+    **dict.fromkeys(fixtures.DECORATORS, fixtures.TRAIT),
 }
 
 

@@ -14,6 +14,7 @@ from nonstrict.program import (
     classes,
     differentiation,
     externals,
+    fixtures,
     generics,
     hooks,
     methods,
@@ -298,7 +299,7 @@ def _worth_following(frame: Frame, function: Function, given: Sequence[Value]) -
     made = function.name == "__init__" and function.owner is not None
     if frame.depth >= frame.machine.static_depth + (_MORE_CONSTRUCTORS if made else 0):
         return False
-    if frame.at_module_level or function.name == "__init__" or _builds(frame, function, given):
+    if frame.at_module_level or made or fixtures.TRAIT in function.traits or _builds(frame, function, given):
         return True
     if frame.machine.may_mark(function.node) or _has_marker(function, given):
         return True

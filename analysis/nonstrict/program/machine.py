@@ -17,6 +17,7 @@ from nonstrict.program import (
     definition_values,
     differentiation,
     externals,
+    fixtures,
     globals_of,
     invoke,
     parameters,
@@ -408,6 +409,6 @@ class Machine:
             self._static[key] = frame
             top = function.owner is None and function.closure is None
             frame.at_module_level = top and function.name in entries(function.module.outline.shell)
-            frame.env.update(parameters.of_marked(frame, function, {}, receiver))
+            frame.env.update(parameters.of_marked(frame, function, fixtures.given(frame, function), receiver))
             invoke.run(self, frame)
         return frame
