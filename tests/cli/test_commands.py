@@ -90,7 +90,7 @@ def test_a_bug_of_ours_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch, capsys
     assert main(["check"]) == 2
     said = capsys.readouterr().err
     assert "internal error in nonstrict" in said
-    assert "ZeroDivisionError at test_commands.py" in said
+    assert "ZeroDivisionError at " in said
     assert "Traceback" not in said
 
 
