@@ -34,11 +34,13 @@ WAYS = (*_FILES, *_SCRIPTS, "split_in_two", "unrelated_file")
 #: Rules that say the same of a variant as of the program, by way: what a global was is a variable of a function.
 ALIKE = {way: {"NST102": "NST101"} for way in ("driver_in_main", "all_in_main")}
 _BEHIND_A_GUARD = "a function that stood behind a statement which ends the import stands before it"
+_NOT_COLLECTED = "pytest collects no test inside a function"
 _SUPPRESSED = "the suppressions name the rule for globals"
 #: Differences that are right, as (way, group, title), with the reason.
 MEANT = {
     ("helpers_first", "nst605", "A module that is only for a torch that has it"): _BEHIND_A_GUARD,
     ("split_in_two", "nst605", "A module that is only for a torch that has it"): _BEHIND_A_GUARD,
+    ("all_in_main", "objects", "A fixture makes what a test compiles"): _NOT_COLLECTED,
     ("all_in_main", "nst902", "Used"): _SUPPRESSED,
     ("all_in_main", "nst902", "For the whole file"): _SUPPRESSED,
 }

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import nn_module
 from nonstrict.program import dtypes
 from nonstrict.program.effects import NEEDED, Effect, Event
@@ -35,6 +36,7 @@ _BACKWARD = frozenset({"torch.autograd.backward", "torch.autograd.grad"})
 _OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
 #: Methods behind which no gradient flows; besides, those whose results are of other dtypes.
 _CUT = frozenset({"detach", "detach_", "item", "tolist", "numpy", "data", "long", "int", "bool", "short"})
+_MAX_DEPTH = 8
 _WITHOUT = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SIZE, Kind.NONE, Kind.SETTING, Kind.NUMPY})
 _INTERPRETED = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.CLASS, Kind.PARTIAL, Kind.UNION})
 
@@ -62,6 +64,8 @@ def call(
         _note(frame, node, receiver.pending)
     elif callee.kind is Kind.EXTERNAL and callee.ref in _BACKWARD:
         _note(frame, node, _carried(positional[:1]))
+    elif callee.kind is Kind.EXTERNAL and callee.ref.rpartition(".")[2] == "set_grad_enabled":
+        _turn_off(frame, node, [*positional, *keywords.values()])
     operator = _operator(frame, callee)
     carried = _carried([*given, result] if result.kind is Kind.PARAMETER else given)
     if operator is not None:
@@ -69,7 +73,7 @@ def call(
     if _makes_leaf(callee, name, keywords, positional):
         carried |= {NEEDED}
         _rebind(frame, node, carried)
-    if callee.kind is Kind.MODULE and (known := nn_module(callee.ref)) is not None and known.has_parameters:
+    if callee.kind is Kind.MODULE and _has_parameters(callee):
         carried |= {NEEDED}
     last = name or (callee.ref.rpartition(".")[2] if isinstance(callee.ref, str) else "")
     if last in _CUT or last in dtypes.OTHER_TYPES or last in dtypes.BOOLEAN_RESULTS:
@@ -123,6 +127,24 @@ def _of_operator(frame: Frame, node: ast.AST, operator: Operator, result: Value,
     if any(around.function is not None and around.function.node in regions for around in frame.around()):
         frame.emit(Event.GRADIENT, node, value=called, what=REGION)
     return _carrying(result, carried | {through})
+
+
+def _has_parameters(module: Value, depth: int = 0) -> bool:
+    """Whether a module of torch, or one that it holds, has parameters that nothing freezes."""
+    known = nn_module(module.ref) if isinstance(module.ref, str) else None
+    if known is None or depth > _MAX_DEPTH:
+        return False
+    held = module.heap.items.values() if known.container and module.heap is not None else ()
+    return known.has_parameters or any(one.kind is Kind.MODULE and _has_parameters(one, depth + 1) for one in held)
+
+
+def _turn_off(frame: Frame, node: ast.AST, given: Sequence[Value]) -> None:
+    """`torch.set_grad_enabled(False)` as a statement holds from there on, for callers too."""
+    holder = frame.function.node if frame.function is not None else frame.module.outline.shell
+    statement = any(isinstance(one, ast.Expr) and one.value is node for one in walk(holder))
+    if statement and not all(value.const is True for value in given):
+        for around in frame.around():
+            around.differentiates = False
 
 
 def _note(frame: Frame, node: ast.AST, carried: Iterable[Effect]) -> None:

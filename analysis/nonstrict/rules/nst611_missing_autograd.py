@@ -134,8 +134,10 @@ def examine(body: Body) -> Iterator[Finding]:
     operator, declared_at = body.applied.operator, body.applied.declared_at
     if operator is None or declared_at is None or not _may_need_formula(operator) or not _gives_floats(body):
         return
+    if body.applied.may_have_formula():
+        return
     needs = _counting(operator, body.applied.needs)
-    if not needs or body.applied.may_have_formula():
+    if not needs:
         return
     sure = any(need.how in (BACKWARD, REGION) for need in needs)
     name = operator.name or body.function
