@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.memo import remembered
-from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 
@@ -69,7 +69,7 @@ def makes_callable(function: FunctionNode) -> bool:
 def _makes_callable(function: FunctionNode) -> bool:
     nodes = list(own_scope(function))
     # A class method makes objects of the class that it is called on.
-    own = receiver_of(function) if any(last_name(mark) == "classmethod" for mark in _decorators(function)) else ""
+    own = class_parameter(function) if isinstance(function, ast.FunctionDef) else ""
     defined = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     made = {
         target.id
@@ -85,10 +85,6 @@ def _makes_callable(function: FunctionNode) -> bool:
         if isinstance(value, ast.Name) and value.id in defined | made:
             return True
     return False
-
-
-def _decorators(function: FunctionNode) -> list[ast.expr]:
-    return [] if isinstance(function, ast.Lambda) else function.decorator_list
 
 
 def _constructs(value: ast.expr, own: str) -> bool:

@@ -17,6 +17,7 @@ _WORDS = (
     "torch.compile(model, fullgraph=True); torch.export.export(model, args, strict=False); register_fake; set_stance",
     "register_dataclass, register_constant, register_pytree_node, drop_field_names, flatten_fn, is_compiling()",
     "optimizer.step(); model.eval(); model.train(); os.environ['K'] = 'v'; register_forward_hook; lru_cache; memo",
+    "weight.requires_grad_(False); parameter.requires_grad = False; torch.set_grad_enabled(False); loss.backward()",
     "import torch as th; from torch import compile; ThreadPoolExecutor; warn_once; Final; TYPE_CHECKING; version",
 )
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 #: What begins a backward pass.
 _BEGINS = re.compile(r"\bbackward\(|\bautograd\b")
 #: Code that makes parameters which need no gradients: which ones, is not told.
-_FREEZES = re.compile(r"requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|\.requires_grad\s*=\s*False")
+_FREEZING = frozenset({"requires_grad", "requires_grad_"})
+_FREEZES = re.compile(r"(?<=\.)(?:requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|requires_grad\s*=\s*False)")
 #: Imports are followed so far from an operator, to so many files.
 _HOPS = 3
 _MAX_FILES = 40
@@ -81,8 +82,13 @@ def _concerned(machine: Machine) -> Iterator[Module]:
         paths.update(dict.fromkeys(level))
     for path in paths if len(paths) <= _MAX_FILES else list(paths)[:_MAX_FILES]:
         module = machine.project.module(path)
-        if module is not None and not _FREEZES.search(module.source.code):
+        if module is not None and not _freezes(module):
             yield module
+
+
+def _freezes(module: Module) -> bool:
+    """Whether code of a module, not a comment or a docstring, makes parameters that need no gradients."""
+    return any(_FREEZES.match(module.source.code, start) for start, _ in module.outline.places(_FREEZING))
 
 
 def _interpreted(machine: Machine, modules: list[Module]) -> Iterator[tuple[Summary, str]]:
