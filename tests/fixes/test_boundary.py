@@ -55,7 +55,7 @@ def test_a_class_in_another_file_is_registered_there(tmp_path: Path):
     assert result.after == []
     assert result.files["model.py"] == model
     assert result.files["batches.py"] == (
-        "from dataclasses import dataclass\nimport torch\n\n\n@dataclass\nclass Batch:\n    values: object\n"
+        "from dataclasses import dataclass\n\nimport torch\n\n\n@dataclass\nclass Batch:\n    values: object\n"
         "    scale: float\n\n\ntorch.utils._pytree.register_dataclass(Batch)\n"
     )
 

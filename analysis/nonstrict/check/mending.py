@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from nonstrict.check.records import Records
 from nonstrict.findings import Applicability
 from nonstrict.fixes.context import Context, Documents
+from nonstrict.fixes.uses.leftovers import without_leftovers
 from nonstrict.rules.registry import RULES
 from nonstrict.text.lexer import comments
 from nonstrict.text.source import SourceKind
@@ -83,8 +84,16 @@ def _fixes(
     subject = f"fix of {finding.code} in `{finding.function}`"
     with faults.losing("was not made", subject, finding.span, function=finding.function, marker=finding.marker):
         # Those that were made before one fails are kept.
-        fixes.extend(fix for fix in rule.fixes(Context(documents, body, finding)) if _is_sound(documents, fix))
-    return tuple(fix._replace(edits=_ordered(fix.edits)) for fix in fixes)
+        made = (fix for fix in rule.fixes(Context(documents, body, finding)) if _is_sound(documents, fix))
+        fixes.extend(_whole(documents, fix) for fix in made)
+    return tuple(fixes)
+
+
+def _whole(documents: Documents, fix: Fix) -> Fix:
+    """A fix that leaves nothing without a use, as far as that can be taken out with it."""
+    cleaned = without_leftovers(documents.uses, fix)
+    best = cleaned if _is_sound(documents, cleaned) else fix
+    return best._replace(edits=_ordered(best.edits))
 
 
 def _ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:

@@ -12,7 +12,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.boundary.crossing import without_argument
 from nonstrict.fixes.code.edits import after, replaced
-from nonstrict.fixes.code.names import spelled
+from nonstrict.fixes.code.names import imported, spelled
 from nonstrict.fixes.marks.outside import taken_out
 from nonstrict.program import classes
 from nonstrict.program.boundary import soundness
@@ -94,7 +94,13 @@ def _way(context: Context, document: Document, cls: Class, argument: Taken, *, c
 
 def _simply(document: Document, cls: Class, function: str) -> Way:
     spelling = spelled(document, f"{_PYTREE}.{function}")
-    return Way(function, (f"{spelling.text}({cls.name})",), Applicability.SAFE, spelling.edits)
+    # Who imports a file that does without torch would need it from then on.
+    sure = Applicability.SAFE if _imports_torch(document) else Applicability.UNSAFE
+    return Way(function, (f"{spelling.text}({cls.name})",), sure, spelling.edits)
+
+
+def _imports_torch(document: Document) -> bool:
+    return any(name.partition(".")[0] == "torch" for name in imported(document).values())
 
 
 def _is_dataclass(cls: Class) -> bool:

@@ -15,7 +15,7 @@ from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.captures import draws
 from nonstrict.fixes.captures.draw_order import comes_first
 from nonstrict.fixes.captures.passable import MARKERS, annotation_of, is_accepted, usable
-from nonstrict.fixes.code.edits import removed, replaced
+from nonstrict.fixes.code.edits import alone, removed, replaced
 from nonstrict.fixes.code.names import spelled as name_spelled
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.signatures import Passing, home, passed
@@ -216,7 +216,7 @@ def _hoisted(context: Context, document: Document, node: ast.expr) -> tuple[Edit
             return None  # a nested function may be called any number of times
         change = passed(uses, document, node, passing)
         if change is not None:
-            return _complete(change, removed(document, gone) if gone is not None else replaced(document, node, name))
+            return _complete(change, removed(document, gone) if gone is not None else alone(document, node, name))
     return None
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Edit
 from nonstrict.fixes.code.documents import first_line
 from nonstrict.fixes.code.lists import arguments_of, parameters_of, separator, with_element
-from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +19,22 @@ if TYPE_CHECKING:
 def replaced(document: Document, node: ast.AST, text: str) -> Edit:
     """A node, written anew."""
     return Edit(document.span(node), text)
+
+
+def alone(document: Document, node: ast.expr, name: str) -> Edit:
+    """A name in place of an expression and of the parentheses that only group it."""
+    start, end = document.bounds(node)
+    around = document.parent(node)
+    while isinstance(around, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Return, ast.Assign)):
+        inner, outer = document.code[:start].rstrip(), document.code[end:].lstrip()
+        first, last = document.bounds(around)
+        if not inner.endswith("(") or not outer.startswith(")") or len(inner) - 1 < first:
+            break
+        closing = len(document.code) - len(outer) + 1
+        if closing > last:
+            break
+        start, end = len(inner) - 1, closing
+    return Edit(document.range(start, end), name)
 
 
 def inserted(document: Document, offset: int, text: str) -> Edit:
@@ -62,6 +77,22 @@ def removed(document: Document, statement: ast.stmt) -> Edit | None:
     if not document.ends_cell(end):
         return Edit(document.range(start, last + 1), "")
     return Edit(document.range(start if document.begins_cell(start) else start - 1, last), "")
+
+
+def above_definition(document: Document, definition: ast.stmt, line: str) -> Edit | None:
+    """An assignment of the module above a definition: one blank line behind imports, two before the definition."""
+    first = first_line(definition)
+    block = document.tree.body
+    index = block.index(definition) if definition in block else 0
+    last = block[index - 1] if index else None
+    apart = first - (last.end_lineno or last.lineno) if last is not None else 0
+    if not isinstance(last, (ast.Import, ast.ImportFrom)) or apart != _APART or document.source.cells:
+        return before(document, definition, [line, "", ""])
+    return inserted(document, document.offset(first - 1, 0), f"{line}\n\n")
+
+
+#: The lines from an import to the definition two blank lines behind it.
+_APART = 3
 
 
 def at_top_of_body(
@@ -122,22 +153,3 @@ def with_parameter(document: Document, function: FunctionNode, text: str, *, key
         return with_element(document, known, star + text, kwargs)
     star = len(arguments.posonlyargs) + bool(arguments.posonlyargs) + len(arguments.args)
     return with_element(document, known, text, star if star < len(known.elements) else None)
-
-
-# -- imports ----------------------------------------------------------------------------------------------------------
-
-
-def with_import(document: Document, text: str) -> Edit | None:
-    """An import statement behind the imports at the head of a module; None if it is there already."""
-    wanted = ast.dump(tree_of(text).body[0])
-    body = document.tree.body
-    if any(ast.dump(statement) == wanted for statement in body):
-        return None
-    imports = [statement for statement in body if isinstance(statement, (ast.Import, ast.ImportFrom))]
-    if imports:
-        head = [one for one in imports if body.index(one) - imports.index(one) == body.index(imports[0])]
-        return after(document, head[-1], [text])
-    head_end = 1 if body and ast.get_docstring(document.tree, clean=False) is not None else 0
-    if head_end < len(body):
-        return before(document, body[head_end], [text, ""])
-    return after(document, body[-1], ["", text]) if body else inserted(document, 0, f"{text}\n")

@@ -62,6 +62,16 @@ def parameters_of(document: Document, function: FunctionNode) -> Elements:
     return _elements(code, opening + 1, _closing(code, opening) - 1)
 
 
+def names_of(document: Document, statement: ast.Import | ast.ImportFrom) -> Elements:
+    """The names that an import statement lists, in parentheses or not."""
+    first = document.bounds(statement.names[0])[0]
+    start, end = document.bounds(statement)
+    brackets = [token for token in lexemes(document.code[start:end]) if token.kind in ("open", "close")]
+    if not brackets:
+        return _elements(document.code, first, end)
+    return _elements(document.code, start + brackets[0].end, start + brackets[-1].start)
+
+
 def _closing(code: str, opening: int) -> int:
     """The position behind the bracket that closes the one at `opening`."""
     depth = 0

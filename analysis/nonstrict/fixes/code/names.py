@@ -8,7 +8,7 @@ import keyword
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.fixes.code.edits import with_import
+from nonstrict.fixes.code.imports import importing_from, with_import
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +65,8 @@ def meaning(document: Document) -> Names:
 def spelled(document: Document, name: str) -> Spelling:
     """A public name of an importable package: by the longest import that leads to it, else by a new one.
 
+    What a file imports from the same module by name, the new name stands beside.
+
     `import torch` is enough for anything below `torch`: it imports its parts, `torch._dynamo` when asked for it.
     """
     known = imported(document)
@@ -72,9 +74,12 @@ def spelled(document: Document, name: str) -> Spelling:
     if best is not None:
         return Spelling(best[0] + name[len(best[1]) :])
     root = name.partition(".")[0]
+    module, _, last = name.rpartition(".")
+    if module and is_free(document, last) and importing_from(document, module) is not None:
+        edit = with_import(document, f"from {module} import {last}")
+        return Spelling(last, (edit,) if edit is not None else ())
     if root in bound(document):
         # The name of the package means something else somewhere in the file, or is a local import of a function.
-        module, _, last = name.rpartition(".")
         alias = fresh(document, last, document.tree)
         origin = f"from {module} import {last}" if module else f"import {last}"
         edit = with_import(document, origin if alias == last else f"{origin} as {alias}")
@@ -95,13 +100,20 @@ def _leading(known: dict[str, str], name: str) -> Iterator[tuple[str, str]]:
 
 
 def bound(document: Document) -> frozenset[str]:
-    """The names that the top level of a file binds, in whatever way."""
+    """The names that a file binds, in whatever way and scope."""
     names = {node.id for node in document.nodes if isinstance(node, ast.Name) and _stores(node)}
     names |= {node.name for node in document.nodes if isinstance(node, _DEFINITIONS)}
     for node in document.nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
     return frozenset(names)
+
+
+def is_free(document: Document, name: str) -> bool:
+    """Whether no scope of a file has a variable or parameter of some name: an import of it hides nothing."""
+    return name not in bound(document) and not any(
+        isinstance(node, ast.arg) and node.arg == name for node in document.nodes
+    )
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -44,7 +44,9 @@ def enter_grad_mode(context: Context) -> Iterator[Fix]:
         return
     changes = [edit for edit in (*shifted, last) if edit is not None]
     title = f"Use `with {manager}:`"
-    yield Fix(title, Applicability.UNSAFE, (replaced(document, statement, f"with {manager}:"), *changes, *edits))
+    # A mode that was never taken back held for the code behind the call, too.
+    sure = Applicability.UNSAFE if ends is not None else Applicability.DISPLAY
+    yield Fix(title, sure, (replaced(document, statement, f"with {manager}:"), *changes, *edits))
 
 
 def leave_inference_mode(context: Context) -> Iterator[Fix]:

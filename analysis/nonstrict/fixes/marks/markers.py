@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Edit, Fix
-from nonstrict.fixes.code.edits import inserted, removed, replaced
+from nonstrict.fixes.code.edits import inserted, replaced
+from nonstrict.fixes.code.imports import without_import
 from nonstrict.fixes.code.names import bound, dotted, imported, spelled
 from nonstrict.knowledge.markers import MARKERS, spellings
 from nonstrict.program import classes
@@ -172,17 +173,6 @@ def renamed(document: Document, node: ast.expr, name: str) -> tuple[Edit, ...] |
         return (replaced(document, alias, f"{last}{behind}"), *used)
     dropped = without_import(document, statement, alias)
     return (replaced(document, node, new.text), *new.edits, *((dropped,) if dropped is not None else ()))
-
-
-def without_import(document: Document, statement: ast.ImportFrom, alias: ast.alias) -> Edit | None:
-    """The edit that takes a name out of an import."""
-    if len(statement.names) == 1:
-        return removed(document, statement)
-    index = statement.names.index(alias)
-    first = index == 0
-    start = document.bounds(alias)[0] if first else document.bounds(statement.names[index - 1])[1]
-    end = document.bounds(statement.names[1])[0] if first else document.bounds(alias)[1]
-    return Edit(document.range(start, end), "")
 
 
 def unused_after(document: Document, node: ast.expr) -> Edit | None:

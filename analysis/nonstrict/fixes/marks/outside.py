@@ -11,7 +11,7 @@ from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.documents import first_line
-from nonstrict.fixes.code.edits import before, removed, replaced
+from nonstrict.fixes.code.edits import above_definition, before, removed, replaced
 from nonstrict.fixes.code.names import bindings, dotted, fresh, outermost
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.knowledge.operators import torch_function
@@ -94,7 +94,7 @@ def _call_out(document: Document, call: ast.Call, target: Value) -> Iterator[Fix
     gone = (one for one in (document.parent(call), document.statement(value)) if isinstance(one, ast.Assign))
     removed_lines = {edit.span.line for edit in edits if not edit.text}
     comment = next((_comment_behind(document, one) for one in gone if one.lineno in removed_lines), "")
-    added = before(document, outer, [f"{name} = {written}{comment}", "", ""])
+    added = above_definition(document, outer, f"{name} = {written}{comment}")
     if added is not None:
         yield Fix(f"Mark `{name}` outside the region", Applicability.SAFE, (*edits, added))
 
@@ -191,7 +191,7 @@ def move_constant(context: Context) -> Iterator[Fix]:
         statement = document.statement(value)
         name, comment = local, _comment_behind(document, statement)
         edit = taken_out(document, statement) if statement is not None and not _binds_module(document, name) else None
-    added = before(document, outer, [f"{name} = {document.text(value)}{comment}", "", ""])
+    added = above_definition(document, outer, f"{name} = {document.text(value)}{comment}")
     if added is not None and edit is not None:
         sure = Applicability.SAFE if _only_keeps(context) else Applicability.UNSAFE
         yield Fix(f"Make `{name}` outside the region", sure, (edit, added))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.captures.hoisting import is_unconditional
-from nonstrict.fixes.code.edits import before, replaced
+from nonstrict.fixes.code.edits import above_definition, replaced
 from nonstrict.fixes.code.names import bindings, bound, dotted, fresh, outermost
 from nonstrict.program.values import Kind
 
@@ -49,7 +49,7 @@ def compute_once(context: Context) -> Iterator[Fix]:
     if not imported <= known or not _is_readable(context, document, whole):
         return
     name = fresh(document, _name(document, whole), outer)
-    added = before(document, outer, [f"{name} = {document.text(whole)}", "", ""])
+    added = above_definition(document, outer, f"{name} = {document.text(whole)}")
     if added is not None:
         title = f"Compute `{document.text(whole)}` once"
         # What a call may do without could raise where the module is imported.

@@ -10,7 +10,8 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.steps import ANY_ENTRY, entry
-from nonstrict.fixes.code.edits import with_import
+from nonstrict.fixes.code.imports import with_import, with_name
+from nonstrict.fixes.code.names import is_free
 from nonstrict.program.places import VIEW, Origin, Place
 
 if TYPE_CHECKING:
@@ -140,8 +141,25 @@ def spelled(uses: Uses, document: Document, node: ast.AST, spot: Spot, suffix: s
         module = _imported_module(uses, document, node, one.path)
         if module:
             return Spelled(f"{module}.{one.name}{suffix}")
-    made = _new_import(uses, document, node, spot.path)
-    return Spelled(f"{made.text}.{spot.name}{suffix}", made.edits) if made is not None else None
+    beside = _beside_others(uses, document, first) if stays else None
+    if beside is not None:
+        return Spelled(first.name + suffix, (beside,))
+    for one in dict.fromkeys((first, spot) if stays else (spot,)):
+        made = _new_import(uses, document, node, one.path)
+        if made is not None:
+            return Spelled(f"{made.text}.{one.name}{suffix}", made.edits)
+    return None
+
+
+def _beside_others(uses: Uses, document: Document, first: Spot) -> Edit | None:
+    """One more name in an import of names from the module that defines a variable; None if the file has none."""
+    scopes = uses.scopes(document)
+    for statement in document.tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.names[0].name != "*":
+            meant = _meant(scopes, statement, statement.names[0]).rpartition(".")[0]
+            if scopes.file_of(meant) == first.path and is_free(document, first.name):
+                return with_name(document, statement, first.name)
+    return None
 
 
 def _imported_name(uses: Uses, document: Document, node: ast.AST, first: Spot) -> str:
@@ -196,7 +214,9 @@ def _new_import(uses: Uses, document: Document, node: ast.AST, path: str) -> Spe
         return None
     if uses.machine.project.find(dotted, scopes.module) != path:
         return None
-    edit = with_import(document, f"import {dotted}")
+    meant = ((one, _meant(scopes, one, alias)) for one, alias in scopes.imports)
+    own = {one for one, name in meant if scopes.file_of(name) or scopes.file_of(name.rpartition(".")[0])}
+    edit = with_import(document, f"import {dotted}", own)
     return Spelled(dotted, (edit,)) if edit is not None else None
 
 

@@ -1,0 +1,95 @@
+"""Whether an operator made of a function would lose gradients that the program asks for.
+
+A custom operator has no derivative until one is registered: in plain Python, too, a backward pass through its result
+raises "no autograd formula was registered" (`torch/_library/autograd.py` of torch 2.13).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program.values import TENSORS, Flag, Kind
+from nonstrict.program.writers.elsewhere import stem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.fixes.code.documents import Document
+    from nonstrict.fixes.uses.references import Uses
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.values import Value
+
+#: What asks for gradients: methods and attributes of tensors, and functions by their last name.
+_ASKS = ("backward", "requires_grad", "requires_grad_", "retain_grad")
+_FUNCTIONS = frozenset(
+    {
+        *("torch.autograd.grad", "torch.autograd.backward", "torch.autograd.gradcheck"),
+        *(f"torch.func.{name}" for name in ("grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian")),
+    }
+)
+_CONTAINERS = (Kind.LIST, Kind.TUPLE)
+_MAX_FILES = 200
+
+
+def loses_gradients(uses: Uses, document: Document, body: MarkedBody) -> bool:
+    """Whether autograd connects a result with an argument, and code that can call the function asks for gradients."""
+    attached = any(one.flags & Flag.ATTACHED for one in _tensors(body.returned))
+    return attached and (_takes_parameters(body) or _asks_for_gradients(uses, document))
+
+
+def _tensors(value: Value) -> Iterator[Value]:
+    for one in value.alternatives():
+        if one.kind in TENSORS:
+            yield one
+        elif one.kind in _CONTAINERS and one.heap is not None:
+            for held in one.heap.items.values():
+                yield from (inner for inner in held.alternatives() if inner.kind in TENSORS)
+
+
+def _takes_parameters(body: MarkedBody) -> bool:
+    """Whether a caller passes a parameter of a module, which is there to be trained."""
+    given = (value for site in body.sites for value in site.arguments.values())
+    return any(one.kind is Kind.PARAMETER for value in given for one in value.alternatives())
+
+
+def _asks_for_gradients(uses: Uses, document: Document) -> bool:
+    """Whether a file, or one that imports it in some steps, asks for gradients; also if these are too many to read."""
+    paths = _importing(uses, document.path)
+    words = (*_ASKS, *(name.rpartition(".")[2] for name in _FUNCTIONS))
+    found = uses.documents.machine.elsewhere.found
+    held = {path for path in paths if any(word.encode() in found.data(path) for word in words)}
+    if len(held) > _MAX_FILES:
+        return True
+    documents = (uses.documents.document(path) for path in sorted(held))
+    return any(one is None or _asks(uses, one) for one in documents)
+
+
+def _importing(uses: Uses, path: str) -> set[str]:
+    """A file and those that import something named like it, or like one that does."""
+    found = uses.documents.machine.elsewhere.found
+    found.search([])
+    known = {path}
+    pending = [path]
+    while pending:
+        for other in found.importers.get(stem_of(pending.pop()), ()):
+            if other not in known:
+                known.add(other)
+                pending.append(other)
+    return known
+
+
+def _asks(uses: Uses, document: Document) -> bool:
+    scopes = uses.scopes(document)
+    if any(scopes.attributes.get(word) for word in _ASKS):
+        return True
+    for node in document.nodes:
+        if isinstance(node, ast.keyword) and node.arg == "requires_grad" and _is_true(node.value):
+            return True
+        if isinstance(node, ast.Call) and scopes.dotted(node.func) in _FUNCTIONS:
+            return True
+    return False
+
+
+def _is_true(node: ast.expr) -> bool:
+    return not (isinstance(node, ast.Constant) and node.value is False)
