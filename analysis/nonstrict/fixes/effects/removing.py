@@ -31,7 +31,7 @@ def remove(context: Context, applicability: Applicability = Applicability.UNSAFE
     title = _title(document, statement, node) if statement is not None else ""
     if statement is None or not title:
         return
-    edit = removed(document, _emptied(document, statement))
+    edit = removal(document, statement)
     if edit is not None:
         yield Fix(title, applicability, (edit,))
 
@@ -42,8 +42,10 @@ def remove_progress_bar(context: Context) -> Iterator[Fix]:
     call = document.at(context.finding.span, ast.Call) if document is not None else None
     if document is None or call is None or dotted(document, call.func).rpartition(".")[2] not in ("tqdm", "trange"):
         return
-    loop = document.parent(call)
-    if not isinstance(loop, (ast.For, ast.comprehension)) or loop.iter is not call or not call.args:
+    loop, iterated = document.parent(call), call
+    if isinstance(loop, ast.Call) and getattr(loop.func, "id", "") in ("enumerate", "zip") and call in loop.args:
+        loop, iterated = document.parent(loop), loop
+    if not isinstance(loop, (ast.For, ast.comprehension)) or loop.iter is not iterated or not call.args:
         return
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return
@@ -64,7 +66,7 @@ def remove_unused(context: Context) -> Iterator[Fix]:
     tells = _tells(document, call)
     if not (tells and _arguments_are_pure(document, call)) and not is_pure(document, call):
         return
-    edit = removed(document, _emptied(document, statement))
+    edit = removal(document, statement)
     if edit is not None:
         name = document.text(call.func)
         title = f"Remove the call of `{name}`" if tells else f"Remove the call of `{name}`, whose result is not used"
@@ -142,5 +144,35 @@ def _emptied(document: Document, statement: ast.stmt) -> ast.stmt:
 
 
 def removal(document: Document, statement: ast.stmt) -> Edit | None:
-    """The edit that takes a statement out, with a condition that then guards nothing."""
-    return removed(document, _emptied(document, statement))
+    """The edit that takes a statement out, with a condition that then guards nothing.
+
+    Of a condition that does more than compute, the call that does so stays.
+    """
+    last = _emptied(document, statement)
+    holder = document.parent(last)
+    if isinstance(holder, ast.If) and _guards_only(document, holder) and isinstance(holder.test, ast.Call | ast.BoolOp):
+        lines = _acting(document, holder.test)
+        if lines:
+            indent = document.indentation(holder)
+            return replaced(document, holder, f"\n{indent}".join(lines))
+    return removed(document, last)
+
+
+def _guards_only(document: Document, holder: ast.If) -> bool:
+    """Whether a condition guards one statement, and is no part of another one."""
+    return not holder.orelse and len(holder.body) == 1 and not document.text(holder).startswith("elif")
+
+
+def _acting(document: Document, test: ast.Call | ast.BoolOp) -> list[str]:
+    """The lines that do what evaluating a condition does: `f()`, or `if debug:` and `f()` for `debug and f()`."""
+    if isinstance(test, ast.Call):
+        return [document.text(test)]
+    called = test.values[-1]
+    before = test.values[:-1]
+    pure = isinstance(test.op, ast.And) and all(is_pure(document, one) for one in before)
+    if not pure or not isinstance(called, ast.Call):
+        return []
+    # Parentheses around the parts are no part of them.
+    text = document.code[document.bounds(before[0])[0] : document.bounds(before[-1])[1]]
+    plain = len(before) == 1 and isinstance(before[0], (ast.Name, ast.Attribute))
+    return [f"if {text}:", f"{document.step}{document.text(called)}"] if plain else []

@@ -188,6 +188,10 @@ class _Work:
             unnamed = _unnamed(document, bindings[0])
             if unnamed is not None:
                 return [unnamed]
+        if len(bindings) == 1:
+            uncounted = _uncounted(document, bindings[0])
+            if uncounted:
+                return uncounted
         statements = [_assignment(document, one) for one in bindings]
         if declared and any(document.function(one) is not None for one in bindings):
             return []
@@ -389,6 +393,28 @@ def _unnamed(document: Document, node: ast.AST) -> Edit | None:
     plain = document.code[document.bounds(statement.targets[0])[1] : end].strip() == "="
     acts = isinstance(statement.value, ast.Call) and not is_pure(document, statement.value)
     return Edit(document.range(start, end), "") if plain and acts else None
+
+
+def _uncounted(document: Document, node: ast.AST) -> list[Edit]:
+    """A loop without the number that nothing asks for: `for i, x in enumerate(xs)`."""
+    target = document.parent(node)
+    loop = document.parent(target) if target is not None else None
+    if not isinstance(loop, ast.For) or loop.target is not target or not isinstance(target, ast.Tuple):
+        return []
+    counted = loop.iter
+    whole = isinstance(counted, ast.Call) and getattr(counted.func, "id", "") == "enumerate"
+    if len(target.elts) != _PAIR or target.elts[0] is not node or not whole or not isinstance(counted, ast.Call):
+        return []
+    if len(counted.args) != 1 or counted.keywords or isinstance(counted.args[0], (ast.Starred, ast.GeneratorExp)):
+        return []
+    start, end = document.bounds(counted)
+    first, last = document.bounds(counted.args[0])
+    name = Edit(document.span(target), document.text(target.elts[1]))
+    return [name, Edit(document.range(start, first), ""), Edit(document.range(last, end), "")]
+
+
+#: The number and the element that `enumerate` gives.
+_PAIR = 2
 
 
 def _is_logger(document: Document, bindings: list[ast.AST]) -> bool:
