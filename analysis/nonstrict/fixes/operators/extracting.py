@@ -31,7 +31,7 @@ def as_operator(context: Context) -> Iterator[Fix]:
         return
     name = fresh(document, last_name(call), outer)
     library, tensor = spelled(document, "torch.library.custom_op"), spelled(document, "torch.Tensor")
-    like = spelled(document, "torch.empty_like").text
+    like = spelled(document, "torch.empty_like")
     if library.edits:
         return
     parameters = ", ".join(f"{one}: {tensor.text}" for one in tensors)
@@ -43,14 +43,15 @@ def as_operator(context: Context) -> Iterator[Fix]:
         "",
         f"@{name}.register_fake",
         f"def _({', '.join(tensors)}):",
-        f"{document.step}return {like}({tensors[0]})  # {TO_DO}",
+        f"{document.step}return {like.text}({tensors[0]})  # {TO_DO}",
         "",
         "",
     ]
     added = before(document, outer, lines)
     if added is not None:
         title = f"Turn the call into a custom operator `{name}` with a fake to fill in"
-        yield Fix(title, Applicability.DISPLAY, (added, replaced(document, call, f"{name}({', '.join(tensors)})")))
+        called = replaced(document, call, f"{name}({', '.join(tensors)})")
+        yield Fix(title, Applicability.DISPLAY, (added, called, *tensor.edits, *like.edits))
 
 
 def _may_be_tensor(context: Context, name: str) -> bool:

@@ -276,12 +276,18 @@ def _annotations(context: Context, candidate: Candidate, fake: Fake) -> tuple[Ed
             return None
         edits.append(_annotated(document, one, text, defaults.get(one.arg)))
     if node.returns is not None:
-        return tuple(edits) if _is_result(document, node.returns) else None
+        return _importing(document, edits) if _is_result(document, node.returns) else None
     result = _result_type(candidate, fake)
     if result is None:
         return None
     edits.append(inserted(document, parameters_of(document, node).closing + 1, f" -> {result}"))
-    return tuple(edits)
+    return _importing(document, edits)
+
+
+def _importing(document: Document, annotations: list[Edit]) -> tuple[Edit, ...]:
+    """Annotations, and the import of `Tensor` if one of them needs it."""
+    tensor = spelled(document, "torch.Tensor")
+    return (*annotations, *(tensor.edits if any(tensor.text in one.text for one in annotations) else ()))
 
 
 def _annotated(document: Document, parameter: ast.arg, text: str, default: ast.expr | None) -> Edit:

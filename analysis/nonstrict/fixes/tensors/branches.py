@@ -213,7 +213,8 @@ def _comparison(document: Document, kinds: Kinds, call: ast.Call) -> str | None:
     name = dotted(document, call.func)
     if name == "torch.allclose":
         given = ", ".join(document.text(part) for part in (*call.args, *call.keywords))
-        return f"{spelled(document, 'torch.isclose').text}({given}).all()"
+        close = spelled(document, "torch.isclose")
+        return None if close.edits else f"{close.text}({given}).all()"
     if name or not isinstance(call.func, ast.Attribute) or call.func.attr != "allclose" or call.keywords:
         return None
     given = ", ".join(document.text(part) for part in call.args)
