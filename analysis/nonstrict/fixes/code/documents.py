@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -12,7 +12,7 @@ from nonstrict.facts.walk import children
 from nonstrict.findings import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from nonstrict.text.source import Source
 
@@ -103,6 +103,50 @@ class Document:
             if hasattr(node, "lineno"):
                 found.setdefault(self.span(node)[1:], []).append(node)
         return found
+
+    def names_within(self, start: int, end: int) -> list[ast.Name]:
+        """The names between two positions in `code`, in the order of the text."""
+        offsets, names = self._names
+        found = names[bisect_left(offsets, start) : bisect_left(offsets, end)]
+        return [name for name in found if self.bounds(name)[1] <= end]
+
+    @cached_property
+    def _names(self) -> tuple[list[int], list[ast.Name]]:
+        """Where the names of the file begin, and the names."""
+        names = [(self.bounds(node)[0], node) for node in self.nodes if isinstance(node, ast.Name)]
+        names.sort(key=lambda one: one[0])
+        return [offset for offset, _ in names], [name for _, name in names]
+
+    @cached_property
+    def imported(self) -> Mapping[str, str]:
+        """What the imports at the top level bind, as dotted names."""
+        found: dict[str, str] = {}
+        for statement in self.tree.body:
+            if isinstance(statement, ast.Import):
+                for alias in statement.names:
+                    root = alias.name.partition(".")[0]
+                    found[alias.asname or root] = alias.name if alias.asname else root
+            elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+                found |= {alias.asname or alias.name: f"{statement.module}.{alias.name}" for alias in statement.names}
+        return found
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that assignments, definitions and imports bind, in any scope."""
+        names: set[str] = set()
+        for node in self.nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                names.add(node.name)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                names.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+        return frozenset(names)
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        """The names of the parameters of all functions."""
+        return frozenset(node.arg for node in self.nodes if isinstance(node, ast.arg))
 
     def span(self, node: ast.AST) -> Span:
         """The range of a node."""

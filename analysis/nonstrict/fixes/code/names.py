@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.fixes.code.imports import importing_from, with_import
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from nonstrict.findings import Edit
     from nonstrict.fixes.code.documents import Document
@@ -25,18 +25,9 @@ class Spelling(NamedTuple):
     edits: tuple[Edit, ...] = ()
 
 
-def imported(document: Document) -> dict[str, str]:
+def imported(document: Document) -> Mapping[str, str]:
     """What the imports at the top level of a file bind, as dotted names."""
-    found: dict[str, str] = {}
-    for statement in document.tree.body:
-        if isinstance(statement, ast.Import):
-            for alias in statement.names:
-                found[alias.asname or alias.name.partition(".")[0]] = (
-                    alias.name if alias.asname else alias.name.partition(".")[0]
-                )
-        elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
-            found |= {alias.asname or alias.name: f"{statement.module}.{alias.name}" for alias in statement.names}
-    return found
+    return document.imported
 
 
 def dotted(document: Document, node: ast.AST) -> str:
@@ -93,7 +84,7 @@ def is_importable(document: Document, package: str) -> bool:
     return package not in bound(document) or any(_leading(imported(document), package))
 
 
-def _leading(known: dict[str, str], name: str) -> Iterator[tuple[str, str]]:
+def _leading(known: Mapping[str, str], name: str) -> Iterator[tuple[str, str]]:
     for local, target in known.items():
         if name == target or name.startswith(f"{target}."):
             yield local, target
@@ -101,26 +92,15 @@ def _leading(known: dict[str, str], name: str) -> Iterator[tuple[str, str]]:
 
 def bound(document: Document) -> frozenset[str]:
     """The names that a file binds, in whatever way and scope."""
-    names = {node.id for node in document.nodes if isinstance(node, ast.Name) and _stores(node)}
-    names |= {node.name for node in document.nodes if isinstance(node, _DEFINITIONS)}
-    for node in document.nodes:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-    return frozenset(names)
+    return document.bound
 
 
 def is_free(document: Document, name: str) -> bool:
     """Whether no scope of a file has a variable or parameter of some name: an import of it hides nothing."""
-    return name not in bound(document) and not any(
-        isinstance(node, ast.arg) and node.arg == name for node in document.nodes
-    )
+    return name not in document.bound and name not in document.parameters
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-def _stores(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
 
 
 def fresh(document: Document, wanted: str, user: ast.AST) -> str:

@@ -13,7 +13,7 @@ from nonstrict.program.values import Kind
 from nonstrict.text.source import SourceKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.program.machine import Machine
@@ -38,6 +38,9 @@ class Scopes:
         if module is None:
             raise ValueError(f"{document.path} is a document, but no module of the project")
         self.module: Module = module
+        #: by name and scope, what was asked for: a name such as `x` is one in each function of a file
+        self._read: dict[str, dict[Scope, list[ast.Name]]] = {}
+        self._owned: dict[str, dict[Scope, list[ast.AST]]] = {}
 
     @cached_property
     def names(self) -> dict[str, list[ast.Name]]:
@@ -70,6 +73,23 @@ class Scopes:
         for name in _named_in_magics(self.document.source):
             found.setdefault(name, []).append(self.document.tree)
         return found
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The texts of all strings, and each word of those that annotate: any of them may be a name."""
+        strings = set(_strings(self.document.nodes))
+        for node in self.document.nodes:
+            for field in ("annotation", "returns"):
+                annotation: ast.AST | None = getattr(node, field, None)
+                if annotation is not None:
+                    strings.update(word for text in _strings(ast.walk(annotation)) for word in _WORD.findall(text))
+        return frozenset(strings)
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """The names that any function declares as variables of others: `global` and `nonlocal`."""
+        statements = (node for node in self.document.nodes if isinstance(node, (ast.Global, ast.Nonlocal)))
+        return frozenset(name for node in statements for name in node.names)
 
     @cached_property
     def imports(self) -> list[tuple[ast.Import | ast.ImportFrom, ast.alias]]:
@@ -110,7 +130,7 @@ class Scopes:
                 if name in known.local:
                     return scope
             elif isinstance(scope, ast.ClassDef):
-                if any(True for _ in self.bindings(scope, name)):
+                if self.bindings(scope, name):
                     return scope
             elif isinstance(scope, _Comprehension) and any(
                 isinstance(part, ast.Name) and part.id == name
@@ -124,15 +144,24 @@ class Scopes:
         """The functions in whose bodies a node stands, the innermost first."""
         return [scope for scope in self.scopes(node) if isinstance(scope, FunctionNode)]
 
-    def reads(self, scope: Scope, name: str) -> Iterator[ast.Name]:
+    def reads(self, scope: Scope, name: str) -> Sequence[ast.Name]:
         """Where a variable of a scope is read."""
-        for node in self.names.get(name, ()):
-            if isinstance(node.ctx, ast.Load) and self.binder(node, name) is scope:
-                yield node
+        if name not in self._read:
+            found: dict[Scope, list[ast.Name]] = {}
+            for node in self.names.get(name, ()):
+                if isinstance(node.ctx, ast.Load):
+                    found.setdefault(self.binder(node, name), []).append(node)
+            self._read[name] = found
+        return self._read[name].get(scope, ())
 
-    def bindings(self, scope: Scope, name: str) -> Iterator[ast.AST]:
+    def bindings(self, scope: Scope, name: str) -> Sequence[ast.AST]:
         """What binds a variable of a scope: definitions, imports, parameters, names that are assigned."""
-        return (node for node in self._binding.get(name, ()) if self._owner(node, name) is scope)
+        if name not in self._owned:
+            found: dict[Scope, list[ast.AST]] = {}
+            for node in self._binding.get(name, ()):
+                found.setdefault(self._owner(node, name), []).append(node)
+            self._owned[name] = found
+        return self._owned[name].get(scope, ())
 
     def _owner(self, node: ast.AST, name: str) -> Scope:
         """The scope whose variable a definition, an import, a parameter or an assigned name binds."""
@@ -226,6 +255,12 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
             yield node.name
     elif isinstance(node, ast.MatchMapping) and node.rest:
         yield node.rest
+
+
+def _strings(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
 def _named_as_text(node: ast.AST) -> Iterator[str]:

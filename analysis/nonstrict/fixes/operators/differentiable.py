@@ -62,7 +62,14 @@ def _asks_for_gradients(uses: Uses, document: Document) -> bool:
     if len(held) > _MAX_FILES:
         return True
     documents = (uses.documents.document(path) for path in sorted(held))
-    return any(one is None or _asks(uses, one) for one in documents)
+    return any(one is None or _known(uses, one) for one in documents)
+
+
+def _known(uses: Uses, document: Document) -> bool:
+    """Whether a file asks for gradients; each file is read once."""
+    if document.path not in uses.gradients:
+        uses.gradients[document.path] = _asks(uses, document)
+    return uses.gradients[document.path]
 
 
 def _importing(uses: Uses, path: str) -> set[str]:

@@ -34,6 +34,8 @@ class Uses:
         self.machine: Machine = documents.machine.anew()
         #: sets of functions, for `nonstrict.fixes.uses.traced`
         self.traced: dict[object, frozenset[Span]] = {}
+        #: whether files ask for gradients, for `nonstrict.fixes.operators.differentiable`
+        self.gradients: dict[str, bool] = {}
         self._scopes: dict[str, Scopes] = {}
         self._known: dict[ast.AST, References] = {}
         self.methods = Methods(self)
