@@ -85,13 +85,13 @@ def _fixes(
     with faults.losing("was not made", subject, finding.span, function=finding.function, marker=finding.marker):
         # Those that were made before one fails are kept.
         made = (fix for fix in rule.fixes(Context(documents, body, finding)) if _is_sound(documents, fix))
-        fixes.extend(_whole(documents, fix) for fix in made)
+        fixes.extend(_whole(documents, body, fix) for fix in made)
     return tuple(fixes)
 
 
-def _whole(documents: Documents, fix: Fix) -> Fix:
+def _whole(documents: Documents, body: MarkedBody, fix: Fix) -> Fix:
     """A fix that leaves nothing without a use, as far as that can be taken out with it."""
-    cleaned = without_leftovers(documents.uses, fix)
+    cleaned = without_leftovers(documents.uses, body, fix)
     best = cleaned if _is_sound(documents, cleaned) else fix
     return best._replace(edits=_ordered(best.edits))
 

@@ -34,9 +34,14 @@ _KNOWN = frozenset(name for names in RESULTS.values() for name in names.split())
 def is_pure(document: Document, node: ast.AST) -> bool:
     """Whether evaluating an expression does nothing besides computing, as far as names tell; unknown calls may do."""
     return not any(
-        isinstance(part, _ACTS) or (isinstance(part, ast.Call) and not is_pure_call(document, part))
+        acts_by_itself(part) or (isinstance(part, ast.Call) and not is_pure_call(document, part))
         for part in ast.walk(node)
     )
+
+
+def acts_by_itself(node: ast.AST) -> bool:
+    """Whether an expression, apart from its parts and no call, does more than compute: it binds, awaits or yields."""
+    return isinstance(node, _ACTS)
 
 
 def is_pure_call(document: Document, call: ast.Call) -> bool:

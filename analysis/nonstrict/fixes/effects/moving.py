@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.effects.removing import links, removal
+from nonstrict.fixes.effects.standing import standing
 from nonstrict.fixes.uses.lifting import Lift, Work
 from nonstrict.fixes.uses.terms import statement_text
 from nonstrict.program.effects import Event
@@ -24,7 +25,15 @@ def move_call(context: Context) -> Iterator[Fix]:
     document = context.document
     node = document.at(context.finding.span, ast.Call) if document is not None else None
     statement = document.statement(node) if document is not None and node is not None else None
-    if document is None or node is None or not isinstance(statement, ast.Expr):
+    if document is None or node is None or statement is None:
+        return
+    places = standing(context, document, statement)
+    if len(places) == 1 and places[0].called:
+        # A helper that does nothing else moves as a whole.
+        title = f"Move the call of `{places[0].called}` to the caller"
+        yield from _moved(context, places[0].document, places[0].statement, title)
+        return
+    if not places or not isinstance(statement, ast.Expr):
         return
     calls = list(links(statement.value))
     given = [part for call in calls for part in (*call.args, *(keyword.value for keyword in call.keywords))]
@@ -66,9 +75,10 @@ def _moved(context: Context, document: Document, statement: ast.stmt, title: str
 def _follows_effect(
     context: Context, document: Document, function: ast.FunctionDef | ast.AsyncFunctionDef, statement: ast.stmt
 ) -> bool:
-    """Whether something else is told before a statement, which would come after it then."""
+    """Whether something else is told before a statement, also by what is called, which would come after it then."""
     start, end = document.span(function)[1:3], document.span(statement)[1:3]
-    spans = (seen.effect.span for seen in context.body.observed(Event.IO))
+    told = context.body.observed(Event.IO)
+    spans = (span for seen in told for span in (seen.effect.span, *(edge.span for edge in seen.chain)))
     return any(span.path == document.path and start < span[1:3] < end for span in spans)
 
 

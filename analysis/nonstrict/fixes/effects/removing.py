@@ -9,6 +9,7 @@ from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import removed, replaced
 from nonstrict.fixes.code.names import dotted
 from nonstrict.fixes.code.pure import is_pure, is_pure_call
+from nonstrict.fixes.effects.standing import guard, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,19 +22,32 @@ if TYPE_CHECKING:
 def remove(context: Context, applicability: Applicability = Applicability.UNSAFE) -> Iterator[Fix]:
     """Take the statement of a finding out: a call for its effect, or an assignment to an attribute or an entry.
 
-    What else the statement computes must have no effect. A condition that then guards nothing goes with it.
+    What else the statement computes must have no effect. A condition that then guards nothing goes with it; of a
+    helper that does nothing else, its calls in traced code go.
     """
     document = context.document
     node = document.at(context.finding.span, ast.expr) if document is not None else None
     if document is None or node is None:
         return
-    statement = document.statement(node)
+    statement = _whole(document, document.statement(node))
     title = _title(document, statement, node) if statement is not None else ""
     if statement is None or not title:
         return
-    edit = removal(document, statement)
-    if edit is not None:
-        yield Fix(title, applicability, (edit,))
+    yield from _taken_out(context, document, statement, title, applicability)
+
+
+def _taken_out(
+    context: Context, document: Document, statement: ast.stmt, title: str, applicability: Applicability
+) -> Iterator[Fix]:
+    """A statement taken out; the calls of its function, if the function would be empty."""
+    places = standing(context, document, statement)
+    edits = [edit for one in places if (edit := removal(one.document, one.statement)) is not None]
+    if not places or len(edits) < len(places):
+        return
+    called = places[0].called
+    if called:
+        title = f"Remove the call{'s' if len(places) > 1 else ''} of `{called}`"
+    yield Fix(title, applicability, tuple(edits))
 
 
 def remove_progress_bar(context: Context) -> Iterator[Fix]:
@@ -66,11 +80,9 @@ def remove_unused(context: Context) -> Iterator[Fix]:
     tells = _tells(document, call)
     if not (tells and _arguments_are_pure(document, call)) and not is_pure(document, call):
         return
-    edit = removal(document, statement)
-    if edit is not None:
-        name = document.text(call.func)
-        title = f"Remove the call of `{name}`" if tells else f"Remove the call of `{name}`, whose result is not used"
-        yield Fix(title, Applicability.UNSAFE, (edit,))
+    name = document.text(call.func)
+    title = f"Remove the call of `{name}`" if tells else f"Remove the call of `{name}`, whose result is not used"
+    yield from _taken_out(context, document, statement, title, Applicability.UNSAFE)
 
 
 def _tells(document: Document, call: ast.Call) -> bool:
@@ -81,6 +93,13 @@ def _tells(document: Document, call: ast.Call) -> bool:
     return name.startswith(("logging.", "warnings.warn"))
 
 
+def _whole(document: Document, statement: ast.stmt | None) -> ast.stmt | None:
+    """A statement, or the block that only opens a file for it."""
+    holder = document.parent(statement) if statement is not None else None
+    alone = isinstance(holder, ast.With) and len(holder.body) == 1
+    return holder if alone and isinstance(holder, ast.With) and _only_writes(document, holder) else statement
+
+
 def _title(document: Document, statement: ast.stmt, node: ast.expr) -> str:
     """What is removed, in the words of a title; "" if the statement is not to be removed."""
     if isinstance(statement, ast.Expr):
@@ -89,7 +108,7 @@ def _title(document: Document, statement: ast.stmt, node: ast.expr) -> str:
             return ""
         return f"Remove the call of `{document.text(calls[0].func)}`"
     if isinstance(statement, ast.With):
-        return "Remove the `with` statement" if _only_writes(document, statement, node) else ""
+        return "Remove the `with` statement" if _only_writes(document, statement) else ""
     if not isinstance(statement, (ast.Assign, ast.AugAssign)) or not is_pure(document, statement.value):
         return ""
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -115,10 +134,11 @@ def _arguments_are_pure(document: Document, call: ast.Call) -> bool:
     return all(is_pure(document, argument) for argument in given)
 
 
-def _only_writes(document: Document, statement: ast.With, node: ast.expr) -> bool:
-    """Whether a block opens one file (`node`), and each statement in it is a call that gets the file."""
+def _only_writes(document: Document, statement: ast.With) -> bool:
+    """Whether a block opens one file, and each statement in it is a call that gets the file."""
     item = statement.items[0]
-    if len(statement.items) != 1 or item.context_expr is not node or not isinstance(item.optional_vars, ast.Name):
+    node = item.context_expr
+    if len(statement.items) != 1 or not isinstance(item.optional_vars, ast.Name):
         return False
     opened = isinstance(node, ast.Call) and _arguments_are_pure(document, node)
     file = item.optional_vars.id
@@ -134,13 +154,9 @@ def _writes_to(document: Document, statement: ast.stmt, file: str) -> bool:
 
 
 def _emptied(document: Document, statement: ast.stmt) -> ast.stmt:
-    """The outermost condition that guards nothing but a statement, else the statement itself."""
-    holder = document.parent(statement)
-    if not isinstance(holder, ast.If) or holder.orelse or len(holder.body) != 1 or not is_pure(document, holder.test):
-        return statement
-    if document.text(holder).startswith("elif"):
-        return statement
-    return _emptied(document, holder)
+    """The outermost condition or loop that guards nothing but a statement, else the statement itself."""
+    holder = guard(document, statement)
+    return statement if holder is None or len(holder.body) != 1 else _emptied(document, holder)
 
 
 def removal(document: Document, statement: ast.stmt) -> Edit | None:

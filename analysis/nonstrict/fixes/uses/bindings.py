@@ -16,6 +16,7 @@ from nonstrict.fixes.code.pure import is_pure
 if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.uses.calls import Call
+    from nonstrict.fixes.uses.computing import Computing
 
 Definition: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -52,7 +53,7 @@ def without_function(document: Document, function: Definition) -> Edit | None:
     return Edit(document.range(document.offset(first, 0), end), "")
 
 
-def assignment(document: Document, node: ast.AST) -> ast.stmt | None:
+def assignment(document: Document, node: ast.AST, computing: Computing) -> ast.stmt | None:
     """The statement that does nothing but bind one variable to what is computed; None if it does more."""
     statement = document.parent(node)
     if isinstance(statement, ast.Assign) and statement.targets != [node]:
@@ -60,17 +61,17 @@ def assignment(document: Document, node: ast.AST) -> ast.stmt | None:
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)) or not isinstance(node, ast.Name):
         return None
     value = statement.value
-    return statement if value is None or is_pure(document, value) or is_logger(document, [node]) else None
+    return statement if value is None or computing.only(document, value) or is_logger(document, [node]) else None
 
 
-def unnamed(document: Document, node: ast.AST) -> Edit | None:
+def unnamed(document: Document, node: ast.AST, computing: Computing) -> Edit | None:
     """A call whose result has no name any more, as it does more than compute; None if it can go as a whole."""
     statement = document.parent(node)
     if not isinstance(statement, ast.Assign) or statement.targets != [node]:
         return None
     start, end = document.bounds(statement)[0], document.bounds(statement.value)[0]
     plain = document.code[document.bounds(statement.targets[0])[1] : end].strip() == "="
-    acts = isinstance(statement.value, ast.Call) and not is_pure(document, statement.value)
+    acts = isinstance(statement.value, ast.Call) and not computing.only(document, statement.value)
     return Edit(document.range(start, end), "") if plain and acts else None
 
 

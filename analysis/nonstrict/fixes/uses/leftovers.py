@@ -30,6 +30,7 @@ from nonstrict.fixes.uses.bindings import (
     without_name,
 )
 from nonstrict.fixes.uses.calls import argument
+from nonstrict.fixes.uses.computing import Computing
 from nonstrict.text.source import SourceKind, parsed, source_from_bytes
 
 if TYPE_CHECKING:
@@ -38,14 +39,15 @@ if TYPE_CHECKING:
     from nonstrict.findings import Fix
     from nonstrict.fixes.code.scopes import Scope
     from nonstrict.fixes.uses.references import Uses
+    from nonstrict.program.body import MarkedBody
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _MAX_ROUNDS = 20
 
 
-def without_leftovers(uses: Uses, fix: Fix) -> Fix:
-    """A fix that also takes out what it leaves without a use."""
-    work = _Work(uses, fix)
+def without_leftovers(uses: Uses, body: MarkedBody, fix: Fix) -> Fix:
+    """A fix of a finding in a marked function that also takes out what it leaves without a use."""
+    work = _Work(uses, body, fix)
     for _ in range(_MAX_ROUNDS):
         known = len(work.edits)
         for document in list(work.documents):
@@ -58,8 +60,9 @@ def without_leftovers(uses: Uses, fix: Fix) -> Fix:
 class _Work:
     """The edits of a fix, and those that follow from them."""
 
-    def __init__(self, uses: Uses, fix: Fix) -> None:
+    def __init__(self, uses: Uses, body: MarkedBody, fix: Fix) -> None:
         self.uses = uses
+        self._computing = Computing(body)
         self._given = tuple(dict.fromkeys(fix.edits))
         self.edits: list[Edit] = list(self._given)
         self._after: dict[str, Scopes | None] = {}
@@ -212,14 +215,14 @@ class _Work:
             edit = without_function(document, bindings[0]) if self.unsafe else None
             return [edit] if edit is not None else []
         if len(bindings) == 1 and isinstance(scope, FunctionNode) and not declared:
-            nameless = unnamed(document, bindings[0])
+            nameless = unnamed(document, bindings[0], self._computing)
             if nameless is not None:
                 return [nameless]
         if len(bindings) == 1:
             plain = uncounted(document, bindings[0])
             if plain:
                 return plain
-        statements = [assignment(document, one) for one in bindings]
+        statements = [assignment(document, one, self._computing) for one in bindings]
         if declared and any(document.function(one) is not None for one in bindings):
             return []
         edits = [self._taken_out(document, one) for one in statements if one is not None]
