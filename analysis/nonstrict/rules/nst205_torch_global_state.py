@@ -70,13 +70,13 @@ if __name__ == "__main__":
 
 ## Fix safety
 
-All fixes are unsafe.
+All fixes are unsafe, or for display only where plain Python would compute something else.
 
-- `torch.set_grad_enabled(False)` becomes `with torch.no_grad():` around what follows it in the function, or up to the
-  next such call. The mode no longer reaches the caller.
+- `torch.set_grad_enabled(False)` becomes `with torch.no_grad():` up to the next such call. If there is none, it is put
+  around what follows in the function, for display only: the mode no longer reaches the caller.
 - `torch.inference_mode()` becomes `torch.no_grad()`: results are ordinary tensors, as they are in compiled code.
 - Other calls move in front of each call of the function, up to where no compiler traces, if every use of the function
-  is a plain call; or they are removed. What plain Python draws or computes then may change.
+  is a plain call. To remove them is for display only: plain Python then draws or computes something else.
 
 ## What is not reported
 
@@ -133,7 +133,8 @@ def fixes(context: Context) -> Iterator[Fix]:
     from nonstrict.fixes.effects.moving import move_call
     from nonstrict.fixes.effects.removing import remove
 
-    if "set_grad_enabled" in context.finding.message:
+    seen = context.observed(Event.TORCH_STATE)
+    if seen is not None and seen.effect.value.kind is Kind.BOOL:
         yield from enter_grad_mode(context)
         return
     yield from leave_inference_mode(context)
