@@ -23,7 +23,7 @@ from nonstrict.program.boundary import (
 )
 from nonstrict.program.effects import Effect, Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding
+from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding, partials
 from nonstrict.program.marks.sites import CallSite, Parameter
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import crossing
@@ -117,19 +117,15 @@ class MarkedBody:
         return marking.traced_receiver(self.machine, self.mark, self.receiver)
 
     def _bound_by_partial(self, function: Function) -> dict[str, Value]:
-        target = self.mark.target
-        if target.kind is not Kind.PARTIAL:
-            return {}
-        _, first, named = target.ref
-        names = [argument.arg for argument in (*function.node.args.posonlyargs, *function.node.args.args)]
-        given = {**dict(zip(names, first, strict=False)), **dict(named)}
         owner = f"{function.module.path}:{function.qualname}"
-        names += [argument.arg for argument in function.node.args.kwonlyargs]
         return {
             name: value.at(Place(Origin.DEFAULT, owner, name)) if value.kind not in _CONSTANT else value
-            for name, value in given.items()
-            if name in names
+            for name, value in self._bound_arguments.items()
         }
+
+    @cached_property
+    def _bound_arguments(self) -> dict[str, Value]:
+        return partials.bound_arguments(self.machine, self.mark)
 
     def _seen(self, function: Function) -> dict[str, Value]:
         """The joined values of parameters whose annotation does not tell what they are."""
@@ -295,11 +291,8 @@ class MarkedBody:
         return next((value for name, value in self._held_elsewhere() if name == place.name), UNKNOWN)
 
     def _held_elsewhere(self) -> Iterator[tuple[str, Value]]:
-        function, target = self.mark.function, self.mark.target
-        if function is not None and target.kind is Kind.PARTIAL:
-            arguments = function.node.args
-            yield from zip((one.arg for one in (*arguments.posonlyargs, *arguments.args)), target.ref[1], strict=False)
-            yield from target.ref[2]
+        function = self.mark.function
+        yield from self._bound_arguments.items()
         frame = function.closure if function is not None else None
         while frame is not None:
             yield from frame.env.items()

@@ -13,7 +13,7 @@ from nonstrict.program import releases
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import BOOL, NONE, NUMBER, PRIMITIVES, STRING, UNKNOWN, Kind, Value, container, join
-from nonstrict.program.writers import writes
+from nonstrict.program.writers import late
 
 if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
@@ -55,7 +55,7 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
     if found is None:
         return UNKNOWN
     if name in module.declared_global and (not _settled(found) or found.kind is Kind.MARKED):
-        for written in writes.rebindings(machine, module, name):
+        for written in late.rebindings(machine, module, name):
             found = join(found, written)
     if not owned:
         # `from settings import SCALE` keeps the number that was there: a later binding is not seen.

@@ -48,8 +48,9 @@ def member(frame: Frame, module: Value, name: str) -> Value | None:
 
 def register(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value]) -> None:
     """A hook is registered on a tensor or module: it runs now and then, and what it does is done while tracing."""
-    for value in positional:
-        if value.kind not in _HOOKS:
+    for given in positional:
+        value = _called(frame, given)
+        if value is None:
             continue
         if receiver.heap is not None and frame.static:
             _keep(frame, node, receiver, value, backward="backward" in name)
@@ -57,6 +58,13 @@ def register(frame: Frame, node: ast.AST, receiver: Value, name: str, positional
             of_module = receiver.kind is Kind.MODULE
             arguments = [receiver, UNKNOWN, Value(Kind.TENSOR)] if of_module else [Value(Kind.TENSOR)]
             externals.run_deferred(frame, node, value, "hook", arguments)
+
+
+def _called(frame: Frame, hook: Value) -> Value | None:
+    """What runs when a hook is called: the function itself, or `__call__` of an object; None if it is not known."""
+    if hook.kind is Kind.OBJECT and hasattr(hook.ref, "bases"):
+        hook = classes.call_target(frame.machine, hook) or hook
+    return hook if hook.kind in _HOOKS else None
 
 
 def run(frame: Frame, node: ast.AST, module: Value) -> None:

@@ -139,6 +139,11 @@ def defaults_used(machine: Machine, mark: Mark) -> dict[str, Value]:
     return found
 
 
+def resolved(machine: Machine, value: Value, within: Function | None) -> Value:
+    """A value in a function, where it is a parameter whose type is not known: what the seen calls of it pass."""
+    return _resolved(machine, value, within, _HOPS)
+
+
 def _resolved(machine: Machine, value: Value, caller: Function | None, hops: int) -> Value:
     """A value that is a parameter of the calling function: what its callers pass."""
     place = value.place

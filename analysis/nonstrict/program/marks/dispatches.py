@@ -16,7 +16,7 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers, once, roots
 from nonstrict.program.marks.held import calls_through_attributes
 from nonstrict.program.values import Kind, Value
-from nonstrict.program.writers import writes
+from nonstrict.program.writers import late
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def _rebound_abroad(machine: Machine, mark: Mark, holders: list[tuple[Module, se
         name
         for module, names in holders
         for name in names
-        if any(_is_another(value, mark) for value in writes.rebindings_abroad(machine, module, name))
+        if any(_is_another(value, mark) for value in late.rebindings_abroad(machine, module, name))
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.loops import first_of
+from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
@@ -20,6 +21,27 @@ if TYPE_CHECKING:
     from nonstrict.program.writers.writes import Write
 
 _TELLS_NOTHING = frozenset({Kind.NONE, Kind.UNKNOWN})
+
+
+def rebindings(machine: Machine, module: Module, name: str) -> list[Value]:
+    """The values that functions of the module give a global name."""
+    found = (
+        _value(machine, module, name, write)
+        for write in writes.writes_of(machine, module, name)
+        if write.how is How.REBOUND and write.value is not None
+    )
+    return [value for value in found if value.kind not in _TELLS_NOTHING]
+
+
+def rebindings_abroad(machine: Machine, module: Module, name: str) -> list[Value]:
+    """The values that other files of the run give a top-level name of a module."""
+    found: list[Value] = []
+    for write in machine.foreign_writes(module, name):
+        rebinds = write.how is How.REBOUND and write.value is not None and not write.building
+        user = machine.project.module(write.path) if rebinds else None
+        if user is not None:
+            found.append(_value(machine, user, name, write))
+    return found
 
 
 def stored_values(machine: Machine, module: Module, name: str, attribute: str) -> Value | None:
@@ -48,14 +70,20 @@ def put_later(machine: Machine, module: Module, name: str, attribute: str) -> Va
 
 
 def _value(machine: Machine, user: Module, name: str, write: Write) -> Value:
-    """What a write in a module stores; for the variable of a loop over a literal, the first of its elements."""
+    """What a write in a module stores.
+
+    For the variable of a loop over a literal, the first of its elements; for a parameter of the function that writes,
+    what the calls of it pass.
+    """
     stored = write.value
     if stored is None:
         return UNKNOWN
+    around = [node for node, _, _ in writes.functions_with(user, name) if write.node in walk(node)]
     if isinstance(stored, ast.Name) and stored.id not in user.bindings:
-        around = (node for node, _, _ in writes.functions_with(user, name) if write.node in walk(node))
         stored = next((found for node in around if (found := first_of(node, stored.id)) is not None), stored)
     frame = Frame(machine, user, write.offset, Summary(user.name), static=True)
+    for node in around:
+        frame.env.update(_passed(machine, user, node, stored))
     held = machine.global_value(user, name)
     if held.kind is Kind.CLASS and hasattr(held.ref, "node"):
         methods = (
@@ -63,3 +91,16 @@ def _value(machine: Machine, user: Module, name: str, write: Write) -> Value:
         )
         frame.env.update({class_parameter(method): held for method in methods})
     return machine.evaluate(frame, stored)
+
+
+def _passed(machine: Machine, user: Module, around: ast.AST, stored: ast.expr) -> dict[str, Value]:
+    """The parameters of a top-level function that an expression in it reads, and what the calls of it pass."""
+    if not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return {}
+    function = machine.global_value(user, around.name)
+    if function.kind is not Kind.FUNCTION or function.ref.node is not around:
+        return {}
+    scope = scope_of(around)
+    read = {node.id for node in walk(stored) if isinstance(node, ast.Name)}
+    passed = ((name, machine.handed_to(function.ref, name)) for name in scope.parameters if name in read)
+    return {name: value for name, value in passed if value is not None}

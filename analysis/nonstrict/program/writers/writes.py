@@ -20,11 +20,10 @@ from nonstrict.findings import Rebinding, Related
 from nonstrict.knowledge.effects import ARRAY_METHODS, CHANGING_FUNCTIONS, MUTATING_METHODS
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
-from nonstrict.program.effects import Summary, span_of
-from nonstrict.program.frames import Frame
+from nonstrict.program.effects import span_of
 from nonstrict.program.marks.once import only_decorates
 from nonstrict.program.places import VIEW, Origin, Place
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.values import Kind
 from nonstrict.program.writers.how import How
 
 if TYPE_CHECKING:
@@ -77,32 +76,6 @@ class Write(NamedTuple):
     def attribute(self) -> str:
         """The first attribute among the steps; "" if there is none."""
         return next((step[1:] for step in self.steps if step.startswith(".")), "")
-
-
-def rebindings(machine: Machine, module: Module, name: str) -> list[Value]:
-    """The values that functions of the module give a global name."""
-    found: list[Value] = []
-    for write in writes_of(machine, module, name):
-        if write.how is not How.REBOUND or write.value is None:
-            continue
-        frame = Frame(machine, module, write.offset, Summary(module.name), static=True)
-        value = machine.evaluate(frame, write.value)
-        if value.kind not in (Kind.UNKNOWN, Kind.NONE):
-            found.append(value)
-    return found
-
-
-def rebindings_abroad(machine: Machine, module: Module, name: str) -> list[Value]:
-    """The values that other files of the run give a top-level name of a module."""
-    found: list[Value] = []
-    for write in machine.foreign_writes(module, name):
-        rebinds = write.how is How.REBOUND and write.value is not None and not write.building
-        user = machine.project.module(write.path) if rebinds else None
-        if user is not None and write.value is not None:
-            found.append(
-                machine.evaluate(Frame(machine, user, write.offset, Summary(user.name), static=True), write.value)
-            )
-    return found
 
 
 def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bool = True) -> tuple[Related, ...]:
