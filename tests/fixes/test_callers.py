@@ -176,7 +176,7 @@ def main():
                 "x = torch.ones(3)",
                 "weight = torch.ones(counter.counted())",
                 "print(weight.shape, count)",
-                "print(forward(count=count, x=x, weight=weight))",
+                "print(forward(x=x, weight=weight))",
             ],
         ),
     ],

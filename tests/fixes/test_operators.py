@@ -430,7 +430,8 @@ def test_a_schema_and_computed_names_cannot_both_be_changed(tmp_path: Path):
         ("y", "y.clone()"),
         ("y[0]", "y[0].clone()"),
         ("y.view(-1)", "y.view(-1).clone()"),
-        ("list(y.chunk(2))", "[part.clone() for part in list(y.chunk(2))]"),
+        ("list(y.chunk(2))", "[part.clone() for part in y.chunk(2)]"),
+        ("[row for row in y.unbind(0)]", "[row.clone() for row in y.unbind(0)]"),
     ],
 )
 def test_a_returned_argument_is_cloned(tmp_path: Path, returned: str, then: str):

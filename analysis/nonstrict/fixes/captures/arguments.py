@@ -33,6 +33,7 @@ from nonstrict.program.values import BOOL, Kind, Value, join
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Edit, Span
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
@@ -103,6 +104,7 @@ class _Passing(Passing):
         self.uses = uses
         self.document = captured.document
         self.spot = captured.spot
+        self.in_place = captured.value.kind is Kind.TENSOR
         self.suffix = _suffix(captured) + captured.test
 
     def written(self, function: Extended, call: Call) -> Spelled | None:
@@ -116,6 +118,11 @@ class _Passing(Passing):
 
     def shares(self, function: Extended, override: Extended) -> bool:
         return True
+
+    def reaches(self, document: Document, function: FunctionNode) -> bool:
+        # A tensor that is changed in place is the same one afterwards.
+        nodes = (node for node in ast.walk(function) if not (self.in_place and _is_changed(document, node)))
+        return not any(_sets(node, self.spot) for node in nodes)
 
     def is_value(self, document: Document, node: ast.Name) -> bool:
         return not self.suffix and _is_same(self.uses, document, node, self.spot)
@@ -201,6 +208,23 @@ def _may_pass(context: Context, captured: Captured, place: Place) -> bool:
 def _suffix(captured: Captured) -> str:
     """The steps behind the variable, as they are written."""
     return steps_text(captured.document, captured.node, len(captured.spot.steps))
+
+
+def _is_changed(document: Document, node: ast.AST) -> bool:
+    outer = document.parent(node)
+    return isinstance(outer, ast.AugAssign) and outer.target is node
+
+
+def _sets(node: ast.AST, spot: Spot) -> bool:
+    """Whether something of the name of a variable, or of its last step, gets another value."""
+    if isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        return False
+    last = spot.steps[-1] if spot.steps else ""
+    if isinstance(node, ast.Attribute):
+        return last == f".{node.attr}"
+    if isinstance(node, ast.Subscript):
+        return last == f"[{ast.unparse(node.slice)}]"
+    return not last and isinstance(node, ast.Name) and node.id == spot.name
 
 
 def _is_same(uses: Uses, document: Document, node: ast.expr, spot: Spot) -> bool:

@@ -115,6 +115,17 @@ def is_clock(uses: Uses, document: Document, node: ast.expr) -> bool:
     return name.partition(".")[0] in _CLOCKS and name != "os.urandom"
 
 
+def measures(uses: Uses, document: Document, node: ast.expr) -> bool:
+    """Whether a number that the clock gives is one of several in a function: callers cannot tell how long it takes."""
+    if value_of(uses, document, node).kind is Kind.BOOL:
+        return False
+    function = document.function(node)
+    inner = set(ast.walk(node))
+    asked = (part for part in (ast.walk(function) if function is not None else ()) if isinstance(part, ast.Call))
+    clocks = [part for part in asked if is_clock(uses, document, part)]
+    return any(part in inner for part in clocks) and any(part not in inner for part in clocks)
+
+
 def is_builtin(uses: Uses, document: Document, name: ast.Name) -> bool:
     """Whether a name is a builtin, and nothing of the file."""
     bound = any(True for _ in uses.scopes(document).bindings(document.tree, name.id))

@@ -79,6 +79,8 @@ def _passed(context: Context, seen: Observed, document: Document, node: ast.expr
     if not asked and not _varies_freely(uses, document, whole):
         return
     asked = asked or draws.is_clock(uses, document, node)
+    if draws.measures(uses, document, whole):
+        return
     found = _hoisted(context, document, whole)
     if found is not None:
         title = f"{'Read' if asked else 'Draw'} `{document.text(whole)}` in the caller and pass it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Applicability, Fix
+from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import removed, replaced
 from nonstrict.fixes.code.names import dotted
 from nonstrict.fixes.code.pure import is_pure, is_pure_call
@@ -14,7 +14,6 @@ from nonstrict.fixes.effects.standing import guard, standing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Edit
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
 
@@ -33,6 +32,8 @@ def remove(context: Context, applicability: Applicability = Applicability.UNSAFE
     title = _title(document, statement, node) if statement is not None else ""
     if statement is None or not title:
         return
+    if not isinstance(statement, ast.Expr | ast.With):
+        applicability = min(applicability, Applicability.DISPLAY)  # the program may read what is not set then
     yield from _taken_out(context, document, statement, title, applicability)
 
 
@@ -171,7 +172,20 @@ def removal(document: Document, statement: ast.stmt) -> Edit | None:
         if lines:
             indent = document.indentation(holder)
             return replaced(document, holder, f"\n{indent}".join(lines))
-    return removed(document, last)
+    return _without_else(document, last) or removed(document, last)
+
+
+def _without_else(document: Document, statement: ast.stmt) -> Edit | None:
+    """The edit that takes out the `else` of a condition with the only statement in it; None for any other statement."""
+    holder, edit = document.parent(statement), removed(document, statement)
+    if not isinstance(holder, ast.If) or holder.orelse != [statement] or isinstance(statement, ast.If) or edit is None:
+        return None
+    first, last = holder.body[-1].end_lineno or 0, edit.span.line
+    lines = [number for number in range(first + 1, last) if document.lines[number - 1].strip() == "else:"]
+    end = document.offset(edit.span.end_line, edit.span.end_column)
+    if len(lines) != 1 or document.ends_cell(end):
+        return None
+    return Edit(document.range(document.offset(lines[0], 0), end + 1), "")
 
 
 def _guards_only(document: Document, holder: ast.If) -> bool:

@@ -12,6 +12,7 @@ from nonstrict.fixes.code.edits import removed, replaced
 from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.effects.removing import removal
+from nonstrict.fixes.effects.standing import standing
 from nonstrict.fixes.uses.lifting import Lift, Work, nowhere
 from nonstrict.fixes.uses.sites import Site, rebinds
 from nonstrict.fixes.uses.terms import free_name, is_simple, names_in, root, statement_text
@@ -62,6 +63,11 @@ def return_value(context: Context) -> Iterator[Fix]:
     if result is None:
         return
     work, taken_out = result
+    if not work.value:
+        whole = _whole(context, document, function, change)
+        if whole is None:
+            return
+        taken_out = whole or taken_out
     can_wait, can_be_first = _can_wait(context, function, change), _can_be_first(context, function, change)
     if not can_wait and (work.value or not can_be_first):
         return
@@ -75,6 +81,22 @@ def return_value(context: Context) -> Iterator[Fix]:
         moved = f"Move the change of `{document.text(change.target)}` to the caller"
         title = "Return the new value" if work.value else moved
         yield Fix(title, Applicability.UNSAFE, (*taken_out, *declared, *done))
+
+
+def _whole(context: Context, document: Document, function: _Definition, change: _Change) -> tuple[Edit, ...] | None:
+    """The edits that take the calls of a helper out that does nothing else; none if it does more.
+
+    None if the helper would be left with nothing to do, and calls.
+    """
+    places = standing(context, document, change.statement, together=False)
+    if [one.statement for one in places] == [change.statement]:
+        return ()
+    calls = context.documents.uses.of(document, function).calls
+    statements = {call.document.parent(call.node) for call in calls}
+    if not places or statements != {one.statement for one in places}:
+        return None
+    edits = [removal(one.document, one.statement) for one in places]
+    return tuple(edit for edit in edits if edit is not None) if all(edits) else None
 
 
 # -- what is changed --------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.fixes.code.names import meaning
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.traced import compiled, in_bodies, in_regions, marked
+from nonstrict.program.effects import Event
 
 if TYPE_CHECKING:
     from nonstrict.findings import Span
@@ -26,14 +27,16 @@ class Standing(NamedTuple):
     called: str = ""
 
 
-def standing(context: Context, document: Document, statement: ast.stmt) -> list[Standing]:
+def standing(context: Context, document: Document, statement: ast.stmt, *, together: bool = True) -> list[Standing]:
     """The statements to take out for one: itself, or the calls of its function in traced code if that is all of it.
+
+    `together`, a helper that does several things of that kind, and nothing else, is not taken apart.
 
     Conditions that only compute and then guard nothing are taken out whole. Empty where a call is more than a
     statement, where a block of another kind would be empty, or where the calls cannot be told; also for functions with
     a marker and compiled ones, as it is not told who calls these.
     """
-    known = {statement: Standing(document, statement)}
+    known = _together(context, document, statement) if together else {statement: Standing(document, statement)}
     for _ in range(_MAX_LEVELS):
         known = _widened(known)
         emptied = next((one for one in known.values() if _is_in_empty_function(one, known)), None)
@@ -46,6 +49,26 @@ def standing(context: Context, document: Document, statement: ast.stmt) -> list[
         known = {node: one for node, one in known.items() if one.document.function(node) is not function}
         known.update((one.statement, one) for one in calls)
     return []
+
+
+def _together(context: Context, document: Document, statement: ast.stmt) -> dict[ast.stmt, Standing]:
+    """A statement, with the others of its helper that have the same kind of effect, if these are all of the helper."""
+    alone = {statement: Standing(document, statement)}
+    function = document.function(statement)
+    seen = context.observed(*_KINDS)
+    if seen is None or not isinstance(function, _DEFINITION) or document.span(function) in marked(context):
+        return alone
+    spans = {one.effect.span for one in context.body.observed(seen.effect.event)}
+    calls = (document.at(span, ast.Call) for span in spans)
+    statements = (document.parent(call) for call in calls if call is not None and _passes_only_values(document, call))
+    same = {one: Standing(document, one) for one in statements if isinstance(one, ast.Expr)}
+    known = alone | {node: one for node, one in same.items() if document.function(node) is function}
+    emptied = any(_is_in_empty_function(one, widened) for widened in [_widened(known)] for one in widened.values())
+    return known if emptied else alone
+
+
+#: What the statements of a helper have in common that only tells, or sets, something.
+_KINDS = (Event.IO, Event.TORCH_STATE, Event.WRITE, Event.LEAK, Event.BREAK)
 
 
 def _widened(known: dict[ast.stmt, Standing]) -> dict[ast.stmt, Standing]:

@@ -13,6 +13,7 @@ from nonstrict.program.boundary import registered
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
     from nonstrict.program.definitions import Class
 
@@ -28,12 +29,20 @@ def rebind(context: Context) -> Iterator[Fix]:
         return
     if document.function(call) is not None and isinstance(target, ast.Name):
         return  # the name would become a local of the function around
+    if isinstance(target, ast.Name) and _is_of_loop(document, target):
+        return  # the next turn of the loop gives the name to another function
     function = context.body.mark.function
     if function is not None and function.owner is not None and not _is_taken(context, function.owner):
         return  # marked, the method would be given what torch refuses
     text = document.text(target)
     edit = inserted(document, document.bounds(call)[0], f"{text} = ")
     yield Fix(f"Bind the marked function to `{text}`", Applicability.SAFE, (edit,))
+
+
+def _is_of_loop(document: Document, name: ast.Name) -> bool:
+    loops = (one for one in document.around(name) if isinstance(one, (ast.For, ast.AsyncFor)))
+    targets = (part for loop in loops for part in ast.walk(loop.target))
+    return any(isinstance(part, ast.Name) and part.id == name.id for part in targets)
 
 
 def _is_taken(context: Context, owner: Class) -> bool:

@@ -12,7 +12,7 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import after, replaced, with_argument
 from nonstrict.fixes.code.lists import parameters_of as written_parameters
-from nonstrict.fixes.code.names import spelled
+from nonstrict.fixes.code.names import meaning, spelled
 from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, parameters_of, returns_of, told_by
 from nonstrict.fixes.operators.observed import tensors_in, types_in
 from nonstrict.program.effects import Event, span_of
@@ -271,10 +271,21 @@ def _cloned(context: Context, operator: Operator) -> Iterator[Fix]:
     text = document.text(node)
     copied = f"{text}.clone()" if isinstance(node, _PLAIN) else f"({text}).clone()"
     if _returns_parts(context):
-        copied = f"[part.clone() for part in {text}]"
+        copied = _copied_parts(document, node)
     refused = operator.api == "custom_op"
     sure = Applicability.SAFE if refused else Applicability.UNSAFE
     yield Fix(f"Return a copy: `{copied}`", sure, (replaced(document, node, copied),))
+
+
+def _copied_parts(document: Document, node: ast.expr) -> str:
+    """A list of copies, without a list that is made for it."""
+    if isinstance(node, ast.ListComp) and isinstance(node.elt, _PLAIN):
+        (first, last), end = document.bounds(node), document.bounds(node.elt)[1]
+        return f"{document.code[first:end]}.clone(){document.code[end:last]}"
+    made = isinstance(node, ast.Call) and meaning(document)(node.func) in ("builtins.list", "builtins.tuple")
+    if made and isinstance(node, ast.Call) and len(node.args) == 1 and not isinstance(node.args[0], ast.GeneratorExp):
+        node = node.args[0]
+    return f"[part.clone() for part in {document.text(node)}]"
 
 
 def _returns_parts(context: Context) -> bool:

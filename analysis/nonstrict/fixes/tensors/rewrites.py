@@ -47,7 +47,9 @@ def sort_in_tensor(context: Context) -> Iterator[Fix]:
         if keyword.arg != "reverse" or not isinstance(keyword.value, ast.Constant):
             return
         descending = "descending=True" if keyword.value.value else ""
-    if any(isinstance(element, ast.Starred) for element in call.args[0].elts):
+    function = document.function(call)
+    kinds = Kinds(context, document, function) if function is not None else None
+    if kinds is None or not all(kinds.is_tensor(element) for element in call.args[0].elts):
         return
     spelling = spelled(document, "torch.stack")
     text = f"{spelling.text}({document.text(call.args[0])}).sort({descending}).values"

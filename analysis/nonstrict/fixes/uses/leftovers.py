@@ -65,7 +65,7 @@ class _Work:
         self._computing = Computing(body)
         self._given = tuple(dict.fromkeys(fix.edits))
         self.edits: list[Edit] = list(self._given)
-        self._after: dict[str, Scopes | None] = {}
+        self._after: dict[str, tuple[int, Scopes | None]] = {}
         self.unsafe = fix.applicability <= Applicability.UNSAFE
         self._words: dict[str, set[str]] = {}
         for edit in fix.edits:
@@ -122,15 +122,16 @@ class _Work:
                 yield document.offset(span.line, span.column), document.offset(span.end_line, span.end_column)
 
     def _is_written(self, document: Document, scope: Scope, name: str) -> bool:
-        """Whether new code may read a variable; of a module, if it reads no variable of a function by that name."""
+        """Whether new code may read a variable, and not one of another scope by that name."""
         if name not in self._words.get(document.path, ()):
             return False
-        if not isinstance(scope, ast.Module) or document.source.kind is not SourceKind.PYTHON:
+        if isinstance(scope, ast.Module) and self._is_read_elsewhere(document, name):
             return True
-        if self._is_read_elsewhere(document, name):
+        known = self._afterwards(document) if document.source.kind is SourceKind.PYTHON else None
+        if known is None:
             return True
-        known = self._afterwards(document)
-        return known is None or bool(known.reads(known.document.tree, name))
+        twin = known.document.tree if isinstance(scope, ast.Module) else _twin(document, scope, known.document)
+        return twin is None or bool(known.reads(twin, name))
 
     def _is_read_elsewhere(self, document: Document, name: str) -> bool:
         """Whether code around which the fix changes nothing reads a variable of the module: no need to parse anew."""
@@ -144,22 +145,27 @@ class _Work:
         return False
 
     def _afterwards(self, document: Document) -> Scopes | None:
-        """The names of a file with the edits of the fix itself; None if it does not parse."""
-        if document.path not in self._after:
+        """The names of a file with the edits so far; None if it does not parse."""
+        number, known = self._after.get(document.path, (-1, None))
+        if number != len(self.edits):
             source, tree = parsed(source_from_bytes(document.path, self._text(document).encode("utf-8")))
             known = None if source.problems else Scopes(Document(source, tree), self.uses.machine)
-            self._after[document.path] = known
-        return self._after[document.path]
+            self._after[document.path] = (len(self.edits), known)
+        return known
 
     def _text(self, document: Document) -> str:
-        """A file with the edits of the fix itself."""
+        """A file with the edits so far."""
         code = document.code
-        mine = [edit for edit in self._given if edit.span.path == document.path]
+        mine = [edit for edit in self._apart() if edit.span.path == document.path]
         for edit in sorted(mine, key=lambda one: one.span, reverse=True):
             span = edit.span
             start = document.offset(span.line, span.column)
             code = code[:start] + edit.text + code[document.offset(span.end_line, span.end_column) :]
         return code
+
+    def _apart(self) -> list[Edit]:
+        """The edits without those of parts that others take out."""
+        return [one for one in dict.fromkeys(self.edits) if not any(_is_within(one, gone) for gone in self.edits)]
 
     def _is_used(self, document: Document, scope: Scope, name: str) -> bool:
         """Whether code that stays may ask for a variable."""
@@ -298,7 +304,7 @@ class _Work:
 
     def joined(self) -> Iterator[Edit]:
         """All edits; what is inserted at the end of a line that goes takes its place."""
-        edits = list(dict.fromkeys(self.edits))
+        edits = self._apart()
         for edit in edits:
             span = edit.span
             if not edit.text and span.column == 0 and span.end_column == 0 and span.line < span.end_line:
@@ -334,6 +340,22 @@ _IMPORT = (ast.Import, ast.ImportFrom)
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+def _twin(document: Document, scope: Scope, other: Document) -> Scope | None:
+    """The function of a file as it is in another text of the file; None if several have its name."""
+    if not isinstance(scope, _DEFINITION):
+        return None
+    name = _qualified(document, scope)
+    before = [one for one in document.nodes if isinstance(one, _DEFINITION) and _qualified(document, one) == name]
+    after = [one for one in other.nodes if isinstance(one, _DEFINITION) and _qualified(other, one) == name]
+    return after[0] if len(before) == len(after) == 1 else None
+
+
+def _qualified(document: Document, definition: ast.AST) -> list[str]:
+    """The names of a function and of the functions and classes around it."""
+    around = (definition, *document.around(definition))
+    return [one.name for one in around if isinstance(one, (*_DEFINITION, ast.ClassDef))]
+
+
 def _outermost(document: Document, node: ast.AST) -> ast.AST:
     """The outermost function around a node, within which all names keep their meaning; the statement if none is."""
     functions = [one for one in document.around(node) if isinstance(one, _DEFINITION)]
@@ -352,6 +374,13 @@ def _is_lines(edit: Edit) -> bool:
 def _blanks(lines: list[str]) -> int:
     """How many blank lines some lines begin with."""
     return next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+
+
+def _is_within(edit: Edit, gone: Edit) -> bool:
+    """Whether what an edit writes anew is part of what another one takes out."""
+    span, other = edit.span, gone.span
+    apart = span == other or not _same_file(edit, gone) or gone.text or span[1:3] == span[3:]
+    return not apart and other[1:3] <= span[1:3] and span[3:] <= other[3:]
 
 
 def _ends_within(inserted: Edit, gone: Edit) -> bool:

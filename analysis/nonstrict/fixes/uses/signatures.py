@@ -59,6 +59,10 @@ class Passing(ABC):
     def written(self, function: Extended, call: Call) -> Spelled | None:
         """How the code around a call of a changed function writes the value; None where it cannot."""
 
+    def reaches(self, document: Document, function: FunctionNode) -> bool:
+        """Whether a function may get the value from its callers: not if it gives what is passed another value."""
+        return True
+
     def is_value(self, document: Document, node: ast.Name) -> bool:
         """Whether a name that a changed function reads is the value: then the parameter may have that name."""
         return False
@@ -154,7 +158,8 @@ def _growing(functions: list[Extended]) -> Iterator[Extended]:
 
 def home(uses: Uses, document: Document, node: ast.AST, passing: Passing) -> Extended | None:
     """The outermost function around a node that the value passes through: functions in it see its parameter."""
-    around = [one for one in uses.scopes(document).functions(node) if document.span(one) in passing.functions]
+    functions = uses.scopes(document).functions(node)
+    around = [one for one in functions if document.span(one) in passing.functions and passing.reaches(document, one)]
     return Extended(document, around[-1]) if around else None
 
 
