@@ -18,6 +18,7 @@ from nonstrict.program import (
     generics,
     hooks,
     methods,
+    module_state,
     named_tuples,
     parameters,
     singletons,
@@ -149,8 +150,8 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
             return UNKNOWN
         return methods.call_module(frame, node, classes.as_inherited(callee), positional, keywords)
     frame.identified(node, callee)
-    if callee.kind is Kind.MODULE and callee.place.captured and target.kind is Kind.BOUND:
-        # The capture is reported on the call; inside, the module's own state is not reported once more.
+    if module_state.is_capture(callee) and target.kind is Kind.BOUND:
+        # Inside, the module's own state is not reported once more.
         hidden = callee.at(NOWHERE)
         target = Value(Kind.BOUND, NOWHERE, (hidden, target.ref[1]))
     return call(frame, node, target, positional, keywords)

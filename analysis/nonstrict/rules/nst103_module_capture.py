@@ -112,15 +112,13 @@ plain call: handed on as a value, called with `*args`, an object of unknown clas
 
 from __future__ import annotations
 
-import enum
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.targets import last_name
-from nonstrict.facts.walk import walk
 from nonstrict.findings import Severity
-from nonstrict.knowledge.operators import nn_module
+from nonstrict.program import module_state
+from nonstrict.program.module_state import Holds
 from nonstrict.program.places import Origin
-from nonstrict.program.values import PRIMITIVES, Kind
+from nonstrict.program.values import Kind
 from nonstrict.rules.base import FROZEN, Experiment, Rule, report, report_at
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject, traced
 from nonstrict.rules.nst601_defined_in_compiled_region import fails_inside
@@ -133,22 +131,6 @@ if TYPE_CHECKING:
     from nonstrict.program.effects import Observed
     from nonstrict.program.values import Value
     from nonstrict.rules.base import Body
-
-
-class _Holds(enum.Enum):
-    """What of a captured module the compiler gets wrong, the worst first."""
-
-    PARAMETERS = "parameters"
-    MODE = "mode"
-    NOTHING = "nothing"
-
-
-#: What gives a module parameters, buffers or submodules outside of `__init__`, or under names that are not to be had.
-_REGISTERING = frozenset(
-    {"Parameter", "Buffer", "register_parameter", "register_buffer", "register_module", "add_module", "setattr"}
-)
-#: Only direct subclasses: what another base does is not to be had.
-_PLAIN_BASES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.modules.Module"})
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -164,9 +146,9 @@ def examine(body: Body) -> Iterator[Finding]:
 
 
 def _marked_module(body: Body, module: Value) -> Iterator[Finding]:
-    holds = _holds(module)
+    holds = module_state.holds(module)
     # torch.export makes inputs of the parameters of the module that it is given.
-    if holds is not _Holds.NOTHING and body.api not in {"export", "_export", "draft_export"}:
+    if holds is not Holds.NOTHING and body.api not in {"export", "_export", "draft_export"}:
         message = f"`{body.api}` marks a module that is already bound, `{called(body)}`: {_fate(body, holds, 'module')}"
         advice = "mark a function that takes the module as an argument, or decorate the method in the class"
         severity, evidence = _severity(body, holds, body.writers(module.place))
@@ -175,9 +157,9 @@ def _marked_module(body: Body, module: Value) -> Iterator[Finding]:
 
 def _captured(body: Body, read: Observed) -> Iterator[Finding]:
     place = read.effect.place
-    holds = _holds(read.effect.value)
+    holds = module_state.holds(read.effect.value)
     writers = body.writers(place)
-    if holds is _Holds.NOTHING:
+    if holds is Holds.NOTHING:
         return
     noun = "parameter" if read.effect.value.kind is Kind.PARAMETER else "module"
     advice = f"pass `{place.text}` as an argument"
@@ -195,40 +177,10 @@ def _captured(body: Body, read: Observed) -> Iterator[Finding]:
         yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
 
 
-def _holds(value: Value) -> _Holds:
-    """What a module of torch holds by its class and its children; any other module is taken to hold parameters."""
-    held = [_of_one(alternative) for alternative in value.alternatives() if alternative.kind is not Kind.NONE]
-    return next((worst for worst in _Holds if worst in held), _Holds.PARAMETERS)
-
-
-def _of_one(value: Value) -> _Holds:
-    if value.kind is Kind.MODULE and hasattr(value.ref, "bases"):
-        return _of_class(value)
-    known = nn_module(value.ref) if value.kind is Kind.MODULE and isinstance(value.ref, str) else None
-    if known is None or known.has_parameters:
-        return _Holds.PARAMETERS
-    if known.container:
-        heap = value.heap
-        return _holds(heap.element) if heap is not None and heap.element and not heap.open else _Holds.PARAMETERS
-    return _Holds.MODE if known.mode_dependent else _Holds.NOTHING
-
-
-def _of_class(value: Value) -> _Holds:
-    """What a module of the program holds, by its `__init__`: without tensors and submodules nothing is lost."""
-    heap, names = value.heap, {last_name(node) for node in walk(value.ref.node)}
-    if heap is None or heap.open or names & _REGISTERING:
-        return _Holds.PARAMETERS
-    if any(base.ref not in _PLAIN_BASES for base in value.ref.bases):
-        return _Holds.PARAMETERS
-    if any(part.kind not in PRIMITIVES for held in heap.attributes.values() for part in held.alternatives()):
-        return _Holds.PARAMETERS
-    return _Holds.MODE if "training" in names else _Holds.NOTHING
-
-
-def _fate(body: Body, holds: _Holds, noun: str) -> str:
+def _fate(body: Body, holds: Holds, noun: str) -> str:
     if body.marker == "constant-result":
         return "the result is frozen at the first compilation, whatever happens to the module afterwards"
-    if holds is _Holds.MODE:
+    if holds is Holds.MODE:
         return "the mode of the first call is kept, also after `eval()` or `train()`"
     if body.marker == "make-fx":
         return "its data is baked into the graph as constants, which get no gradient and are never replaced"
@@ -240,12 +192,12 @@ def _fate(body: Body, holds: _Holds, noun: str) -> str:
     return f"{fails} its parameters, and neither replaced parameters nor a change of mode is seen"
 
 
-def _severity(body: Body, holds: _Holds, writers: tuple[Related, ...]) -> tuple[Severity, tuple[Related, ...]]:
+def _severity(body: Body, holds: Holds, writers: tuple[Related, ...]) -> tuple[Severity, tuple[Related, ...]]:
     """How bad a captured module is, and the evidence for it."""
-    evidence = body.mode_writers() if holds is _Holds.MODE else writers
+    evidence = body.mode_writers() if holds is Holds.MODE else writers
     if body.marker == "make-fx":
         return (Severity.WARNING if evidence and not body.private else Severity.NOTE), evidence
-    if holds is _Holds.MODE or body.marker == "constant-result":
+    if holds is Holds.MODE or body.marker == "constant-result":
         return (Severity.ERROR if evidence else Severity.WARNING), evidence
     return Severity.ERROR, evidence
 

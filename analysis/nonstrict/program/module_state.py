@@ -1,0 +1,64 @@
+"""What a module holds that compiled code gets wrong where the module is captured."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+from nonstrict.knowledge.operators import nn_module
+from nonstrict.program.values import PRIMITIVES, Kind
+
+if TYPE_CHECKING:
+    from nonstrict.program.values import Value
+
+#: What gives a module parameters, buffers or submodules outside of `__init__`, or under names that are not to be had.
+_REGISTERING = frozenset(
+    {"Parameter", "Buffer", "register_parameter", "register_buffer", "register_module", "add_module", "setattr"}
+)
+#: Only direct subclasses: what another base does is not to be had.
+_PLAIN_BASES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.modules.Module"})
+
+
+class Holds(enum.Enum):
+    """What of a captured module the compiler gets wrong, the worst first."""
+
+    PARAMETERS = "parameters"
+    MODE = "mode"
+    NOTHING = "nothing"
+
+
+def holds(value: Value) -> Holds:
+    """What a module of torch holds by its class and its children; any other module is taken to hold parameters."""
+    held = [_of_one(alternative) for alternative in value.alternatives() if alternative.kind is not Kind.NONE]
+    return next((worst for worst in Holds if worst in held), Holds.PARAMETERS)
+
+
+def is_capture(called: Value) -> bool:
+    """Whether calling an object uses a captured module of which something is lost."""
+    return called.kind is Kind.MODULE and called.place.captured and holds(called) is not Holds.NOTHING
+
+
+def _of_one(value: Value) -> Holds:
+    if value.kind is Kind.MODULE and hasattr(value.ref, "bases"):
+        return _of_class(value)
+    known = nn_module(value.ref) if value.kind is Kind.MODULE and isinstance(value.ref, str) else None
+    if known is None or known.has_parameters:
+        return Holds.PARAMETERS
+    if known.container:
+        heap = value.heap
+        return holds(heap.element) if heap is not None and heap.element and not heap.open else Holds.PARAMETERS
+    return Holds.MODE if known.mode_dependent else Holds.NOTHING
+
+
+def _of_class(value: Value) -> Holds:
+    """What a module of the program holds, by its `__init__`: without tensors and submodules nothing is lost."""
+    heap, names = value.heap, {last_name(node) for node in walk(value.ref.node)}
+    if heap is None or heap.open or names & _REGISTERING:
+        return Holds.PARAMETERS
+    if any(base.ref not in _PLAIN_BASES for base in value.ref.bases):
+        return Holds.PARAMETERS
+    if any(part.kind not in PRIMITIVES for held in heap.attributes.values() for part in held.alternatives()):
+        return Holds.PARAMETERS
+    return Holds.MODE if "training" in names else Holds.NOTHING
