@@ -28,6 +28,8 @@ _METHODS = frozenset({*dir(str), *dir(dict), *dir(tuple)}) - frozenset().union(*
 #: Effects of calls that plain Python does not notice when they are left out.
 _UNNOTICED = frozenset({"escape", "environ-read", "clock", "identity", "torch-query", "torch-guarded"})
 _PURE_MODULES = frozenset({"math", "operator", "pickle", "copy", "cmath", "statistics", "time", "datetime", "weakref"})
+#: Those whose objects never change.
+_VALUE_MODULES = frozenset({"datetime", "fractions", "decimal", "uuid"})
 _KNOWN = frozenset(name for names in RESULTS.values() for name in names.split())
 
 
@@ -58,7 +60,16 @@ def is_pure_call(document: Document, call: ast.Call) -> bool:
     method = tensor_method(call.func.attr)
     if method is not None:
         return not method.mutates and not method.random and not call.func.attr.endswith("_")
-    return call.func.attr in _METHODS
+    return call.func.attr in _METHODS or _is_of_value(document, call.func.value)
+
+
+def _is_of_value(document: Document, receiver: ast.expr) -> bool:
+    """Whether a method is one of what a module gives whose objects never change: `datetime.now().isoformat()`."""
+    while isinstance(receiver, ast.Call) and isinstance(receiver.func, ast.Attribute):
+        if dotted(document, receiver.func).partition(".")[0] in _VALUE_MODULES:
+            return True
+        receiver = receiver.func.value
+    return isinstance(receiver, ast.Call) and dotted(document, receiver.func).partition(".")[0] in _VALUE_MODULES
 
 
 def _is_pure_name(name: str) -> bool:
