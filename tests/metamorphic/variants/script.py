@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tests.metamorphic.variants.program import (
@@ -42,7 +43,7 @@ def all_in_main(program: Program) -> str | None:
         return None
     lines = program.text.split("\n")
     body = "\n".join(lines[start:]).replace("global ", "nonlocal ").replace('if __name__ == "__main__":', "if True:")
-    body = body.replace("def main(", "def inner_main(").replace(" main()", " inner_main()")
+    body = re.sub(r"\bmain\(", "inner_main(", body)
     return "\n".join(lines[:start]) + f"\n\n\ndef main():\n{indented(body)}\n\n\nmain()\n"
 
 
