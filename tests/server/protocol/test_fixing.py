@@ -140,9 +140,9 @@ async def test_a_fix_in_two_files(start: Start, tmp_path: Path, profile: Profile
     assert editor.documents[model].text == MODEL.replace("scaled(x)", "scaled(x, SCALE)")
     for uri in editor.documents:
         editor.save(uri)
-    calls = text.replace("scaled(x)", "scaled(x, model.SCALE)").replace("scaled(x + 1)", "scaled(x + 1, model.SCALE)")
-    imports = "from model import scaled\n"
-    assert (root / "caller.py").read_text(encoding="utf-8") == calls.replace(imports, f"{imports}import model\n")
+    calls = text.replace("scaled(x)", "scaled(x, SCALE)").replace("scaled(x + 1)", "scaled(x + 1, SCALE)")
+    mended = calls.replace("from model import scaled\n", "from model import SCALE, scaled\n")
+    assert (root / "caller.py").read_text(encoding="utf-8") == mended
     assert expected(root, root / "model.py", editor.encoding) == []
 
 
@@ -233,12 +233,13 @@ async def test_what_is_not_to_be_fixed_is_not(start: Start, tmp_path: Path):
 
 async def test_a_fix_of_a_crlf_document(start: Start, tmp_path: Path):
     root = write(tmp_path / "project", model=MODEL)
-    text = CALLER.replace("\n", "\r\n")
+    # A name of its own hides the one to be imported: the fix adds a line.
+    text = f"{CALLER}\n\nSCALE = 2\n".replace("\n", "\r\n")
     (root / "caller.py").write_bytes(text.encode())
     editor = await start(CODE, root)
     model, caller = editor.open(root / "model.py"), editor.open(root / "caller.py")
     await editor.apply(await fix_of(editor, model, "NST101", "Pass `SCALE`"))
-    assert "from model import scaled\r\nimport model\r\n" in editor.documents[caller].text
+    assert "import model\r\nfrom model import scaled\r\n" in editor.documents[caller].text
     assert editor.documents[caller].text.count("\n") == editor.documents[caller].text.count("\r\n")
 
 
