@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nonstrict.confirm.slices import bound, changed, is_main_guard, slice_for, statements_of
+from nonstrict.confirm.slices import bound, changed, slice_for, statements_of
 
 
 def kept(source: str, *names: str) -> str:
@@ -275,12 +275,6 @@ def test_bound_names(statement: str, names: set[str]):
 )
 def test_changed_names(statement: str, names: set[str]):
     assert set(changed(ast.parse(statement).body[0])) == names
-
-
-def test_main_guards():
-    assert is_main_guard(ast.parse("if __name__ == '__main__': pass").body[0])
-    assert is_main_guard(ast.parse("if '__main__' == __name__: pass").body[0])
-    assert not is_main_guard(ast.parse("if DEBUG: pass").body[0])
 
 
 NAMES = st.sampled_from("abcdef")

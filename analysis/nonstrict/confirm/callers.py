@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.confirm.drivers import drivers_of, reaching_names
 from nonstrict.confirm.programs import Program, package_of, targets_of
 from nonstrict.confirm.project import module_names, search_path
-from nonstrict.confirm.slices import is_main_guard, statements_of
+from nonstrict.confirm.slices import statements_of
 from nonstrict.confirm.testing import Reach, drivers_in_tests, is_test_file
+from nonstrict.facts.execution import is_main_guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -16,10 +16,10 @@ from nonstrict.confirm.slices import (
     called,
     changed,
     imported_names,
-    is_main_guard,
     loaded,
     slice_for,
 )
+from nonstrict.facts.execution import is_main_guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

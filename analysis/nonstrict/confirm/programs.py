@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.drivers import Driver, drivers_of, is_entry
 from nonstrict.confirm.examples import example_of
-from nonstrict.confirm.slices import is_main_guard, loaded, slice_for, statements_of
+from nonstrict.confirm.slices import loaded, slice_for, statements_of
+from nonstrict.facts.execution import is_main_guard
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:

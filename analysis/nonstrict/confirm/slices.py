@@ -10,6 +10,8 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.execution import is_main_guard
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -82,11 +84,6 @@ def slice_for(statements: list[Statement], wanted: Iterable[str], also: Iterable
                 kept.add(index)
                 pending.extend(statement.loads)
     return Slice(frozenset(kept), frozenset(seen))
-
-
-def is_main_guard(node: ast.stmt) -> bool:
-    """Whether a statement is `if __name__ == "__main__":`."""
-    return isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
 
 
 def bound(node: ast.AST) -> Iterator[str]:

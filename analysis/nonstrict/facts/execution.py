@@ -49,6 +49,11 @@ def _steps(body: list[ast.stmt], *, repeats: bool) -> Iterator[tuple[ast.AST, bo
             yield from _steps(block, repeats=repeats or loop)
 
 
+def is_main_guard(node: ast.stmt) -> bool:
+    """Whether a statement is `if __name__ == "__main__":`."""
+    return isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
+
+
 def is_call(statement: ast.AST) -> bool:
     """Whether a statement is a call and nothing else."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)

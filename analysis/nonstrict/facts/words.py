@@ -11,6 +11,12 @@ if TYPE_CHECKING:
 #: What follows a name that is called, or that is handed on to something else.
 CALLED = re.compile(r"\s*\(")
 HANDED_ON = re.compile(r"\s*(?:[(,)\]\n]|as\b|or\b|if\b)")
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+
+
+def identifiers(text: str) -> list[str]:
+    """All words of a text that may be names, keywords included, as often as they stand there."""
+    return _IDENTIFIER.findall(text)
 
 
 def places(code: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:

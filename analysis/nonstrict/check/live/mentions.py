@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.facts.words import identifiers
 from nonstrict.program.writers.writes import IN_PLACE, MUTATORS, replaces_parameters
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.outline import Chunk, Outline
 
-_WORD = re.compile(r"[^\W\d]\w*")
 #: Attributes, and strings that may name one.
 _ATTRIBUTE = re.compile(r"(?:\.\s*|[\"'])([^\W\d]\w*)")
 #: What names an operator in a string, and what may declare or implement one so.
@@ -83,7 +83,7 @@ def parts_of(chunk: Chunk, *, operators: bool) -> list[Piece]:
         parts = [part for part in parts if part not in joined]
         parts.append(_united([*joined, made]))
     outside = " ".join(map(ast.unparse, (*node.decorator_list, node.args, *([node.returns] if node.returns else []))))
-    return [header._replace(mentions=frozenset(_WORD.findall(outside))), *parts]
+    return [header._replace(mentions=frozenset(identifiers(outside))), *parts]
 
 
 def _ends_or_nests(statement: ast.stmt) -> bool:
@@ -141,7 +141,7 @@ def _statements(outline: Outline, *, quoted: bool) -> Iterator[Piece]:
 
 
 def _piece(name: str, text: str, node: ast.AST | None, *, quoted: bool) -> Piece:
-    words = frozenset(_WORD.findall(text))
+    words = frozenset(identifiers(text))
     attributes = frozenset(f".{word}" for word in _ATTRIBUTE.findall(text))
     defines: set[str] = {name} if name else _bound(node)
     if quoted and _DECLARES.search(text):

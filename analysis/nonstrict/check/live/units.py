@@ -16,6 +16,7 @@ from nonstrict.check.analysis import keep_nearest
 from nonstrict.check.live.mentions import Mentions, Piece, edited_sheet, names_operators, parts_of, sheet_of
 from nonstrict.check.live.results import SeenMark, seen_mark
 from nonstrict.check.live.texts import differing_lines
+from nonstrict.facts.words import identifiers
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import loose, roots
 from nonstrict.program.writers.elsewhere import imported_words, stem_of
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 _MAX_CHANGED = 4
 #: With more files that import the edited one, comparing all their names costs more than it spares.
 _MAX_READERS = 8
-_WORD = re.compile(r"[^\W\d]\w*")
 #: Words that mean something for a whole file, or for all files, wherever they stand.
 _FAR_REACHING = re.compile(
     r"\b(?:global|nonlocal|import|export|draft_export|library|environ|putenv|unsetenv|set_stance|config|globals|exec"
@@ -338,7 +338,7 @@ def _changed(before: Seen, outline: Outline) -> frozenset[int] | None:
 
 
 def _is_far_reaching(text: str, words: frozenset[str]) -> bool:
-    return _FAR_REACHING.search(text) is not None or not words.isdisjoint(_WORD.findall(text))
+    return _FAR_REACHING.search(text) is not None or not words.isdisjoint(identifiers(text))
 
 
 def _importing(path: str, modules: Sequence[Module]) -> list[Module]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.targets import last_name
+from nonstrict.facts.words import identifiers
 from nonstrict.program.values import Kind
 from nonstrict.text.source import SourceKind
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
     from nonstrict.text.source import Source
 
-_WORD = re.compile(r"[^\W\d]\w*")
 #: Calls by which code reaches a function by its name, as text.
 _BY_NAME = frozenset({"getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller", "patch", "object"})
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -82,7 +81,7 @@ class Scopes:
             for field in ("annotation", "returns"):
                 annotation: ast.AST | None = getattr(node, field, None)
                 if annotation is not None:
-                    strings.update(word for text in _strings(ast.walk(annotation)) for word in _WORD.findall(text))
+                    strings.update(word for text in _strings(ast.walk(annotation)) for word in identifiers(text))
         return frozenset(strings)
 
     @cached_property
@@ -275,7 +274,7 @@ def _named_in_magics(source: Source) -> set[str]:
     if source.kind is not SourceKind.NOTEBOOK or "%" not in source.text:
         return set()
     pairs = zip(source.file_lines, source.lines_as_read, strict=False)
-    return {word for line, code in pairs if line != code and "%" in line for word in _WORD.findall(line)}
+    return {word for line, code in pairs if line != code and "%" in line for word in identifiers(line)}
 
 
 def _entry_of_namespace(node: ast.Subscript) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import removed, replaced
-from nonstrict.fixes.code.names import dotted
+from nonstrict.fixes.code.names import dotted, meaning
 from nonstrict.fixes.code.pure import is_pure, is_pure_call
 from nonstrict.fixes.effects.standing import guard, standing
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
+
+#: What gives each element on: a progress bar in it shows the same.
+_PASSING_ON = frozenset({"builtins.enumerate", "builtins.zip"})
 
 
 def remove(context: Context, applicability: Applicability = Applicability.UNSAFE) -> Iterator[Fix]:
@@ -58,7 +61,7 @@ def remove_progress_bar(context: Context) -> Iterator[Fix]:
     if document is None or call is None or dotted(document, call.func).rpartition(".")[2] not in ("tqdm", "trange"):
         return
     loop, iterated = document.parent(call), call
-    if isinstance(loop, ast.Call) and getattr(loop.func, "id", "") in ("enumerate", "zip") and call in loop.args:
+    if isinstance(loop, ast.Call) and meaning(document)(loop.func) in _PASSING_ON and call in loop.args:
         loop, iterated = document.parent(loop), loop
     if not isinstance(loop, (ast.For, ast.comprehension)) or loop.iter is not iterated or not call.args:
         return

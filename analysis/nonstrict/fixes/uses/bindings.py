@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, TypeAlias
 
+from nonstrict.facts.execution import is_main_guard
+from nonstrict.facts.words import identifiers
 from nonstrict.findings import Edit
 from nonstrict.fixes.code.edits import removed
 from nonstrict.fixes.code.imports import without_import
 from nonstrict.fixes.code.lists import arguments_of, without_element
-from nonstrict.fixes.code.names import dotted
+from nonstrict.fixes.code.names import dotted, meaning
 from nonstrict.fixes.code.pure import is_pure
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.computing import Computing
 
 Definition: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
-_WORD = re.compile(r"[^\W\d]\w*")
 
 
 def without_name(document: Document, statement: ast.Import | ast.ImportFrom, name: str) -> Edit | None:
@@ -82,7 +82,7 @@ def uncounted(document: Document, node: ast.AST) -> list[Edit]:
     if not isinstance(loop, ast.For) or loop.target is not target or not isinstance(target, ast.Tuple):
         return []
     counted = loop.iter
-    whole = isinstance(counted, ast.Call) and getattr(counted.func, "id", "") == "enumerate"
+    whole = isinstance(counted, ast.Call) and meaning(document)(counted.func) == "builtins.enumerate"
     if len(target.elts) != _PAIR or target.elts[0] is not node or not whole or not isinstance(counted, ast.Call):
         return []
     if len(counted.args) != 1 or counted.keywords or isinstance(counted.args[0], (ast.Starred, ast.GeneratorExp)):
@@ -110,11 +110,7 @@ def is_logger(document: Document, bindings: list[ast.AST]) -> bool:
 
 def is_script(document: Document) -> bool:
     """Whether a file is run, so that its names are its own: `if __name__ == "__main__":`."""
-    return any(
-        isinstance(one, ast.If)
-        and any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(one.test))
-        for one in document.tree.body
-    )
+    return any(is_main_guard(one) for one in document.tree.body)
 
 
 def may_shrink(document: Document, function: Definition, parameter: ast.arg) -> bool:
@@ -123,7 +119,7 @@ def may_shrink(document: Document, function: Definition, parameter: ast.arg) -> 
     named = parameter in (*arguments.args, *arguments.kwonlyargs)
     method = isinstance(document.parent(function), ast.ClassDef)
     docstring = ast.get_docstring(function) or ""
-    told = parameter.arg in _WORD.findall(docstring)
+    told = parameter.arg in identifiers(docstring)
     first = bool(arguments.args) and arguments.args[0] is parameter and method
     last = arguments.kwonlyargs == [parameter] and arguments.vararg is None
     return named and not told and not first and not last and not (method and not function.name.startswith("_"))

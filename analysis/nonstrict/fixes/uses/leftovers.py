@@ -7,10 +7,10 @@ mention its name. What other files may know stays: public names of modules that 
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.facts.words import identifiers
 from nonstrict.findings import Applicability, Edit
 from nonstrict.fixes.code.documents import Document, first_line
 from nonstrict.fixes.code.edits import removed
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.program.body import MarkedBody
 
-_WORD = re.compile(r"[^\W\d]\w*")
 _MAX_ROUNDS = 20
 
 
@@ -69,7 +68,7 @@ class _Work:
         self.unsafe = fix.applicability <= Applicability.UNSAFE
         self._words: dict[str, set[str]] = {}
         for edit in fix.edits:
-            self._words.setdefault(edit.span.path, set()).update(_WORD.findall(edit.text))
+            self._words.setdefault(edit.span.path, set()).update(identifiers(edit.text))
         paths = dict.fromkeys(edit.span.path for edit in fix.edits)
         known = (uses.documents.document(path) for path in paths)
         self.documents = [document for document in known if document is not None]
@@ -178,7 +177,7 @@ class _Work:
 
     def _is_known(self, document: Document, name: str) -> bool:
         """Whether another file may know a name of a module."""
-        if re.split(r"[\\/]", document.path)[-1] == "__init__.py":
+        if self.uses.scopes(document).module.is_package:
             return True
         holding = self.uses.holding(name, document.path)
         if holding is None:
