@@ -11,6 +11,7 @@ import pytest
 from nonstrict.check import analysis
 from nonstrict.check.analysis import AnalysisOptions, Marked, analyse, marked_files, merged
 from nonstrict.check.examination import examine
+from nonstrict.check.faults import Faults
 from nonstrict.check.workers import can_fork
 from nonstrict.cli.main import main
 
@@ -88,7 +89,7 @@ def distributions(parts: int) -> Iterator[tuple[Sequence[int], ...]]:
 
 def test_any_distribution_of_parts_finds_the_same(project: list[str]) -> None:
     options = AnalysisOptions()
-    marked, _ = marked_files(project, options, [])
+    marked, _ = marked_files(project, options, [], Faults())
     parts: list[list[Marked]] = [[file] for file in marked]
 
     def told(groups: tuple[Sequence[int], ...]) -> list[str]:

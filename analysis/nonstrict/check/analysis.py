@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import gc
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.faults import FAULT, Faults
+from nonstrict.check.faults import FAULT, Faults, beginning
 from nonstrict.findings import Applicability, Finding, Severity
 from nonstrict.knowledge.markers import may_mark, may_wrap
 from nonstrict.text.epochs import epochs
@@ -90,9 +91,11 @@ class Share(NamedTuple):
 def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
     """Analyse files and whatever their marked functions call."""
     failures: list[tuple[str, str]] = []
-    marked, named = marked_files(files, options, failures)
+    faults = Faults()
+    marked, named = marked_files(files, options, failures, faults)
     sources = {source.path: source for source in (*(file.source for file in marked), *named) if source is not None}
     findings = [syntax_error(problem) for source in sources.values() for problem in source.problems]
+    findings += faults.found
     read: frozenset[str] = frozenset()
     if marked:
         if failures:
@@ -115,50 +118,57 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
 
 
 def marked_files(
-    files: Sequence[str], options: AnalysisOptions, failures: list[tuple[str, str]]
+    files: Sequence[str], options: AnalysisOptions, failures: list[tuple[str, str]], faults: Faults
 ) -> tuple[list[Marked], list[Source]]:
     """The files that hold a marker's name, and the other files that the user named."""
     marked: list[Marked] = []
     named: list[Source] = []
     checked = 0
-    for path, hit in _looked_at(files, options):
+    for path, hit in _looked_at(files, options, faults):
         overlay = options.overlays.get(path)
-        try:
-            data = _bytes(path, options)
-            source = overlay if overlay is not None else source_from_bytes(path, data)
-        except UnreadableSource as error:
-            failures.append((path, error.reason))
-            continue
-        checked += len(data)
-        if path in options.explicit or checked <= _SYNTAX_CHECK_BYTES:
-            source = repaired(source)
-        if hit:
-            marked.append(_marked(source, kept=overlay is not None or _is_special(source)))
-        else:
-            named.append(source)
+        with faults.losing_files("was not read", [path]):
+            try:
+                data = _bytes(path, options)
+                source = overlay if overlay is not None else source_from_bytes(path, data)
+            except UnreadableSource as error:
+                failures.append((path, error.reason))
+                continue
+            checked += len(data)
+            if path in options.explicit or checked <= _SYNTAX_CHECK_BYTES:
+                source = repaired(source)
+            if hit:
+                marked.append(_marked(source, kept=overlay is not None or _is_special(source)))
+            else:
+                named.append(source)
     return marked, named
 
 
-def _looked_at(files: Sequence[str], options: AnalysisOptions) -> list[tuple[str, bool]]:
+def _looked_at(files: Sequence[str], options: AnalysisOptions, faults: Faults) -> list[tuple[str, bool]]:
     """The files to read as code, and whether each holds a marker: those that do, were named, or cannot be read."""
 
-    def search(paths: Sequence[str]) -> list[tuple[str, bool]]:
+    def search(paths: Sequence[str]) -> tuple[list[tuple[str, bool]], list[Finding]]:
         found: list[tuple[str, bool]] = []
+        own = Faults()
         for path in paths:
             try:
                 hit = may_mark(_bytes(path, options))
             except UnreadableSource:
                 found.append((path, False))
+            except Exception as error:  # noqa: BLE001 - the boundary of one file; told as NST904
+                own.lose(error, "was not searched for markers", "the file", [beginning(path)])
             else:
                 if hit or path in options.explicit:
                     found.append((path, hit))
-        return found
+        return found, own.found
 
     if options.jobs < 2:
-        return search(files)
-    from nonstrict.check.workers import in_slices
+        results = [search(files)]
+    else:
+        from nonstrict.check.workers import in_slices
 
-    return [one for found in in_slices(search, files, options.jobs) for one in found]
+        results = in_slices(search, files, options.jobs)
+    faults.found += [fault for _, lost in results for fault in lost]
+    return [one for found, _ in results for one in found]
 
 
 def _marked(source: Source, *, kept: bool) -> Marked:
@@ -225,9 +235,14 @@ def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOpti
 
 def _in_epochs(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
     """What all files hold, notebooks and pages in their last state, and what earlier states of these held."""
-    states = {file.path: epochs(file.source) for file in marked if file.source is not None and file.source.cells}
+    faults = Faults()
+    states: dict[str, list[Source]] = {}
+    for file in marked:
+        if file.source is not None and file.source.cells:
+            with faults.losing_files("was not divided into states", [file.path]):
+                states[file.path] = epochs(file.source)
     last = [_marked(states[file.path][-1], kept=True) if states.get(file.path) else file for file in marked]
-    share = _in_shares(files, last, options)
+    share = merged([_in_shares(files, last, options), Share(faults.found, frozenset())])
     earlier = [_marked(state, kept=True) for found in states.values() for state in found[:-1]]
     if not earlier:
         return share
@@ -280,10 +295,8 @@ def _shown(findings: list[Finding], known: dict[str, Source], options: AnalysisO
     paths |= {related.span.path for finding in findings for related in finding.related}
     for path in sorted(paths - set(shown)):
         overlay = options.overlays.get(path)
-        try:
+        with suppress(Exception):  # told where the file is read as code
             shown[path] = overlay if overlay is not None else source_from_bytes(path, _bytes(path, options))
-        except UnreadableSource:
-            continue
     return shown
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.faults import FAULT, Faults, examined_by
 from nonstrict.findings import RelatedLocation, Severity
 from nonstrict.report.audit import Audited
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from nonstrict.check.environment import Environment
     from nonstrict.check.files import Discovery
     from nonstrict.findings import Diagnostic
+    from nonstrict.program.body import MarkedBody
     from nonstrict.program.marks.purity import Definition
     from nonstrict.program.modules import Module
     from nonstrict.rules.purity import Certificate
@@ -106,8 +108,6 @@ def _answered(question: Question, discovery: Discovery, settings: Settings, envi
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks import purity, roots
     from nonstrict.program.project import Project
-    from nonstrict.rules.purity import certificate
-    from nonstrict.rules.registry import RULES
 
     source = _source(question.file)
     project = Project(environment.site_packages, {source.path: source})
@@ -116,26 +116,45 @@ def _answered(question: Question, discovery: Discovery, settings: Settings, envi
     machine.elsewhere.max_passes = _MAX_PASSES
     module = project.add(source.path, source)
     definition = _found(question, module)
-    roots.discover(machine, module)
+    faults = Faults()
+    faults.found += discovery.faults
+    with faults.losing_files("was not searched for marks", [source.path]):
+        roots.discover(machine, module)
     purity.suppose(machine, module, definition, question.marker)
     marks = [mark for mark in roots.settled_marks(machine) if purity.is_supposed(mark, definition)]
     bodies = [MarkedBody(machine, mark, torch) for mark in marks]
     for body in bodies:
         body.function = definition.name
-        body.announce()
-    certificates = [certificate(body, RULES.values()) for body in bodies]
+        with faults.losing("were not looked for", f"the callers of `{body.function}`", body.marked_at):
+            body.announce()
+    certificates = [_certificate(body, faults) for body in bodies]
     findings = [finding for told in certificates for finding in (*told.obstacles, *told.notes)]
+    findings += faults.found
     sources = {module.path: module.source for module in project.loaded()}
     analysis = Analysis(findings, sources, [], frozenset(sources))
     diagnostics = _presented(analysis, settings, discovery)
     unseen = _unseen(certificates, sources)
     location = source.locate(bodies[0].marked_at)
-    verdict = "unknown" if unseen else "pure"
-    if any(diagnostic.severity > Severity.NOTE for diagnostic in diagnostics):
+    lost = tuple(diagnostic for diagnostic in diagnostics if diagnostic.code == FAULT)
+    found = tuple(diagnostic for diagnostic in diagnostics if diagnostic.code != FAULT)
+    verdict = "unknown" if unseen or lost else "pure"
+    if any(diagnostic.severity > Severity.NOTE for diagnostic in found):
         verdict = "obstacles"
-    distinct = {(finding.code, finding.span) for finding in findings}
-    hidden = len(distinct) - len(diagnostics)
-    return Audited(definition.name, question.marker, location, verdict, diagnostics, unseen, hidden, sources)
+    distinct = {(finding.code, finding.span) for finding in findings if finding.code != FAULT}
+    hidden = len(distinct) - len(found)
+    return Audited(definition.name, question.marker, location, verdict, found, unseen, hidden, sources, lost)
+
+
+def _certificate(body: MarkedBody, faults: Faults) -> Certificate:
+    """What is known of a body, with what faults lost of that among the findings."""
+    from nonstrict.rules.purity import Unseen, asked, certified, unseen_of
+    from nonstrict.rules.registry import RULES
+
+    findings = examined_by(body, asked(body, RULES.values()))
+    unseen: list[Unseen] = []
+    with faults.losing("was not searched for what is not looked into", f"`{body.function}`", body.marked_at):
+        unseen += unseen_of(body)
+    return certified(body, findings, unseen)
 
 
 def _presented(analysis: Analysis, settings: Settings, discovery: Discovery) -> tuple[Diagnostic, ...]:
@@ -143,7 +162,7 @@ def _presented(analysis: Analysis, settings: Settings, discovery: Discovery) -> 
     from nonstrict.check.diagnostics import Presenter
 
     presented = Presenter(settings, discovery.nested).diagnostics(analysis)
-    return tuple(diagnostic for diagnostic in presented if not diagnostic.code.startswith("NST9"))
+    return tuple(one for one in presented if one.code == FAULT or not one.code.startswith("NST9"))
 
 
 def _unseen(certificates: Iterable[Certificate], sources: Mapping[str, Source]) -> tuple[RelatedLocation, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,13 +27,14 @@ from nonstrict.check.experiments import (
     verdict_of,
     with_verdict,
 )
+from nonstrict.check.faults import sentences, told_of
 from nonstrict.confirm.client import Agent, AgentUnavailable
 from nonstrict.confirm.project import Project
 from nonstrict.confirm.session import Session, Told
 from nonstrict.findings import Diagnostic, Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from nonstrict.confirm.arms import Limits
     from nonstrict.confirm.client import Ready
@@ -76,7 +78,8 @@ def confirm(
     findings = (diagnostic for diagnostic in shown if diagnostic.code != PROBE)
     strange = one_of_each([diagnostic for diagnostic in shown if is_strange(diagnostic)] or work.unexplained)
     answers = (diagnostic for diagnostic in shown if diagnostic.code == PROBE and not is_strange(diagnostic))
-    return Confirmed((*findings, *map(unexplained_divergence, strange)), tuple(work.failures), tuple(answers))
+    told = (*findings, *map(unexplained_divergence, strange), *work.faults)
+    return Confirmed(told, (*work.failures, *sentences(work.faults)), tuple(answers))
 
 
 class _Work:
@@ -103,6 +106,7 @@ class _Work:
         self._done = 0
         self.unexplained: list[Diagnostic] = []
         self.failures: list[str] = []
+        self.faults: list[Diagnostic] = []
 
     def done(self) -> dict[int, Verdict]:
         """The verdicts by number of diagnostic.
@@ -113,15 +117,16 @@ class _Work:
         verdicts: dict[int, Verdict] = {}
         open_: list[tuple[Program, list[Suspect]]] = []
         for path, suspects in by_file(self._suspects).items():
-            program = program_in(path, self._sources, self._settings, {})
-            if program is None:
-                verdicts |= {s.number: Verdict(Status.INCONCLUSIVE, "load") for s in suspects}
-                continue
-            known = self._cache.load(program, suspects)
-            if known is None:
-                open_.append((program, suspects))
-            else:
-                verdicts |= known
+            with self._losing(suspects):
+                program = program_in(path, self._sources, self._settings, {})
+                if program is None:
+                    verdicts |= {s.number: Verdict(Status.INCONCLUSIVE, "load") for s in suspects}
+                    continue
+                known = self._cache.load(program, suspects)
+                if known is None:
+                    open_.append((program, suspects))
+                else:
+                    verdicts |= known
         self._count(len(verdicts))
         if open_:
             verdicts |= self._with_agent(open_)
@@ -135,10 +140,22 @@ class _Work:
             ready = agent.wait_ready()
             limits = limits_of(self._options, ready, max(1, slots // len(programs)))
             with ThreadPoolExecutor(max_workers=slots) as pool:
-                waiting = [pool.submit(self._of_program, agent, ready, limits, *entry) for entry in programs]
-                for one in waiting:
-                    verdicts |= one.result()
+                waiting = [(pool.submit(self._of_program, agent, ready, limits, *entry), entry) for entry in programs]
+                for one, (_, suspects) in waiting:
+                    with self._losing(suspects):
+                        verdicts |= one.result()
         return verdicts
+
+    @contextmanager
+    def _losing(self, suspects: Sequence[Suspect]) -> Generator[None]:
+        """Run the experiments of one program, of which an exception loses the verdicts of its findings."""
+        try:
+            yield
+        except AgentUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - the boundary of one program; told as NST904
+            location = self._diagnostics[suspects[0].number].location
+            self.faults.append(told_of(error, "the findings of the file were not confirmed", location))
 
     def _of_program(
         self, agent: Agent, ready: Ready, limits: Limits, program: Program, suspects: Sequence[Suspect]

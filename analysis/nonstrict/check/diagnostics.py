@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.check.faults import FAULT
+from nonstrict.check.faults import FAULT, Faults, beginning, told_of
 from nonstrict.check.selection import Selection, codes_by_name
 from nonstrict.findings import (
     Applicability,
@@ -78,8 +78,11 @@ class Presenter:
         """The diagnostics of one file."""
         selection = self._nested.get(path, self._main)
         ignored = selection.ignored_in(path)
-        suppressions = texts.suppressions(path, self._codes, found=bool(findings))
-        for finding in findings:
+        faults = Faults()
+        suppressions = None
+        with faults.losing("were not read", "the suppressions", beginning(path)):
+            suppressions = texts.suppressions(path, self._codes, found=bool(findings))
+        for finding in (*findings, *faults.found):
             code = finding.code
             if code == FAULT:
                 # What was lost is told whatever is selected or suppressed: a run must not look whole without it.
@@ -141,6 +144,14 @@ class Presenter:
         return unused._replace(fixes=(LocatedFix("Remove what suppresses nothing", applicability, (edit,)),))
 
     def _located(self, finding: Finding, selection: Selection, texts: _Texts) -> Diagnostic:
+        """A finding as users see it; NST904 in place of one that cannot be shown."""
+        try:
+            return self._shown(finding, selection, texts)
+        except Exception as error:  # noqa: BLE001 - the boundary of one finding
+            lost = finding.message if finding.code == FAULT else f"a finding of {finding.code} is not shown"
+            return told_of(error, lost, bare(finding.span))
+
+    def _shown(self, finding: Finding, selection: Selection, texts: _Texts) -> Diagnostic:
         rule = self._rules.get(finding.code)
         return Diagnostic(
             finding.code,
@@ -174,20 +185,18 @@ class _Texts:
     def source(self, path: str) -> Source | None:
         """The source of a file, None if it can no longer be read."""
         if path not in self._sources:
-            from nonstrict.text.source import UnreadableSource, read_source
+            from nonstrict.text.source import read_source
 
             try:
                 self._sources[path] = read_source(path)
-            except UnreadableSource:
+            except Exception:  # noqa: BLE001 - told where the file is read as code
                 self._sources[path] = None
         return self._sources[path]
 
     def locate(self, span: Span) -> Location:
         """The position for users; the bare numbers where the file is gone."""
         source = self.source(span.path)
-        if source is None:
-            return Location(span.path, span.line, span.column + 1, span.end_line, span.end_column + 1)
-        return source.locate(span)
+        return bare(span) if source is None else source.locate(span)
 
     def suppressions(self, path: str, codes: Mapping[str, str], *, found: bool) -> Suppressions | None:
         """The suppressions of a file, None if it has none that matter."""
@@ -197,6 +206,11 @@ class _Texts:
         from nonstrict.text.suppressions import suppressions
 
         return suppressions(source, codes)
+
+
+def bare(span: Span) -> Location:
+    """The place of a span by its numbers alone."""
+    return Location(span.path, span.line, span.column + 1, span.end_line, span.end_column + 1)
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from nonstrict.check.faults import Faults, examined_by
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
 from nonstrict.facts.laziness import is_docstring
-from nonstrict.findings import Finding, Severity
+from nonstrict.findings import Finding, Severity, Span
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
 from nonstrict.program.machine import Machine
@@ -20,15 +20,17 @@ from nonstrict.program.values import Kind
 from nonstrict.program.writers.elsewhere import Bytes
 from nonstrict.program.writers.evidence import MODE_TEXTS
 from nonstrict.rules.base import report_at
+from nonstrict.rules.purity import asked
 from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
+    from contextlib import AbstractContextManager
 
+    from nonstrict.facts.outline import Chunk
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.program.definitions import Region
-    from nonstrict.rules.base import Body
+    from nonstrict.program.definitions import Mark, Region
     from nonstrict.text.source import Source
 
 #: Markers of functions that an experiment can compile by themselves or in a region.
@@ -132,7 +134,7 @@ def examined(
     consulted: set[str] = set()
     for path in sorted(task.own):
         with faults.losing_files("was not searched for marks", [path]):
-            _discover(machine, path, task.names)
+            _discover(machine, path, task.names, faults)
     told: list[Told] = []
     _examine_bodies(machine, task, options, wanted or _any, told, faults)
     found: dict[tuple[object, ...], Finding] = {}
@@ -145,7 +147,8 @@ def examined(
         from nonstrict.check.records import Records
 
         records = Records()
-        found = mended(machine, found, told, faults, documents, records, options.fixes)
+        with faults.losing_files("was not looked at for fixes", sorted(task.own)):
+            found = mended(machine, found, told, faults, documents, records, options.fixes)
         consulted = records.consulted
     read = consulted.union(module.path for module in machine.project.loaded())
     return Examined(Share([*found.values(), *faults.found], frozenset(read)), tuple(told))
@@ -155,13 +158,20 @@ def _any(body: MarkedBody) -> bool:
     return True
 
 
-def _discover(machine: Machine, path: str, names: set[str]) -> None:
-    """Find the marks of a file."""
+def _discover(machine: Machine, path: str, names: set[str], faults: Faults) -> None:
+    """Find the marks of a file; a definition that cannot be read costs those in it."""
     module = machine.project.module(path)
-    if module is not None:
-        code = module.source.code
-        roots.discover(machine, module, roots.words_in(code) | {name for name in names if name in code})
-        open_targets.seek_callers(machine)
+    if module is None:
+        return
+
+    def losing(chunk: Chunk | None) -> AbstractContextManager[None]:
+        subject = f"`{chunk.name}`" if chunk is not None else "what the file does outside functions"
+        line = chunk.first if chunk is not None else 1
+        return faults.losing("was not searched for marks", subject, Span(path, line, 0, line, 0))
+
+    code = module.source.code
+    roots.discover(machine, module, roots.words_in(code) | {name for name in names if name in code}, losing)
+    open_targets.seek_callers(machine)
 
 
 class Wrappers(NamedTuple):
@@ -179,8 +189,8 @@ def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) ->
     def exported(paths: Iterable[str], words: AbstractSet[str]) -> set[str]:
         found: set[str] = set()
         for path in paths:
-            module = machine.project.module(path)
             with faults.losing_files("was not searched for wrappers of markers", [path]):
+                module = machine.project.module(path)
                 found |= roots.exported(machine, module, words) if module is not None else set()
         return found
 
@@ -213,23 +223,28 @@ def _examine_bodies(
     """Have all rules look at all marked functions."""
     bodies = _announced(machine, task, options, wanted, faults)
     seen: set[Region] = set()
-    bodies += _regions(machine, task, seen)
+    bodies += _regions(machine, task, seen, faults)
     while bodies:
         for body in bodies:
-            if wanted(body):
+            if wanted(body) and body not in machine.failed_regions():
                 findings = examined_by(body, _asked(body, options))
                 told.append(Told(body, tuple(findings)))
         # Looking at bodies evaluates more of the program, which may compile more functions.
-        bodies = _regions(machine, task, seen)
+        bodies = _regions(machine, task, seen, faults)
+    for region in machine.failed_regions():
+        if region.failed is not None:
+            faults.lose(region.failed, "was not analysed", f"`{region.function}`", [region.marked_at])
 
 
 def _announced(
     machine: Machine, task: Task, options: AnalysisOptions, wanted: Callable[[MarkedBody], bool], faults: Faults
 ) -> list[MarkedBody]:
     """The marked functions of a part, their calls looked for."""
-    own_marks = [mark for mark in roots.settled_marks(machine) if mark.path in task.own]
+    own_marks = _own_marks(machine, task, faults)
     marks = [mark for mark in own_marks if mark.kind in roots.TRACED_KINDS]
-    callers.expect_calls(machine, marks)
+    for mark in marks:
+        with faults.losing("were not all looked for", "the calls of a marked function", _place_of(mark)):
+            callers.expect_calls(machine, [mark])
     marks += [mark for mark in own_marks if mark.operator is not None]
     for mark in own_marks:
         with faults.losing_body(MarkedBody(machine, mark, machine.torch)):
@@ -239,23 +254,35 @@ def _announced(
         if options.progress is not None:
             options.progress(index, len(marks))
         body = MarkedBody(machine, mark, machine.torch)
-        if not wanted(body):
-            continue
         with faults.losing_body(body):
+            if not wanted(body):
+                continue
             if mark.operator is None:
                 body.announce()
             else:
                 body.seek_calls()
             bodies.append(body)
-    modules = [module for path in sorted(task.own) if (module := machine.project.module(path)) is not None]
-    for module in modules:
-        with faults.losing_files("was not searched for markers without effect", [module.path]):
-            found = [MarkedBody(machine, mark, machine.torch) for mark in loose.marks(machine, module)]
-            bodies += [body for body in found if wanted(body)]
+    for path in sorted(task.own):
+        with faults.losing_files("was not searched for markers without effect", [path]):
+            module = machine.project.module(path)
+            marks = loose.marks(machine, module) if module is not None else ()
+            bodies += [body for body in (MarkedBody(machine, mark, machine.torch) for mark in marks) if wanted(body)]
     return bodies
 
 
-def _regions(machine: Machine, task: Task, seen: set[Region]) -> list[MarkedBody]:
+def _own_marks(machine: Machine, task: Task, faults: Faults) -> list[Mark]:
+    """The marks in the files of a part, those that a factory makes as its calls make them."""
+    for mark in list(machine.marks.values()):
+        with faults.losing("were not all looked for", "the calls of the factory of a marked function", _place_of(mark)):
+            roots.seek_factory_calls(machine, mark)
+    return [mark for mark in roots.kept_marks(machine) if mark.path in task.own]
+
+
+def _place_of(mark: Mark | Region) -> Span:
+    return span_of(mark.path, mark.offset, mark.node)
+
+
+def _regions(machine: Machine, task: Task, seen: set[Region], faults: Faults) -> list[MarkedBody]:
     """The compiled functions that are known by now and were not looked at; `seen` are those that were.
 
     One that is compiled in a file of another part counts too: that part may not come to know of it.
@@ -267,7 +294,11 @@ def _regions(machine: Machine, task: Task, seen: set[Region]) -> list[MarkedBody
         if region not in seen and region.path in task.every and region.target.kind is not Kind.MARKED
     ]
     seen.update(new)
-    return [machine.compiled_region(region, machine.torch) for region in new]
+    bodies: list[MarkedBody] = []
+    for region in new:
+        with faults.losing("was not analysed", "the compiled region", _place_of(region)):
+            bodies.append(machine.compiled_region(region, machine.torch))
+    return bodies
 
 
 def _probes(body: MarkedBody) -> Iterator[Finding]:
@@ -282,13 +313,7 @@ def _probes(body: MarkedBody) -> Iterator[Finding]:
 
 
 def _asked(body: MarkedBody, options: AnalysisOptions) -> Iterator[tuple[str, Iterable[Finding]]]:
-    """What each rule has to say of a body; none is asked before its turn."""
-    for code, rule in RULES.items():
-        if rule.examine is not None and body.marker in rule.markers:
-            yield code, _turned(rule.examine, body)
+    """What each rule has to say of a body, and the question for experiments."""
+    yield from asked(body, RULES.values())
     if options.probes:
         yield "NST900", _probes(body)
-
-
-def _turned(examine: Callable[[Body], Iterable[Finding]], body: MarkedBody) -> Iterator[Finding]:
-    yield from examine(body)

@@ -11,13 +11,14 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Finding, Severity, Span
+from nonstrict.findings import Diagnostic, Finding, Severity, Span
+from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
     from contextlib import AbstractContextManager
 
-    from nonstrict.findings import Diagnostic
+    from nonstrict.findings import Location
     from nonstrict.program.body import MarkedBody
 
 _log = logging.getLogger(__name__)
@@ -42,19 +43,32 @@ class Faults:
         """Do something of which an exception loses one thing: a clause on the `subject` that says what is `lost`."""
         try:
             yield
+        except ConfigurationError:
+            raise  # a mistake of the user
         except Exception as error:  # noqa: BLE001 - the boundary of one body or fix; reported as NST904
-            _print(error)
-            self.found += [_fault(f"{subject} {lost}", subject, span, error, function, marker) for span in spans]
+            self.lose(error, lost, subject, spans, function, marker)
+
+    def lose(
+        self, error: Exception, lost: str, subject: str, spans: Iterable[Span], function: str = "", marker: str = ""
+    ) -> None:
+        """Take in what an exception lost: a clause on the `subject` that says what is `lost`."""
+        _print(error)
+        self.found += [_fault(f"{subject} {lost}", subject, span, error, function, marker) for span in spans]
 
     def losing_files(self, lost: str, paths: Iterable[str]) -> AbstractContextManager[None]:
         """Do something of which an exception loses what files say as a whole."""
-        return self.losing(lost, "the file", *(Span(path, 1, 0, 1, 0) for path in paths))
+        return self.losing(lost, "the file", *map(beginning, paths))
 
     def losing_body(self, body: MarkedBody) -> AbstractContextManager[None]:
         """Do something of which an exception loses a body."""
         return self.losing(
             "was not analysed", f"`{body.function}`", body.marked_at, function=body.function, marker=body.marker
         )
+
+
+def beginning(path: str) -> Span:
+    """The place of what is said of a file as a whole."""
+    return Span(path, 1, 0, 1, 0)
 
 
 def examined_by(body: MarkedBody, rules: Iterable[tuple[str, Iterable[Finding]]]) -> list[Finding]:
@@ -95,7 +109,7 @@ def _fault(lost: str, subject: str, span: Span, error: Exception, function: str,
     if isinstance(error, RecursionError):
         message, advice = f"{subject} is nested too deeply to be analysed", _TOO_DEEP
     else:
-        message, advice = f"{lost}: {type(error).__name__} at {origin_of(error)}", _REPORT
+        message, advice = f"{lost}: {_cause(error)}", _REPORT
     return Finding(FAULT, Severity.ERROR, span, message, help=advice, function=function, marker=marker)
 
 
@@ -122,6 +136,23 @@ def log_faults(findings: Iterable[Finding]) -> None:
     for one in findings:
         if one.code == FAULT:
             _log.error("%s:%d: %s. %s", one.span.path, one.span.line, one.message, one.help)
+
+
+def told_of(error: Exception, lost: str, location: Location) -> Diagnostic:
+    """NST904 for what is lost once findings are diagnostics: a clause that says what that is, at its place."""
+    _print(error)
+    message = f"{lost}: {_cause(error)}"
+    return Diagnostic(FAULT, "internal-fault", Severity.ERROR, location, message, _REPORT)
+
+
+def lost_to(error: Exception, lost: str) -> str:
+    """A sentence on what an exception lost, where no place stands for it."""
+    _print(error)
+    return f"{lost}: {_cause(error)}. {_REPORT}"
+
+
+def _cause(error: Exception) -> str:
+    return f"{type(error).__name__} at {origin_of(error)}"
 
 
 def sentences(diagnostics: Iterable[Diagnostic]) -> tuple[str, ...]:

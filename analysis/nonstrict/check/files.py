@@ -6,6 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.faults import Faults, beginning
 from nonstrict.check.patterns import PathMatcher
 from nonstrict.settings.model import PAGE_LIMIT
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from nonstrict.check.gitignore import IgnoreFile
+    from nonstrict.findings import Finding
     from nonstrict.settings.model import Settings
 
     #: Gives the settings that a configuration file in a directory asks for: (absolute directory, file names in it).
@@ -27,13 +29,15 @@ class Discovery(NamedTuple):
     """The files of a run, in order, as paths that users recognise.
 
     `explicit` are the files that were named; `nested` maps files below a further configuration file to its
-    settings; `failures` are (path, reason) of what was named and cannot be checked.
+    settings; `failures` are (path, reason) of what was named and cannot be checked; `faults` are what nonstrict's own
+    mistakes lost.
     """
 
     files: list[str]
     explicit: frozenset[str]
     nested: dict[str, Settings]
     failures: tuple[tuple[str, str], ...]
+    faults: tuple[Finding, ...] = ()
 
 
 def discover(paths: Sequence[str], settings: Settings, nested: NestedSettings | None = None) -> Discovery:
@@ -46,8 +50,10 @@ def discover(paths: Sequence[str], settings: Settings, nested: NestedSettings | 
     """
     walk = _Walk(settings, nested)
     for path in paths:
-        walk.add(path)
-    return Discovery(walk.files, frozenset(walk.explicit), walk.nested, tuple(walk.failures))
+        with walk.faults.losing("was not looked for", "the file", beginning(path)):
+            walk.add(path)
+    faults = tuple(walk.faults.found)
+    return Discovery(walk.files, frozenset(walk.explicit), walk.nested, tuple(walk.failures), faults)
 
 
 def _shown(path: str) -> str:
@@ -88,6 +94,7 @@ class _Walk:
         self.explicit: set[str] = set()
         self.nested: dict[str, Settings] = {}
         self.failures: list[tuple[str, str]] = []
+        self.faults = Faults()
         #: by the real path of a file, as what it is listed
         self._listed: dict[str, str] = {}
         self._root = _compiled(settings)
@@ -132,7 +139,9 @@ class _Walk:
         """Walk a directory and all below it, however deep."""
         pending = [top]
         while pending:
-            pending += reversed(self._directory(pending.pop()))
+            here = pending.pop()
+            with self.faults.losing("was not searched", "the directory", beginning(here.prefix or ".")):
+                pending += reversed(self._directory(here))
 
     def _directory(self, here: _Directory) -> list[_Directory]:
         """Take the files of a directory; returns the directories in it that are to be walked."""
@@ -148,23 +157,33 @@ class _Walk:
             own = self._nested_settings(directory, special)
             rules = _compiled(own) if own is not None else rules
         if ".gitignore" in special and rules.settings.respect_gitignore:
-            ignores = _with_file(ignores, os.path.join(directory, ".gitignore"), directory)
+            with self.faults.losing("was not read", "the file", beginning(prefix + ".gitignore")):
+                ignores = _with_file(ignores, os.path.join(directory, ".gitignore"), directory)
         base = directory.rstrip(os.sep) + os.sep
         files, directories = _candidates(entries, base, rules)
-        exclude = rules.exclude.matches
+        here = here._replace(rules=rules, ignores=ignores)
         for entry in files:
-            name = entry.name
+            try:
+                self._entry(entry, here, base)
+            except Exception as error:  # noqa: BLE001 - the boundary of one file; told as NST904
+                self.faults.lose(error, "was not looked at", "the file", [beginning(prefix + entry.name)])
+        below: list[_Directory] = []
+        for name in directories:
             path = base + name
-            if exclude(name, path) or (ignores and _ignored(ignores, path, False)):
-                continue
-            if _is_regular(entry) and not (name.endswith(_PAGE_SUFFIXES) and _is_large(entry)):
-                own = os.path.realpath(path) if entry.is_symlink() else os.path.join(real, name)
-                self._file(own, prefix + name, rules)
-        return [
-            _Directory(base + name, prefix + name + os.sep, rules, ignores, os.path.join(real, name))
-            for name in directories
-            if not exclude(name, base + name) and not (ignores and _ignored(ignores, base + name, True))
-        ]
+            with self.faults.losing("was not searched", "the directory", beginning(prefix + name)):
+                if not rules.exclude.matches(name, path) and not (ignores and _ignored(ignores, path, True)):
+                    below.append(_Directory(path, prefix + name + os.sep, rules, ignores, os.path.join(real, name)))
+        return below
+
+    def _entry(self, entry: os.DirEntry[str], here: _Directory, base: str) -> None:
+        """Take a file of a directory, unless it is to be left out."""
+        name = entry.name
+        path = base + name
+        if here.rules.exclude.matches(name, path) or (here.ignores and _ignored(here.ignores, path, False)):
+            return
+        if _is_regular(entry) and not (name.endswith(_PAGE_SUFFIXES) and _is_large(entry)):
+            own = os.path.realpath(path) if entry.is_symlink() else os.path.join(here.real, name)
+            self._file(own, here.prefix + name, here.rules)
 
     def _rules_for(self, directory: str) -> _Rules:
         """The rules of a directory that was named: of the nearest configuration at or above it, below the root's."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.faults import origin_of
 from nonstrict.findings import Severity
 from nonstrict.fixes.applying import CannotApply, Places, applied, moved
 from nonstrict.text.source import UnreadableSource, read_bytes, repaired, source_from_bytes
@@ -152,7 +153,7 @@ class _Fixing:
         taken = list(steps.values())
         try:
             return taken, self._texts(taken)
-        except (CannotApply, UnreadableSource, _BrokenError):
+        except Exception:  # noqa: BLE001 - whose it is, shows when each is made by itself
             return self._one_by_one(taken)
 
     def _one_by_one(self, steps: Sequence[_Step]) -> tuple[list[_Step], dict[str, bytes]]:
@@ -166,6 +167,8 @@ class _Fixing:
                 self._refuse(step, f"would have left a file that does not parse, {_TAKEN_BACK}")
             except (CannotApply, UnreadableSource) as error:
                 self._refuse(step, f"cannot be made: {error}.")
+            except Exception as error:  # noqa: BLE001 - the boundary of one fix
+                self._refuse(step, f"cannot be made: {type(error).__name__} at {origin_of(error)}. {_REPORT}")
             else:
                 good.append(step)
         return good, texts

@@ -68,10 +68,10 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
     if options.standard_input is not None:
         discovery, standard_input = _with_standard_input(discovery, *options.standard_input)
     failures = _sentences(discovery.failures)
-    if not discovery.files:
+    if not discovery.files and not discovery.faults:
         _validated(settings)
         return CheckResult((), 0, failures, {})
-    if not options.cache or options.standard_input is not None or options.overlays:
+    if not options.cache or options.standard_input is not None or options.overlays or discovery.faults:
         return _analysed(discovery, settings, options, standard_input)[0]
     from nonstrict.check.cache import open_cache
 
@@ -122,6 +122,7 @@ def _analysed(
 
     presenter = Presenter(settings, discovery.nested)
     analysis = _analysis(discovery, settings, options, standard_input)
+    analysis.findings.extend(discovery.faults)
     diagnostics = presenter.diagnostics(analysis, options.overlays)
     faults = sentences(diagnostics)
     failures = (*_sentences((*discovery.failures, *analysis.failures)), *faults)

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 T = TypeVar("T")
 _Item = TypeVar("_Item")
@@ -94,8 +94,7 @@ def _result(process: int, descriptor: int) -> Any:
 def in_slices(work: Callable[[Sequence[_Item]], T], items: Sequence[_Item], jobs: int) -> list[T]:
     """What `work` gives for slices of some items, in their order; in several processes where that is worth it.
 
-    Raises:
-        WorkerError: the work failed in a process.
+    The slices of a process that was killed are done once more, in this one.
     """
     jobs = min(jobs, 1 + len(items) // _MIN_SHARED)
     if jobs < 2 or not can_fork():
@@ -103,11 +102,12 @@ def in_slices(work: Callable[[Sequence[_Item]], T], items: Sequence[_Item], jobs
     count = min(jobs * _SLICES, 255)
     bounds = [len(items) * number // count for number in range(count + 1)]
 
-    def some(numbers: Iterator[int]) -> list[tuple[int, T]]:
+    def some(numbers: Iterable[int]) -> list[tuple[int, T]]:
         return [(number, work(items[bounds[number] : bounds[number + 1]])) for number in numbers]
 
-    shares = in_processes(some, jobs, count)
-    return [result for _, result in sorted((one for share in shares for one in share), key=lambda one: one[0])]
+    done = dict(one for share in in_processes(some, jobs, count, lost=[]) for one in share)
+    done.update(some(number for number in range(count) if number not in done))
+    return [done[number] for number in range(count)]
 
 
 def _numbers(descriptor: int) -> Iterator[int]:

@@ -7,9 +7,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.check.audit import AuditError, audit, parsed
+from nonstrict.check.faults import sentences
 from nonstrict.cli.configuration import add_configuration_arguments, main_settings
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import environment_overrides, format_of_environment
+from nonstrict.cli.rendering import Rendered, rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import use_color
 from nonstrict.program.marks.purity import CONTRACTS
@@ -18,7 +20,9 @@ from nonstrict.settings.model import FORMATS
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
+    from nonstrict.findings import Diagnostic
     from nonstrict.report.audit import Audited
 
 
@@ -74,15 +78,25 @@ def run(options: argparse.Namespace) -> int:
         answer = audit(question, options.paths, settings)
     except (AuditError, ConfigurationError) as error:
         return report_failure(str(error))
-    sys.stdout.write(_rendered(answer, output_format, options))
+    text, unshown = _rendered(answer, output_format, options)
+    sys.stdout.write(text)
+    failures = (*sentences(answer.lost), *unshown)
+    for failure in failures:
+        report_failure(failure)
+    if failures:
+        return ExitStatus.FAILURE
     if answer.obstacles or (options.strict and answer.verdict != "pure"):
         return ExitStatus.FINDINGS
     return ExitStatus.CLEAN
 
 
-def _rendered(answer: Audited, output_format: str, options: argparse.Namespace) -> str:
+def _rendered(answer: Audited, output_format: str, options: argparse.Namespace) -> Rendered:
     from nonstrict.report.audit import render
     from nonstrict.report.context import Context, Lines
 
-    context = Context(Lines(answer.sources), files=1, color=use_color(options.color, sys.stdout))
-    return render(answer, output_format, context)
+    def write(found: Sequence[Diagnostic], context: Context) -> str:
+        return render(answer._replace(diagnostics=tuple(found)), output_format, context)
+
+    failures = sentences(answer.lost)
+    context = Context(Lines(answer.sources), 1, failures, color=use_color(options.color, sys.stdout))
+    return rendered(write, answer.diagnostics, context)

@@ -15,6 +15,7 @@ from nonstrict.cli.confirming import confirmed
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.misuse import refuse_misuse, refuse_other_torch
 from nonstrict.cli.overrides import format_of_environment, overridden
+from nonstrict.cli.rendering import Rendered, rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import Progress, use_color
 from nonstrict.cli.wanted import least_wanted
@@ -225,11 +226,14 @@ class _Nested:
 def _written(result: CheckResult, settings: Settings, options: argparse.Namespace, aside: _Aside) -> ExitStatus:
     """Write the findings and failures; the exit status that they mean."""
     stream = sys.stderr if aside.on_stderr else sys.stdout
+    failures = result.failures
     if not options.silent:
-        _write(_rendered(result, settings, options, aside, stream), options.output_file, stream)
-    for failure in result.failures:
+        text, unshown = _rendered(result, settings, options, aside, stream)
+        _write(text, options.output_file, stream)
+        failures += unshown
+    for failure in failures:
         report_failure(failure)
-    if result.failures:
+    if failures:
         return ExitStatus.FAILURE
     failing = any(diagnostic.severity >= settings.fail_on for diagnostic in result.diagnostics)
     failing = failing or (options.exit_non_zero_on_fix and aside.done is not None and bool(aside.done.fixed))
@@ -238,7 +242,7 @@ def _written(result: CheckResult, settings: Settings, options: argparse.Namespac
 
 def _rendered(
     result: CheckResult, settings: Settings, options: argparse.Namespace, aside: _Aside, stream: TextIO
-) -> str:
+) -> Rendered:
     from nonstrict.report.context import Context, Fixing, Lines
 
     context = Context(
@@ -258,18 +262,21 @@ def _rendered(
     return _text(result.diagnostics, context, settings.output_format, options)
 
 
-def _text(diagnostics: Sequence[Diagnostic], context: Context, output_format: str, options: argparse.Namespace) -> str:
+def _text(
+    diagnostics: Sequence[Diagnostic], context: Context, output_format: str, options: argparse.Namespace
+) -> Rendered:
     from nonstrict.report.context import renderer
 
     if options.statistics:
         from nonstrict.report.statistics import render_statistics
 
-        return render_statistics(diagnostics, context, as_json=output_format.startswith("json"))
-    text = renderer(output_format)(diagnostics, context)
+        return Rendered(render_statistics(diagnostics, context, as_json=output_format.startswith("json")))
+    told = rendered(renderer(output_format), diagnostics, context)
     on_actions = os.environ.get("GITHUB_ACTIONS") == "true"
     if on_actions and output_format == "full" and options.output_file is None:
-        text += renderer("github")(diagnostics, context)
-    return text
+        text, failures = rendered(renderer("github"), diagnostics, context)
+        told = Rendered(told.text + text, (*told.failures, *failures))
+    return told
 
 
 def _write(text: str, path: str | None, stream: TextIO) -> None:
@@ -318,7 +325,7 @@ def _misconfigured(error: ConfigurationError, options: argparse.Namespace) -> Ex
     except ConfigurationError as other:
         return report_failure(str(other))
     options.statistics = False
-    _write(_text(error.diagnostics, context, output_format, options), options.output_file, sys.stdout)
+    _write(_text(error.diagnostics, context, output_format, options).text, options.output_file, sys.stdout)
     return report_failure(_INVALID)
 
 
@@ -350,9 +357,11 @@ def _show_files(settings: Settings, options: argparse.Namespace) -> ExitStatus:
     nested = _Nested(options) if nested_settings(options) else None
     discovery = discover([path for path in options.paths if path != "-"], settings, nested)
     _write("".join(f"{path}\n" for path in discovery.files), None, sys.stdout)
-    for path, reason in discovery.failures:
-        report_failure(f"{path}: {reason}")
-    return ExitStatus.FAILURE if discovery.failures else ExitStatus.CLEAN
+    failures = [f"{path}: {reason}" for path, reason in discovery.failures]
+    failures += [f"{fault.span.path}: {fault.message}. {fault.help}" for fault in discovery.faults]
+    for failure in failures:
+        report_failure(failure)
+    return ExitStatus.FAILURE if failures else ExitStatus.CLEAN
 
 
 def _tell(result: CheckResult, settings: Settings, seconds: float) -> None:

@@ -13,6 +13,7 @@ from nonstrict.cli.confirming import Progress, experiments
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.misuse import refuse_other_torch
 from nonstrict.cli.overrides import environment_overrides, format_of_environment
+from nonstrict.cli.rendering import rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import use_color
 from nonstrict.findings import Status
@@ -115,12 +116,14 @@ def _report(
         color=use_color(options.color, sys.stdout),
         counts=not options.quiet,
     )
-    sys.stdout.write(renderer(output_format)(result.diagnostics, context))
+    text, unshown = rendered(renderer(output_format), result.diagnostics, context)
+    sys.stdout.write(text)
     if output_format == "full" and not options.quiet:
         sys.stdout.write("".join(f"{_answer(one)}\n" for one in answers))
-    for failure in result.failures:
+    failures = (*result.failures, *unshown)
+    for failure in failures:
         report_failure(failure)
-    if result.failures:
+    if failures:
         return ExitStatus.FAILURE
     failing = any(diagnostic.severity >= settings.fail_on for diagnostic in result.diagnostics)
     return ExitStatus.FINDINGS if failing else ExitStatus.CLEAN

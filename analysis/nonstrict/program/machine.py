@@ -378,6 +378,10 @@ class Machine:
             self._compiled[region] = CompiledRegion(self, region, torch)
         return self._compiled[region]
 
+    def failed_regions(self) -> list[CompiledRegion]:
+        """The regions that could not be read when others asked about them."""
+        return [region for region in self._compiled.values() if region.failed is not None]
+
     def begin(self) -> None:
         """A new marked function is interpreted: it gets a budget of its own."""
         self.budget = BUDGET

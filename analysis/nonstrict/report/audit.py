@@ -26,7 +26,7 @@ class Audited(NamedTuple):
     """The answer about one function.
 
     `verdict` is `pure`, `obstacles` or `unknown`; `unseen` is what was not looked into, `hidden` the number of
-    findings that settings or suppressions leave out.
+    findings that settings or suppressions leave out. `lost` is what faults of nonstrict lost (NST904).
     """
 
     function: str
@@ -37,6 +37,7 @@ class Audited(NamedTuple):
     unseen: tuple[RelatedLocation, ...]
     hidden: int
     sources: Mapping[str, Source]
+    lost: tuple[Diagnostic, ...] = ()
 
     @property
     def obstacles(self) -> tuple[Diagnostic, ...]:
@@ -49,7 +50,7 @@ def render(audited: Audited, output_format: str, context: Context) -> str:
     if output_format == "json":
         return _json(audited, context)
     if output_format != "full":
-        return renderer(output_format)(audited.diagnostics, context)
+        return renderer(output_format)((*audited.diagnostics, *audited.lost), context)
     return "".join(f"{line}\n" for line in _lines(audited, context))
 
 
@@ -62,7 +63,9 @@ def _json(audited: Audited, context: Context) -> str:
         "location": {"row": audited.location.row, "column": audited.location.column},
         "marker": audited.marker,
         "verdict": audited.verdict,
-        "findings": [{"family": family(found.code), **record(found, context)} for found in audited.diagnostics],
+        "findings": [
+            {"family": family(found.code), **record(found, context)} for found in (*audited.diagnostics, *audited.lost)
+        ],
         "not_looked_into": [
             {
                 "filename": context.absolute(unseen.location.path),
@@ -95,7 +98,7 @@ def _lines(audited: Audited, context: Context) -> Iterator[str]:
 
 def _findings(audited: Audited, context: Context, style: Style) -> Iterator[str]:
     groups: dict[str, list[Diagnostic]] = {}
-    for diagnostic in audited.diagnostics:
+    for diagnostic in (*audited.diagnostics, *audited.lost):
         groups.setdefault(family(diagnostic.code), []).append(diagnostic)
     blocks = renderer("full")
     for heading in (*FAMILIES.values(), "other"):
@@ -119,6 +122,8 @@ def _answer(audited: Audited, style: Style) -> str:
     worth = f" {plural(notes, 'note')} above: true, and harmless as things are." if notes else ""
     if audited.verdict == "unknown":
         found = style.paint("warning", "no obstacle found")
+        if audited.lost:
+            return f"{name}: {found} to marking it with `{audited.marker}`, but not everything was checked.{worth}"
         return f"{name}: {found} to marking it with `{audited.marker}`, but {unseen} {were} not looked into.{worth}"
     return f"{name}: {style.paint('note', 'pure')}: safe to mark with `{audited.marker}`.{worth}"
 

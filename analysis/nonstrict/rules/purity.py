@@ -14,7 +14,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.unseen import Why
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from nonstrict.program.effects import Effect
     from nonstrict.rules.base import Body, Rule
@@ -64,17 +64,31 @@ def family(code: str) -> str:
 
 def certificate(body: Body, rules: Iterable[Rule]) -> Certificate:
     """Ask all rules that apply to the marker of a body."""
-    found: dict[tuple[str, Span], Finding] = {}
+    return certified(body, (finding for _, found in asked(body, rules) for finding in found), unseen_of(body))
+
+
+def asked(body: Body, rules: Iterable[Rule]) -> Iterator[tuple[str, Iterable[Finding]]]:
+    """What each rule that applies to the marker of a body finds in it, by its code; none is asked before its turn."""
     for rule in rules:
         if rule.examine is not None and body.marker in rule.markers:
-            for finding in rule.examine(body):
-                found.setdefault((finding.code, finding.span), _without_marker(finding, body))
+            yield rule.code, _turned(rule.examine, body)
+
+
+def _turned(examine: Callable[[Body], Iterable[Finding]], body: Body) -> Iterator[Finding]:
+    yield from examine(body)
+
+
+def certified(body: Body, told: Iterable[Finding], unseen: Iterable[Unseen]) -> Certificate:
+    """The certificate that some findings in a body are."""
+    found: dict[tuple[str, Span], Finding] = {}
+    for finding in told:
+        found.setdefault((finding.code, finding.span), _without_marker(finding, body))
     findings = tuple(found.values())
     return Certificate(
         body.function,
         tuple(finding for finding in findings if finding.severity > Severity.NOTE),
         tuple(finding for finding in findings if finding.severity is Severity.NOTE),
-        tuple(_unseen(body)),
+        tuple(unseen),
     )
 
 
@@ -84,8 +98,8 @@ def _without_marker(finding: Finding, body: Body) -> Finding:
     return finding._replace(related=kept, links=max(finding.links - (len(finding.related) - len(kept)), 0))
 
 
-def _unseen(body: Body) -> Iterator[Unseen]:
-    """One for each expression: a call covers the reading of what it calls."""
+def unseen_of(body: Body) -> Iterator[Unseen]:
+    """What of a body was not looked into: once for each expression, as a call covers the reading of what it calls."""
     seen: set[tuple[str, int, int]] = set()
     noted = sorted(body.observed(Event.UNSEEN), key=lambda note: note.effect.what == Why.VALUE)
     for note in noted:

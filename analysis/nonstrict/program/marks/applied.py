@@ -104,7 +104,7 @@ class AppliedMarker:
         """Whether a compiled region applies the marker, so that Dynamo traces the application."""
         regions = list(self._machine.regions.values())
         bodies = (self._machine.compiled_region(region, self._torch) for region in regions)
-        return any(seen.effect.node is self._mark.node for one in bodies for seen in one.observed(Event.MARKS))
+        return any(seen.effect.node is self._mark.node for one in bodies for seen in one.seen_by_others(Event.MARKS))
 
     @cached_property
     def is_guarded(self) -> bool:

@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_right
 from collections import deque
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import targets
@@ -18,8 +19,9 @@ from nonstrict.program.marks.aliases import COMMON_WORDS, NAMING, aliases, maker
 from nonstrict.program.places import Origin, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from collections.abc import Set as AbstractSet
+    from contextlib import AbstractContextManager
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.program.definitions import Class, Mark
@@ -64,8 +66,16 @@ _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TRACING_WORDS = COMMON_WORDS | OPERATOR_WORDS | LIBRARY_WORDS
 
 
-def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> None:
-    """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`."""
+def discover(
+    machine: Machine,
+    module: Module,
+    words: Iterable[str] = WORDS,
+    losing: Callable[[Chunk | None], AbstractContextManager[object]] = nullcontext,
+) -> None:
+    """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`.
+
+    `losing` is entered for the code outside definitions, and for each definition.
+    """
     code = module.source.code
     if not traces_exports(code):
         words = set(words) - COMMON_WORDS
@@ -74,7 +84,8 @@ def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> 
     machine.begin()
     names = set(words) | aliases(machine, module, words) | makers(module, methods=True)
     machine.words |= names - COMMON_WORDS
-    run_shell(machine, module, names | _HOOKS)
+    with losing(None):
+        run_shell(machine, module, names | _HOOKS)
     exact = module.outline.exact
     promising = list(_promising(machine, module, names))
     if promising:
@@ -84,7 +95,8 @@ def discover(machine: Machine, module: Module, words: Iterable[str] = WORDS) -> 
             promising = list(_promising(machine, module, names))
     for chunk, node in promising:
         machine.begin()
-        evaluate_chunk(machine, module, chunk, node, names)
+        with losing(chunk):
+            evaluate_chunk(machine, module, chunk, node, names)
 
 
 def _promising(machine: Machine, module: Module, names: AbstractSet[str]) -> Iterator[tuple[Chunk, ast.AST]]:
@@ -358,9 +370,19 @@ def around(module: Module, line: int) -> Iterator[tuple[ast.AST, int]]:
 def settled_marks(machine: Machine) -> list[Mark]:
     """The marks to look at: one made by a factory counts as its real calls made it, if any were seen."""
     for mark in list(machine.marks.values()):
-        closure = mark.function.closure if mark.function is not None else None
-        if closure is not None and closure.function is not None and closure.caller is None:
-            find_calls(machine, closure.module, {closure.function.name})
+        seek_factory_calls(machine, mark)
+    return kept_marks(machine)
+
+
+def seek_factory_calls(machine: Machine, mark: Mark) -> None:
+    """Look for the calls of the factory that made a marked function, if one did and no call of it is known."""
+    closure = mark.function.closure if mark.function is not None else None
+    if closure is not None and closure.function is not None and closure.caller is None:
+        find_calls(machine, closure.module, {closure.function.name})
+
+
+def kept_marks(machine: Machine) -> list[Mark]:
+    """The marks without those that stand for calls of a factory which were seen since."""
     called: set[tuple[int, str]] = set()
     for mark in machine.marks.values():
         closure = mark.function.closure if mark.function is not None else None

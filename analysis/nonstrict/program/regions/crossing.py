@@ -35,7 +35,7 @@ def written_before(machine: Machine, mark: Mark, place: Place, torch: tuple[int,
         read = _in_region(call.effect, mark, place)
         found += (
             Related(seen.effect.span, f"`{region.function}` writes it here, before {_which(seen, call)}")
-            for seen in region.observed(Event.WRITE, Event.LEAK, Event.TENSOR_WRITE)
+            for seen in region.seen_by_others(Event.WRITE, Event.LEAK, Event.TENSOR_WRITE)
             if _same(_written(seen.effect), read) and (_precedes(seen, call) or _repeated(region, seen, call))
         )
     return tuple(dict.fromkeys(found))
@@ -76,7 +76,7 @@ def read_after(machine: Machine, mark: Mark, write: Effect, torch: tuple[int, in
     for region, call in calls(machine, mark, torch):
         found += (
             Related(seen.effect.span, f"`{region.function}` reads it here, after the call")
-            for seen in region.observed(Event.READ)
+            for seen in region.seen_by_others(Event.READ)
             if _position(seen) > _position(call) and _same(_written(write), seen.effect.place)
         )
     return tuple(dict.fromkeys(found))
@@ -88,7 +88,7 @@ def guarded(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) 
     return bool(found) and all(
         any(
             seen.effect.place == _in_region(call.effect, mark, place)
-            for seen in region.observed(Event.ATTRIBUTE, Event.READ)
+            for seen in region.seen_by_others(Event.ATTRIBUTE, Event.READ)
         )
         for region, call in found
     )
@@ -98,7 +98,7 @@ def reads_state(machine: Machine, mark: Mark, place: Place, torch: tuple[int, in
     """Whether each region that calls a marked function reads what lives at a captured place, itself or in a helper."""
     found = list(calls(machine, mark, torch))
     return bool(found) and all(
-        any(seen.effect.place == place and seen.effect.what != "identity" for seen in region.observed(Event.READ))
+        any(seen.effect.place == place and seen.effect.what != "identity" for seen in region.seen_by_others(Event.READ))
         for region, _ in found
     )
 
@@ -106,7 +106,7 @@ def reads_state(machine: Machine, mark: Mark, place: Place, torch: tuple[int, in
 def reads_mode(machine: Machine, mark: Mark, torch: tuple[int, int]) -> bool:
     """Whether each region that calls a marked function asks a module for its mode, itself or through a layer."""
     found = list(calls(machine, mark, torch))
-    return bool(found) and all(any(True for _ in region.observed(Event.MODE)) for region, _ in found)
+    return bool(found) and all(any(True for _ in region.seen_by_others(Event.MODE)) for region, _ in found)
 
 
 def calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tuple[CompiledRegion, Observed]]:
@@ -115,7 +115,7 @@ def calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tupl
     for region in list(machine.regions.values()):
         if region.function.module.path in paths and region.target.kind is not Kind.MARKED:
             compiled = machine.compiled_region(region, torch)
-            for seen in compiled.observed(Event.CALLED):
+            for seen in compiled.seen_by_others(Event.CALLED):
                 called: Mark = seen.effect.value.ref
                 if called is mark or (called.function is not None and called.function is mark.function):
                     yield compiled, seen

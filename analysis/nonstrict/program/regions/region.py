@@ -36,6 +36,8 @@ class CompiledRegion(MarkedBody):
         mark = Mark("compiled", "torch.compile", region.target, *place, region.function)
         super().__init__(machine, mark, torch)
         self.fullgraph = region.fullgraph
+        #: why the region cannot be read
+        self.failed: Exception | None = None
 
     def observed(self, *events: Event) -> Iterator[Observed]:
         """The effects of the given kinds; what changes the environment breaks the graph as well."""
@@ -43,6 +45,18 @@ class CompiledRegion(MarkedBody):
         for seen in super().observed(Event.IO) if Event.BREAK in events else ():
             if isinstance(seen.effect.node, ast.Subscript) and seen.effect.what == _ENVIRONMENT:
                 yield seen._replace(effect=seen.effect._replace(event=Event.BREAK, what="stmt:environ-write"))
+
+    def seen_by_others(self, *events: Event) -> list[Observed]:
+        """The effects of the given kinds, for those that look at something else: none if the region cannot be read.
+
+        An exception costs the region, not the functions that it calls.
+        """
+        if self.failed is None:
+            try:
+                return list(self.observed(*events))
+            except Exception as error:  # noqa: BLE001 - the boundary of one region; reported by whoever runs the rules
+                self.failed = error
+        return []
 
     def supposed(self, observed: Observed) -> MarkedBody | None:
         """The helper in which something happens, as if it were marked; None for the region's own function."""
