@@ -169,26 +169,36 @@ def test_named_files_that_do_not_parse_are_told(nonstrict: Command, project: Pat
     assert "broken.py" not in nonstrict("check", ".").out
 
 
-@pytest.mark.parametrize("output_format", ["junit", "github", "azure", "sarif"])
+@pytest.mark.parametrize("output_format", ["junit", "github", "azure", "sarif", "gitlab", "pylint", "rdjson"])
 def test_reports_tell_of_what_could_not_be_read(nonstrict: Command, project: Path, output_format: str):
     run = nonstrict("check", "clean.py", "gone.py", "--output-format", output_format)
     assert run.status == 2
-    assert "gone.py: does not exist" in run.out
+    if output_format in ("gitlab", "pylint", "rdjson"):
+        assert "not checked: does not exist" in run.out
+        assert "gone.py" in run.out
+    else:
+        assert "gone.py: does not exist" in run.out
 
 
 @pytest.mark.parametrize("output_format", ["gitlab", "junit", "pylint", "rdjson", "sarif", "github", "azure"])
-def test_places_in_cells_are_none_of_the_file(nonstrict: Command, project: Path, output_format: str):
-    cells = [{"cell_type": "code", "source": text} for text in ("x = 1\n", BAD)]
-    (project / "book.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}), encoding="utf-8")
+@pytest.mark.parametrize("indent", [None, 1])
+def test_places_in_cells_are_those_of_the_file(
+    nonstrict: Command, project: Path, output_format: str, indent: int | None
+):
+    cells = [{"cell_type": "code", "source": text.splitlines(keepends=True)} for text in ("x = 1\n", BAD)]
+    text = json.dumps({"cells": cells, "nbformat": 4}, indent=indent)
+    (project / "book.ipynb").write_text(text, encoding="utf-8")
+    line = next(line for line in text.split("\n") if "return x * SCALE" in line)
+    row, column = text.split("\n").index(line) + 1, line.index("    return x * SCALE") + 1
     run = nonstrict("check", "book.ipynb", "--select", "NST101", "--output-format", output_format)
     assert "cell 2:8:16" in run.out
     places = {
-        "gitlab": '"line": 1,',
-        "junit": 'line="1" column="1"',
-        "pylint": "book.ipynb:1:",
-        "rdjson": '"line": 1,',
-        "sarif": '"startLine": 1,',
+        "gitlab": f'"line": {row},\n          "column": {column}',
+        "junit": f'line="{row}" column="{column}"',
+        "pylint": f"book.ipynb:{row}:",
+        "rdjson": f'"line": {row},\n            "column": {column}',
+        "sarif": f'"startLine": {row},\n                  "startColumn": {column}',
+        "github": f"line={row},col={column},",
+        "azure": f"linenumber={row};columnnumber={column};",
     }
-    assert places.get(output_format, "book.ipynb") in run.out
-    for other in ('"line": 8', 'line="8"', "ipynb:8", '"startLine": 8', "line=8", "linenumber"):
-        assert other not in run.out
+    assert places[output_format] in run.out

@@ -34,14 +34,14 @@ DIRECTORY = ".nonstrict_cache"
 #: Entries kept in a cache directory; each run of other files or settings makes one.
 MAX_ENTRIES = 32
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of nonstrict. See https://bford.info/cachedir/\n"
-_FORMAT = 3
+_FORMAT = 4
 
 
 class Entry(NamedTuple):
-    """What a run said."""
+    """What a run said, and the (path, reason) of what could not be read."""
 
     diagnostics: tuple[Diagnostic, ...]
-    failures: tuple[str, ...]
+    unread: tuple[tuple[str, str], ...]
 
 
 class Cache:
@@ -69,11 +69,14 @@ class Cache:
             document = json.loads(answer)
             if document["format"] != _FORMAT or _states(document["dependencies"]) != document["states"]:
                 return None
-            return Entry(tuple(_diagnostic(item) for item in document["diagnostics"]), tuple(document["failures"]))
+            unread = tuple((str(path), str(reason)) for path, reason in document["unread"])
+            return Entry(tuple(_diagnostic(item) for item in document["diagnostics"]), unread)
         except (ValueError, KeyError, TypeError, IndexError):
             return None
 
-    def store(self, diagnostics: Sequence[Diagnostic], failures: Sequence[str], dependencies: Sequence[str]) -> None:
+    def store(
+        self, diagnostics: Sequence[Diagnostic], unread: Sequence[tuple[str, str]], dependencies: Sequence[str]
+    ) -> None:
         """Keep an answer, and drop the oldest ones."""
         import json
 
@@ -83,7 +86,7 @@ class Cache:
             "dependencies": listed,
             "states": _states(listed),
             "diagnostics": [_record(diagnostic) for diagnostic in diagnostics],
-            "failures": list(failures),
+            "unread": list(unread),
         }
         try:
             self._prepare()

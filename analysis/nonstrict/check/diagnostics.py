@@ -106,7 +106,7 @@ class Presenter:
     def _unused(self, span: Span, codes: Iterable[str], selection: Selection) -> Finding | None:
         """NST902, unless the suppression is of rules that this run leaves out."""
         named = sorted(codes)
-        unknown = [code for code in named if not code.startswith("NST")]
+        unknown = [code for code in named if not any(rule.startswith(code) for rule in self._rules)]
         idle = [code for code in named if any(selection.enabled(rule) for rule in self._rules if rule.startswith(code))]
         if unknown:
             message = f"No rule is called {_quoted(unknown)}"
@@ -120,16 +120,11 @@ class Presenter:
         return Finding(_UNUSED, self._rules[_UNUSED].severity, span, message, help=advice)
 
     def _misspelled(self, span: Span, word: str) -> Finding:
-        """NST902 on a comment that begins as a suppression does, and is none."""
-        from difflib import get_close_matches
+        """NST902 on a comment that begins as a directive does, and is none."""
+        from nonstrict.text.directives import advice_on
 
-        from nonstrict.text.suppressions import DIRECTIVES
-
-        turned = "-".join(reversed(word.lower().split("-")))
-        close = [turned] if turned in DIRECTIVES else get_close_matches(word.lower(), DIRECTIVES, n=1, cutoff=0.6)
-        said = f"`{word}` is no directive: the comment" if word else "A comment without a directive"
-        advice = f"Did you mean `{close[0]}`?" if close else "Write `ignore[RULE]` or `file-ignore[RULE]`."
-        return Finding(_UNUSED, self._rules[_UNUSED].severity, span, f"{said} suppresses nothing", help=advice)
+        message, advice = advice_on(word)
+        return Finding(_UNUSED, self._rules[_UNUSED].severity, span, message, help=advice)
 
     def _removable(self, unused: Diagnostic, selection: Selection, texts: _Texts) -> Diagnostic:
         """NST902 with the fix that removes what suppresses nothing; a name that no rule has may be a slip."""

@@ -42,7 +42,8 @@ class RunOptions(NamedTuple):
 class CheckResult(NamedTuple):
     """What a run has to say.
 
-    `failures` are sentences about what could not be checked, `faulty` says that a fault of nonstrict is among them;
+    `failures` are sentences about what could not be checked, `faulty` says that a fault of nonstrict is among them,
+    `unread` are the paths among them that could not be read, with the reason;
     `read` holds the sources of files with diagnostics that the run had to read (empty when the answer came from the
     cache), and all overlays. `checked` are the paths of the `files` that were checked.
     """
@@ -54,6 +55,7 @@ class CheckResult(NamedTuple):
     cached: bool = False
     checked: tuple[str, ...] = ()
     faulty: bool = False
+    unread: tuple[tuple[str, str], ...] = ()
 
 
 def check(paths: Sequence[str], settings: Settings, options: RunOptions | None = None) -> CheckResult:
@@ -70,7 +72,7 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
     failures = _sentences(discovery.failures)
     if not discovery.files and not discovery.faults:
         _validated(settings)
-        return CheckResult((), 0, failures, {})
+        return CheckResult((), 0, failures, {}, unread=discovery.failures)
     if not options.cache or options.standard_input is not None or options.overlays or discovery.faults:
         return _analysed(discovery, settings, options, standard_input)[0]
     from nonstrict.check.cache import open_cache
@@ -78,13 +80,14 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
     cache = open_cache(discovery, settings, fixes=options.fixes)
     hit = cache.load()
     if hit is not None:
-        count = len(discovery.files) - len(hit.failures)
-        checked = () if hit.failures else tuple(discovery.files)
-        return CheckResult(hit.diagnostics, count, (*failures, *hit.failures), {}, cached=True, checked=checked)
+        count = len(discovery.files) - len(hit.unread)
+        checked = () if hit.unread else tuple(discovery.files)
+        unread = (*discovery.failures, *hit.unread)
+        return CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
     result, dependencies = _analysed(discovery, settings, options, None)
     if not result.faulty:
         # A fault may be gone with the next run, or its traceback be wanted.
-        cache.store(result.diagnostics, result.failures[len(failures) :], dependencies)
+        cache.store(result.diagnostics, result.unread[len(discovery.failures) :], dependencies)
     return result
 
 
@@ -125,13 +128,14 @@ def _analysed(
     analysis.findings.extend(discovery.faults)
     diagnostics = presenter.diagnostics(analysis, options.overlays)
     faults = sentences(diagnostics)
-    failures = (*_sentences((*discovery.failures, *analysis.failures)), *faults)
+    unread = (*discovery.failures, *analysis.failures)
+    failures = (*_sentences(unread), *faults)
     shown = {d.location.path for d in diagnostics} & set(analysis.sources)
     read = {**options.overlays, **{path: analysis.sources[path] for path in shown}}
-    unread = {path for path, _ in analysis.failures}
-    checked = tuple(path for path in discovery.files if path not in unread)
-    count = len(discovery.files) - len(unread)
-    result = CheckResult(diagnostics, count, failures, read, checked=checked, faulty=bool(faults))
+    lost = {path for path, _ in analysis.failures}
+    checked = tuple(path for path in discovery.files if path not in lost)
+    count = len(discovery.files) - len(lost)
+    result = CheckResult(diagnostics, count, failures, read, False, checked, bool(faults), unread)
     return result, _dependencies(analysis)
 
 

@@ -60,10 +60,6 @@ def run(options: argparse.Namespace) -> int:
         status = run.status()
     except ConfigurationError as error:
         return _misconfigured(error, options)
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        return report_failure(f"{error.filename or 'output'}: {error.strerror or error}")
     if options.verbose and run.result is not None:
         _tell(run.result, settings, time.perf_counter() - started)
     return status
@@ -249,6 +245,7 @@ def _rendered(
         lines=Lines(result.read),
         files=result.files,
         failures=result.failures,
+        unread=result.unread,
         color=options.output_file is None and use_color(options.color, stream),
         counts=not options.quiet,
         fixing=Fixing(

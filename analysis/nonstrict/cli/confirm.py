@@ -113,6 +113,7 @@ def _report(
         lines=Lines(result.read),
         files=result.files,
         failures=result.failures,
+        unread=result.unread,
         color=use_color(options.color, sys.stdout),
         counts=not options.quiet,
     )

@@ -50,6 +50,10 @@ def main(argv: Sequence[str] | None = None, kept: list[object] | None = None) ->
         # The reader (`head`) has what it wants. Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.CLEAN
+    except OSError as error:
+        from nonstrict.cli.failure import report_failure
+
+        return report_failure(f"{error.filename or 'output'}: {error.strerror or error}")
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted.\n")
         return ExitStatus.INTERRUPTED

@@ -15,6 +15,7 @@ from nonstrict.confirm.drivers import Driver
 from nonstrict.confirm.programs import Program, kept_for_expression, kept_for_target
 from nonstrict.confirm.recorded import function_hashes, plain_name, recorded_calls
 from nonstrict.confirm.slices import slice_for, statements_of
+from nonstrict.text.directives import INPUTS_FORM
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from nonstrict.confirm.suspects import Suspect
 
-_DIRECTIVE = re.compile(r"#\s*nonstrict:\s*(inputs\(.*\))\s*$")
 #: Lines around a marker in which a directive is looked for: above its decorators, and down to its first statement.
 _ABOVE, _BELOW = 6, 8
 _MAX_CALLS = 4
@@ -59,7 +59,7 @@ def directive(text: str, line: int) -> str:
     lines = text.split("\n")
     found: list[tuple[int, str]] = []
     for number in range(max(0, line - 1 - _ABOVE), min(len(lines), line + _BELOW)):
-        match = _DIRECTIVE.search(lines[number])
+        match = INPUTS_FORM.search(lines[number])
         if match is not None:
             found.append((abs(number - (line - 1)), match.group(1)))
     return min(found)[1] if found else ""

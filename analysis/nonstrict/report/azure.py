@@ -29,7 +29,8 @@ def _command(diagnostic: Diagnostic, context: Context) -> str:
     where = diagnostic.location
     kind = "error" if diagnostic.severity is Severity.ERROR else "warning"
     path = _property(context.relative(where.path))
-    place = "" if where.cell is not None else f"linenumber={where.row};columnnumber={where.column};"
+    at = context.known_place(where)
+    place = f"linenumber={at.row};columnnumber={at.column};" if at is not None else ""
     head = f"##vso[task.logissue type={kind};sourcepath={path};{place}code={diagnostic.code};]"
     verdict = told(diagnostic)
     text = f"{diagnostic.message}; {verdict}" if verdict else diagnostic.message

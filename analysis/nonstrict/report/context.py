@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.findings import Applicability
+from nonstrict.findings import Applicability, Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from nonstrict.findings import Diagnostic
     from nonstrict.rules.base import Rule
+    from nonstrict.text.notebook_rows import FileRow
     from nonstrict.text.source import Source
 
     #: An output format.
@@ -24,6 +25,7 @@ class Lines:
     def __init__(self, read: Mapping[str, Source]) -> None:
         """Start from the sources that the run kept."""
         self._sources: dict[str, Source | None] = dict(read)
+        self._cells: dict[str, list[list[FileRow]]] = {}
 
     def line(self, path: str, row: int, cell: int | None = None) -> str | None:
         """The text of a row (from 1, within its cell); None if the file or the row is gone."""
@@ -35,6 +37,33 @@ class Lines:
         if cell is None and row > len(source.file_lines):
             return None
         return source.line_text(row, cell)
+
+    def file_place(self, where: Location) -> Location | None:
+        """A place of the file itself, for formats that know no cells; None if it cannot be told.
+
+        A row of a cell is none of the file, whose lines are those of its JSON: what lies in a cell is where its first
+        line stands there.
+        """
+        if where.cell is None:
+            return where
+        if where.path not in self._cells:
+            self._cells[where.path] = _cells(where.path)
+        rows = dict(enumerate(self._cells[where.path], 1)).get(where.cell, [])
+        if not 1 <= where.row <= len(rows):
+            return None
+        row, column, end = rows[where.row - 1]
+        return Location(where.path, row, column, row, end)
+
+
+def _cells(path: str) -> list[list[FileRow]]:
+    """The places of the lines of a notebook's cells; none if it is not on the disk."""
+    from nonstrict.text.notebook_rows import file_rows
+    from nonstrict.text.source import UnreadableSource, read_bytes
+
+    try:
+        return file_rows(read_bytes(path).decode("utf-8-sig", "replace"))
+    except (UnreadableSource, ValueError, IndexError):
+        return []
 
 
 def _source(path: str) -> Source | None:
@@ -62,6 +91,8 @@ class Fixing(NamedTuple):
 class Context(NamedTuple):
     """A run: how many `files` were checked, and sentences about what could not be (`failures`).
 
+    `unread` are those of the sentences that say of a path why it could not be read: (path, reason).
+
     Paths are shown from `directory` (absolute, or "" for the working directory); `counts` asks formats made for
     people for a closing line with counts. `known` is the number of findings that the baseline holds.
     """
@@ -74,6 +105,15 @@ class Context(NamedTuple):
     directory: str = ""
     fixing: Fixing = Fixing()
     known: int = 0
+    unread: tuple[tuple[str, str], ...] = ()
+
+    def known_place(self, where: Location) -> Location | None:
+        """Where something is in its file, for formats that know no cells of notebooks; None if nobody can tell."""
+        return self.lines.file_place(where)
+
+    def place(self, where: Location) -> Location:
+        """The same, with the beginning of the file for what nobody can tell."""
+        return self.known_place(where) or Location(where.path, 1, 1, 1, 1)
 
     def rule(self, code: str) -> Rule | None:
         """The catalogue's entry for a code."""

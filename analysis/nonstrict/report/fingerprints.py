@@ -27,5 +27,10 @@ def identified(diagnostics: Iterable[Diagnostic], lines: Lines, relative: Callab
         parts = (diagnostic.code, relative(where.path), diagnostic.function, "".join(text.split()))
         identity = "\0".join(parts)
         number = seen[identity] = seen.get(identity, -1) + 1
-        found.append(blake2b(f"{identity}\0{number}".encode("utf-8", "replace"), digest_size=16).hexdigest())
+        found.append(digest((*parts, str(number))))
     return found
+
+
+def digest(parts: Iterable[str]) -> str:
+    """An identity made of some texts."""
+    return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=16).hexdigest()

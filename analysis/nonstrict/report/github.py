@@ -32,13 +32,14 @@ def _command(diagnostic: Diagnostic, context: Context) -> str:
     where = diagnostic.location
     path = context.relative(where.path)
     properties: dict[str, str | int] = {"title": f"nonstrict ({diagnostic.code})", "file": path}
-    if where.cell is None:
-        properties["line"] = where.row
+    at = context.known_place(where)
+    if at is not None:
+        properties["line"] = at.row
         # Columns of different lines are refused.
-        if where.end_row == where.row:
-            properties |= {"col": where.column, "endLine": where.end_row, "endColumn": where.end_column}
+        if at.end_row == at.row:
+            properties |= {"col": at.column, "endLine": at.end_row, "endColumn": at.end_column}
         else:
-            properties["endLine"] = where.end_row
+            properties["endLine"] = at.end_row
     shown = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     advice = f"\n{diagnostic.help}" if diagnostic.help else ""
     position = shown_position(path, where.row, where.column, where.cell)

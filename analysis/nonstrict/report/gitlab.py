@@ -9,8 +9,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.findings import Severity
-from nonstrict.report.fingerprints import fingerprints
-from nonstrict.report.style import file_place, in_cell
+from nonstrict.report.fingerprints import digest, fingerprints
+from nonstrict.report.style import in_cell
 from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
@@ -30,11 +30,24 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
             "description": _description(diagnostic),
             "severity": _SEVERITIES[diagnostic.severity],
             "fingerprint": fingerprint,
-            "location": _location(file_place(diagnostic.location), context),
+            "location": _location(context.place(diagnostic.location), context),
         }
         for diagnostic, fingerprint in zip(diagnostics, fingerprints(diagnostics, context), strict=True)
     ]
+    issues += [_unread(path, reason, context) for path, reason in context.unread]
     return json.dumps(issues, indent=2) + "\n"
+
+
+def _unread(path: str, reason: str, context: Context) -> dict[str, Any]:
+    """What could not be read, as an issue of a rule that the catalogue does not have: the format knows nothing else."""
+    path = context.relative(path)
+    return {
+        "check_name": "unreadable-file",
+        "description": f"not checked: {reason}",
+        "severity": "blocker",
+        "fingerprint": digest(("unreadable-file", path)),
+        "location": {"path": path, "lines": {"begin": 1}},
+    }
 
 
 def _location(where: Location, context: Context) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from nonstrict.report.style import file_place, one_line, shown_position
+from nonstrict.report.style import one_line, shown_position
 from nonstrict.report.verdicts import details, told
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _case(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
     where = diagnostic.location
     path = one_line(context.relative(where.path))
     name = quoteattr(f"nonstrict.{diagnostic.code}")
-    at = file_place(where)
+    at = context.place(where)
     yield f'    <testcase name={name} classname={quoteattr(path)} line="{at.row}" column="{at.column}">'
     message = quoteattr(one_line(diagnostic.message))
     lines = [f"{shown_position(path, where.row, where.column, where.cell)}: {one_line(diagnostic.message)}"]

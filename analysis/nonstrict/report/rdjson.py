@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.findings import Applicability, Severity
 from nonstrict.fixes.applying import CannotApply, replaced, replacements
-from nonstrict.report.style import file_place, in_cell
+from nonstrict.report.style import in_cell
 from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     document = {
         "source": {"name": "nonstrict", "url": "https://github.com/nonstrict/nonstrict"},
         "severity": "WARNING",
-        "diagnostics": [_diagnostic(diagnostic, context) for diagnostic in diagnostics],
+        "diagnostics": [
+            *(_diagnostic(diagnostic, context) for diagnostic in diagnostics),
+            *(_unread(path, reason, context) for path, reason in context.unread),
+        ],
     }
     return json.dumps(document, indent=2) + "\n"
 
@@ -48,6 +51,14 @@ def _diagnostic(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
             for related in diagnostic.related
         ],
         **({"suggestions": suggestions} if suggestions else {}),
+    }
+
+
+def _unread(path: str, reason: str, context: Context) -> dict[str, Any]:
+    return {
+        "message": f"not checked: {reason}",
+        "location": {"path": context.relative(path)},
+        "severity": _SEVERITIES[Severity.ERROR],
     }
 
 
@@ -74,7 +85,7 @@ def _suggestion(fix: LocatedFix, context: Context) -> dict[str, Any] | None:
 
 
 def _location(where: Location, context: Context) -> dict[str, Any]:
-    return {"path": context.relative(where.path), "range": _range(file_place(where))}
+    return {"path": context.relative(where.path), "range": _range(context.place(where))}
 
 
 def _range(where: Location) -> dict[str, dict[str, int]]:

@@ -15,7 +15,7 @@ from nonstrict import __version__
 from nonstrict.findings import Applicability, Severity, Status
 from nonstrict.report.fingerprints import fingerprints
 from nonstrict.report.records import verdict_record
-from nonstrict.report.style import file_place, in_cell
+from nonstrict.report.style import in_cell
 from nonstrict.report.verdicts import details, told
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _flow(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
 
 def _location(where: Location, context: Context) -> dict[str, Any]:
     """A physical location; what lies in a cell of a notebook is named logically, with its place there."""
-    at = file_place(where)
+    at = context.place(where)
     region = _region(at)
     if at.end_row == at.row:
         region["endColumn"] = max(at.end_column, at.column + 1)

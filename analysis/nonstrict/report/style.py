@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Location
-
 if TYPE_CHECKING:
-    from nonstrict.findings import Severity
+    from nonstrict.findings import Location, Severity
 
 _CODES = {
     "error": "1;31",
@@ -42,14 +40,6 @@ class Style:
 def one_line(text: str) -> str:
     """Text without line breaks and control characters, for formats that give a finding one line."""
     return "".join(character if character.isprintable() else " " for character in text)
-
-
-def file_place(where: Location) -> Location:
-    """A place of the file itself, for formats that know no cells: its beginning, for what lies in a cell.
-
-    A row of a cell is none of the file, whose lines are those of its JSON.
-    """
-    return where if where.cell is None else Location(where.path, 1, 1, 1, 1)
 
 
 def in_cell(where: Location) -> str:

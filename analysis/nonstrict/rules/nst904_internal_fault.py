@@ -2,8 +2,9 @@
 
 ## What it does
 
-Reports what a run lost to a mistake in nonstrict itself: a function that was not analysed, a rule that was not asked
-about a function, a fix that was not made. Everything else is reported as usual.
+Reports what a run lost to a mistake in nonstrict itself: a function or compiled region that was not analysed, a rule
+that was not asked about a function, a fix that was not made, a file or directory that was not looked at, a finding that
+the output format could not show. Everything else is reported as usual.
 
 ## Why is this bad
 

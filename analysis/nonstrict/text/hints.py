@@ -8,9 +8,12 @@ import re
 _NOQA = re.compile(r"noqa(?!\s*:)|noqa\s*:[^\n]*NST", re.IGNORECASE)
 
 
+_OURS = re.compile(r"nonstrict(?::|\s+(?:file-)?ignore\s*\[)", re.IGNORECASE)
+
+
 def may_suppress(text: str, *, found: bool) -> bool:
     """Whether a text may hold suppressions that matter.
 
     Without findings in the file (`found`), a `noqa` of other tools says nothing; ours may be unused.
     """
-    return "nonstrict:" in text or ((found or "NST" in text) and _NOQA.search(text) is not None)
+    return _OURS.search(text) is not None or ((found or "NST" in text) and _NOQA.search(text) is not None)

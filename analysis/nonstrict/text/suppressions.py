@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Span
+from nonstrict.text.directives import BEGINNING, misspelled
 from nonstrict.text.lexer import comments, statement_end
 
 if TYPE_CHECKING:
@@ -15,14 +16,12 @@ if TYPE_CHECKING:
 
     from nonstrict.text.source import Source
 
-_HINT = re.compile(r"#.*(?:nonstrict:|noqa)", re.IGNORECASE)
+_HINT = re.compile(r"#.*(?:nonstrict(?::|\s+(?:file-)?ignore)|noqa)", re.IGNORECASE)
 _IGNORE = re.compile(
     r"#\s*nonstrict:\s*(?P<file>file-)?ignore(?![\w-])"
     r"(?:\s*\[(?P<listed>[^\]]*)\]?|[\s:]+(?P<bare>NST\d+(?:[\s,]+NST\d+)*))?",
     re.IGNORECASE,
 )
-_DIRECTIVE = re.compile(r"#\s*nonstrict:\s*(?P<word>[\w-]*)", re.IGNORECASE)
-DIRECTIVES = ("ignore", "file-ignore")
 # The form that flake8 and ruff share: codes are letters and digits, separated by commas or spaces.
 _NOQA = re.compile(r"#\s*noqa(?:\s*:\s*(?P<listed>[A-Z]+\d+(?:[\s,]+[A-Z]+\d+\b)*)|(?![\w:]))", re.IGNORECASE)
 _UNUSED = "NST902"
@@ -114,7 +113,7 @@ class _Reader:
         found: list[_Entry] = []
         for start, end in comments(self._code):
             text = self._code[start:end]
-            if "nonstrict:" in text or "noqa" in text.lower():
+            if _HINT.match(text):
                 found += self._of_comment(start, text)
         return found
 
@@ -122,9 +121,10 @@ class _Reader:
         line = bisect_right(self._starts, start)
         first, last = self._governed(line, start)
         found: list[_Entry] = []
-        directive = _DIRECTIVE.match(text)
-        if directive is not None and directive["word"].lower() not in DIRECTIVES:
-            self.unknown.append((self._span(line, start, start + directive.end()), directive["word"]))
+        for beginning in BEGINNING.finditer(text):
+            word = misspelled(text, beginning.start(), beginning)
+            if word is not None:
+                self.unknown.append((self._span(line, start + beginning.start(), start + beginning.end()), word))
         for match in _IGNORE.finditer(text):
             lines = (1, len(self._lines)) if match["file"] else (first, last)
             listed = match["listed"] if match["listed"] is not None else match["bare"]
