@@ -19,6 +19,7 @@ from nonstrict.knowledge.effects import (
 
 KINDS = {
     "io",
+    "output",
     "environ-read",
     "environ-write",
     "random",
@@ -120,10 +121,10 @@ def test_kinds_are_those_of_the_contract():
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("builtins.print", "io"),
+        ("builtins.print", "output"),
         ("builtins.open", "io"),
-        ("logging.info", "io"),
-        ("warnings.warn", "io"),
+        ("logging.info", "output"),
+        ("warnings.warn", "output"),
         ("os.environ.get", "environ-read"),
         ("os.putenv", "environ-write"),
         ("random.random", "random"),
@@ -152,8 +153,8 @@ def test_kinds_are_those_of_the_contract():
         ("torch.Tensor.data_ptr", "pointer"),
         ("pathlib.Path.read_text", "io"),
         ("wandb.log", "io"),
-        ("loguru.logger.info", "io"),
-        ("tqdm.tqdm", "io"),
+        ("loguru.logger.info", "output"),
+        ("tqdm.tqdm", "output"),
     ],
 )
 def test_effects_of_calls(name, kind):
@@ -184,8 +185,8 @@ def test_clock_with_an_argument_is_pure():
 @pytest.mark.parametrize(
     ("owner", "method", "kind"),
     [
-        ("logging.Logger", "info", "io"),
-        ("logger", "warning", "io"),
+        ("logging.Logger", "info", "output"),
+        ("logger", "warning", "output"),
         ("file", "write", "io"),
         ("io.TextIOWrapper", "write", "io"),
         ("random.Random", "random", "random"),
@@ -197,7 +198,7 @@ def test_clock_with_an_argument_is_pure():
         ("torch.nn.Parameter", "data_ptr", "pointer"),
         ("torch.nn.Module", "register_forward_hook", "hook"),
         ("tensorboardX.SummaryWriter", "add_scalar", "io"),
-        ("rich.console.Console", "print", "io"),
+        ("rich.console.Console", "print", "output"),
     ],
 )
 def test_effects_of_methods(owner, method, kind):

@@ -15,9 +15,10 @@ from nonstrict.knowledge.stdlib_effects import ARRAY_CHANGING, CHANGING_FIRST, M
 class CallEffect(NamedTuple):
     """The effect of one call.
 
-    `kind` is one of `io`, `environ-read`, `environ-write`, `random`, `seed`, `clock`, `identity`, `thread`, `process`,
-    `pointer`, `native`, `escape`, `hook`, `torch-state`, `torch-query`, `torch-guarded`. `escape` and `native` matter
-    only where an argument is a tensor. `what` is a verb phrase for messages: `writes to standard output`.
+    `kind` is one of `output` (it only tells people something), `io` (any other input or output), `environ-read`,
+    `environ-write`, `random`, `seed`, `clock`, `identity`, `thread`, `process`, `pointer`, `native`, `escape`, `hook`,
+    `torch-state`, `torch-query`, `torch-guarded`. `escape` and `native` matter only where an argument is a tensor.
+    `what` is a verb phrase for messages: `writes to standard output`.
     `pure_with`: with at least this many positional arguments there is no effect (`time.localtime(seconds)`); 0 where
     arguments change nothing.
     """

@@ -94,6 +94,8 @@ class Effect(NamedTuple):
     #: of a symbol that follows from data: how a value shows it, and what tells it from others where not the effect
     sight: Sight = Sight()
     symbol: tuple[object, ...] = ()
+    #: an IO that only tells people something: without it the program computes and keeps the same
+    telling: bool = False
 
     @property
     def span(self) -> Span:

@@ -180,7 +180,7 @@ def _namespace(name: str, keywords: dict[str, Value]) -> Value:
 
 def _is_pure(known: CallEffect, positional: list[Value], keywords: dict[str, Value]) -> bool:
     """Whether its arguments spare a call its effect: `print(line, file=buffer)` with a buffer made in traced code."""
-    if known.kind != "io":
+    if known.kind not in ("io", "output"):
         return bool(known.pure_with) and len(positional) >= known.pure_with
     stream = keywords.get("file", keywords.get("stream", UNKNOWN))
     return stream.kind is Kind.INSTANCE and stream.ref in _IN_MEMORY and stream.place.origin is Origin.FRESH
@@ -273,12 +273,18 @@ def _run_callbacks(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None
 # -- effects by kind ----------------------------------------------------------------------------------------------
 
 
-def _io(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+def _io(
+    frame: Frame, node: ast.AST, name: str, what: str, values: list[Value], *, telling: bool = False
+) -> Value | None:
     for value in values:
         frame.consume(node, value)
-    frame.emit(Event.IO, node, what=what)
+    frame.emit(Event.IO, node, what=what, telling=telling)
     result = call_result(name)
     return typed(result, name, values) if result is not None else UNKNOWN
+
+
+def _output(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+    return _io(frame, node, name, what, values, telling=True)
 
 
 def _random(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
@@ -422,6 +428,7 @@ def _hook(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]
 
 _EFFECTS = {
     "io": _io,
+    "output": _output,
     "environ-write": _io,
     "environ-read": _environ_read,
     "random": _random,

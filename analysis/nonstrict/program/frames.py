@@ -121,12 +121,21 @@ class Frame:
 
     # -- effects --------------------------------------------------------------------------------------------------
 
-    def emit(self, event: Event, node: ast.AST, place: Place = FRESH, value: Value = UNKNOWN, what: str = "") -> Effect:
+    def emit(
+        self,
+        event: Event,
+        node: ast.AST,
+        place: Place = FRESH,
+        value: Value = UNKNOWN,
+        what: str = "",
+        *,
+        telling: bool = False,
+    ) -> Effect:
         """Record an effect of this function."""
         stores = event is Event.WRITE or event is Event.LEAK
         lazy = stores and self.function is not None and tests_before_use(self.function.node, place.key)
         at = (self.module.path, self.offset, node)
-        effect = Effect(event, *at, place, value, what, lazy, self.branches > 0, self.strict)
+        effect = Effect(event, *at, place, value, what, lazy, self.branches > 0, self.strict, telling=telling)
         if not ((stores or event is Event.IO) and self._takes_back(node)):
             self.summary.add(effect)
         return effect

@@ -77,8 +77,10 @@ All fixes are unsafe: only you know whether the output was meant for every call 
   fix where some use of the function is not a plain call, where the call is behind a condition, or where the function
   computes what it tells.
 - The statement is removed, with a condition that then guards nothing else. What is computed for it must have no effect.
+  This is only shown, never applied, where more is lost than a message: a file, a process, the environment.
 - A progress bar is replaced by what it wraps.
-- The function becomes a `torch.library.custom_op` with a generated fake, or a leaf function where that compiles.
+- The function becomes a `torch.library.custom_op` with a generated fake, or a leaf function where that compiles; no
+  operator is made of a function that does more than tell something, as torch may leave out or repeat its calls.
 
 ## What is not reported
 
@@ -138,7 +140,8 @@ def fixes(context: Context) -> Iterator[Fix]:
         yield from remove_progress_bar(context)
     if context.body.marker != "make-fx":
         yield from as_leaf(context)
-        yield from as_custom_op(context)
+        if all(seen.effect.telling for seen in context.body.observed(Event.IO)):
+            yield from as_custom_op(context)
 
 
 RULE = Rule(

@@ -10,6 +10,7 @@ from nonstrict.fixes.code.edits import removed, replaced
 from nonstrict.fixes.code.names import dotted, meaning
 from nonstrict.fixes.code.pure import is_pure, is_pure_call
 from nonstrict.fixes.effects.standing import guard, standing
+from nonstrict.program.effects import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +36,11 @@ def remove(context: Context, applicability: Applicability = Applicability.UNSAFE
     title = _title(document, statement, node) if statement is not None else ""
     if statement is None or not title:
         return
-    if not isinstance(statement, ast.Expr | ast.With):
-        applicability = min(applicability, Applicability.DISPLAY)  # the program may read what is not set then
+    seen = context.observed(Event.IO)
+    lasting = seen is not None and not seen.effect.telling
+    if lasting or not isinstance(statement, ast.Expr | ast.With):
+        # Somebody may read what is not written, or not set, then.
+        applicability = min(applicability, Applicability.DISPLAY)
     yield from _taken_out(context, document, statement, title, applicability)
 
 

@@ -17,8 +17,10 @@ from nonstrict.fixes.uses.lifting import Lift, Work, nowhere
 from nonstrict.fixes.uses.sites import Site, rebinds
 from nonstrict.fixes.uses.terms import free_name, is_simple, names_in, root, statement_text
 from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
+from nonstrict.program.regions import crossing
 from nonstrict.program.values import TENSORS, Kind
 from nonstrict.text.trees import tree_of
 
@@ -60,7 +62,7 @@ def return_value(context: Context) -> Iterator[Fix]:
     if change.statement not in function.body:
         return
     result = _result(context, document, function, change, seen)
-    if result is None:
+    if result is None or _crosses_regions(context, seen):
         return
     work, taken_out = result
     if not work.value:
@@ -212,6 +214,27 @@ def _read_by_others(context: Context, change: _Change) -> bool:
         and _overlap(other.effect.place.path, place.path)
         for other in others
     )
+
+
+def _crosses_regions(context: Context, seen: Observed) -> bool:
+    """Whether another marked function reads, in the region that would do the change, what is changed.
+
+    What a region writes is seen once its compiled code has run.
+    """
+    body, place = context.body, seen.effect.place
+    function = body.mark.function
+    for region, _ in crossing.calls(body.machine, body.mark, body.torch):
+        marks = {seen.effect.value.ref for seen in region.seen_by_others(Event.CALLED)}
+        for mark in marks:
+            if mark.function is function:
+                continue
+            other = MarkedBody(body.machine, mark, body.torch)
+            if any(
+                read.effect.place[:3] == place[:3] and _overlap(read.effect.place.path, place.path)
+                for read in other.observed(Event.READ, Event.WRITE, Event.LEAK, Event.ATTRIBUTE)
+            ):
+                return True
+    return False
 
 
 def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:

@@ -107,7 +107,7 @@ def _argument(
 ) -> Taken:
     node = argument_node(site, span)
     made = _made_in_region(site, node, own)
-    if value.kind is Kind.NONE and value.place != FRESH and body.writers(value.place):
+    if may_be_set_later(body, value):
         value = UNKNOWN  # not set yet when it was seen
     if value.kind is Kind.UNKNOWN:
         value = _made_by_helper(body, site, node)
@@ -116,6 +116,20 @@ def _argument(
     if judge.argument(_known(site, node, value)) is None and _left_out(body, site, node):
         value = NONE
     return judged(body, judge, site, name, span, value, made=made)
+
+
+def may_be_set_later(body: MarkedBody, value: Value) -> bool:
+    """Whether a value is None only until something sets it, once the program runs or in another file."""
+    place = value.place
+    if value.kind is not Kind.NONE or place == FRESH:
+        return False
+    if place.origin is Origin.GLOBAL and len(place.path) <= 1:
+        attribute = place.path[0] if place.path else ""
+        named = not attribute or attribute.startswith(".")
+        holder = place._replace(path=())
+        if named and body.machine.put_later(holder, attribute.removeprefix(".")) is not None:
+            return True
+    return bool(body.writers(place))
 
 
 def judged(

@@ -41,7 +41,7 @@ def taken(body: MarkedBody, known: list[Taken]) -> list[Taken]:
             continue
         for name, value in _given(body, call.effect).items():
             span = site.argument_spans.get(name, site.span)
-            if (span, name) in told or (span, name) in found or _may_be_set_later(region, value):
+            if (span, name) in told or (span, name) in found or exchange.may_be_set_later(region, value):
                 continue
             one = exchange.judged(body, judge, site, name, span, value, made=_is_made(value))
             if _matters(one):
@@ -84,11 +84,6 @@ def _site(body: MarkedBody, call: Effect) -> CallSite | None:
     passed = call.value.const
     seen = SeenCall(call.node, call.path, call.offset, None, passed.positional, dict(passed.keywords))
     return callers.site(body.machine, body.mark, seen)
-
-
-def _may_be_set_later(region: MarkedBody, value: Value) -> bool:
-    """Whether a value is None only until something sets it."""
-    return value.kind is Kind.NONE and value.place != FRESH and bool(region.writers(value.place))
 
 
 def _is_made(value: Value, depth: int = 0) -> bool:
