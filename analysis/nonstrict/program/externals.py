@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.putting_back import only_put_back
@@ -273,18 +274,12 @@ def _run_callbacks(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None
 # -- effects by kind ----------------------------------------------------------------------------------------------
 
 
-def _io(
-    frame: Frame, node: ast.AST, name: str, what: str, values: list[Value], *, telling: bool = False
-) -> Value | None:
+def _io(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value], *, telling: bool = False) -> Value:
     for value in values:
         frame.consume(node, value)
     frame.emit(Event.IO, node, what=what, telling=telling)
     result = call_result(name)
     return typed(result, name, values) if result is not None else UNKNOWN
-
-
-def _output(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    return _io(frame, node, name, what, values, telling=True)
 
 
 def _random(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
@@ -428,7 +423,7 @@ def _hook(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]
 
 _EFFECTS = {
     "io": _io,
-    "output": _output,
+    "output": partial(_io, telling=True),
     "environ-write": _io,
     "environ-read": _environ_read,
     "random": _random,

@@ -76,6 +76,7 @@ All fixes are unsafe: only you know whether the output was meant for every call 
   callers have: arguments, and names of the module. An argument that is no plain name gets one first. There is no such
   fix where some use of the function is not a plain call, where the call is behind a condition, or where the function
   computes what it tells.
+- A condition that does something when it is evaluated moves with what it guards.
 - The statement is removed, with a condition that then guards nothing else. What is computed for it must have no effect.
   This is only shown, never applied, where more is lost than a message: a file, a process, the environment.
 - A progress bar is replaced by what it wraps.
@@ -129,10 +130,11 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Move it to the caller, remove it, or make an operator of the function."""
-    from nonstrict.fixes.effects.moving import move_call
+    from nonstrict.fixes.effects.moving import move_call, move_condition
     from nonstrict.fixes.effects.removing import remove, remove_progress_bar
     from nonstrict.fixes.operators.wrapping import as_custom_op, as_leaf
 
+    yield from move_condition(context)
     yield from move_call(context)
     if context.finding.severity > Severity.NOTE:
         # Under `assume_constant_result` it may well be meant to happen once.

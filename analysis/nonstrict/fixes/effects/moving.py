@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.effects.removing import links, removal
-from nonstrict.fixes.effects.standing import standing
+from nonstrict.fixes.effects.standing import passes_only_values, standing
 from nonstrict.fixes.uses.lifting import Lift, Work
 from nonstrict.fixes.uses.terms import statement_text
 from nonstrict.program.effects import Event
@@ -31,7 +31,7 @@ def move_call(context: Context) -> Iterator[Fix]:
     if len(places) == 1 and places[0].called:
         # A helper that does nothing else moves as a whole.
         title = f"Move the call of `{places[0].called}` to the caller"
-        yield from _moved(context, places[0].document, places[0].statement, title)
+        yield from moved(context, places[0].document, places[0].statement, title)
         return
     if not places or not isinstance(statement, ast.Expr):
         return
@@ -39,7 +39,44 @@ def move_call(context: Context) -> Iterator[Fix]:
     given = [part for call in calls for part in (*call.args, *(keyword.value for keyword in call.keywords))]
     if node in calls and all(is_pure(document, part) for part in given):
         title = f"Move the call of `{document.text(calls[0].func)}` to the caller"
-        yield from _moved(context, document, statement, title)
+        yield from moved(context, document, statement, title)
+
+
+def move_condition(context: Context) -> Iterator[Fix]:
+    """`if counter.tick(): print("ten")` moves as a whole, where evaluating the condition does something.
+
+    Left behind, the condition would decide nothing.
+    """
+    seen = context.observed(Event.IO, Event.WRITE, Event.LEAK)
+    span = seen.chain[0].span if seen is not None and seen.chain else context.finding.span
+    document = context.documents.document(span.path)
+    node = document.at(span, ast.Call) if document is not None else None
+    statement = document.statement(node) if document is not None and node is not None else None
+    if document is None or statement is None or node is None:
+        return
+    condition = statement if isinstance(statement, ast.If) else document.parent(statement)
+    function = document.function(condition) if isinstance(condition, ast.If) else None
+    if not isinstance(condition, ast.If) or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return
+    if condition.orelse or document.text(condition).startswith("elif") or is_pure(document, condition.test):
+        return
+    asked = [part for part in ast.walk(condition.test) if isinstance(part, ast.Call)]
+    if not all(passes_only_values(document, call) for call in asked) or not _only_tells(context, document, condition):
+        return
+    if not _follows_effect(context, document, function, condition, Event.WRITE, Event.LEAK):
+        yield from moved(context, document, condition, "Move the condition, and what it guards, to the caller")
+
+
+def _only_tells(context: Context, document: Document, condition: ast.If) -> bool:
+    """Whether all that a condition guards are calls that tell people something of values."""
+    told = {seen.effect.span for seen in context.body.observed(Event.IO) if seen.effect.telling and not seen.chain}
+    return all(
+        isinstance(one, ast.Expr)
+        and isinstance(one.value, ast.Call)
+        and document.span(one.value) in told
+        and passes_only_values(document, one.value)
+        for one in condition.body
+    )
 
 
 def move_check(context: Context) -> Iterator[Fix]:
@@ -51,10 +88,11 @@ def move_check(context: Context) -> Iterator[Fix]:
         return
     if document.text(check).startswith("elif") or not is_pure(document, check.test):
         return
-    yield from _moved(context, document, check, "Move the check to the caller")
+    yield from moved(context, document, check, "Move the check to the caller")
 
 
-def _moved(context: Context, document: Document, statement: ast.stmt, title: str) -> Iterator[Fix]:
+def moved(context: Context, document: Document, statement: ast.stmt, title: str) -> Iterator[Fix]:
+    """Have all callers of the function around a statement do it first, if that is the same."""
     function = document.function(statement)
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return
@@ -73,11 +111,18 @@ def _moved(context: Context, document: Document, statement: ast.stmt, title: str
 
 
 def _follows_effect(
-    context: Context, document: Document, function: ast.FunctionDef | ast.AsyncFunctionDef, statement: ast.stmt
+    context: Context,
+    document: Document,
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    statement: ast.stmt,
+    *others: Event,
 ) -> bool:
-    """Whether something else is told before a statement, also by what is called, which would come after it then."""
+    """Whether something else is told before a statement, also by what is called, which would come after it then.
+
+    Effects of `others` count too.
+    """
     start, end = document.span(function)[1:3], document.span(statement)[1:3]
-    told = context.body.observed(Event.IO)
+    told = context.body.observed(Event.IO, *others)
     spans = (span for seen in told for span in (seen.effect.span, *(edge.span for edge in seen.chain)))
     return any(span.path == document.path and start < span[1:3] < end for span in spans)
 

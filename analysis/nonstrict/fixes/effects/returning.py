@@ -11,6 +11,7 @@ from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import removed, replaced
 from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.code.pure import is_pure
+from nonstrict.fixes.effects.moving import move_condition, moved
 from nonstrict.fixes.effects.removing import removal
 from nonstrict.fixes.effects.standing import standing
 from nonstrict.fixes.uses.lifting import Lift, Work, nowhere
@@ -61,6 +62,10 @@ def return_value(context: Context) -> Iterator[Fix]:
         return
     if change.statement not in function.body:
         return
+    whole = list(move_condition(context)) or list(_as_one(context, document, change, seen))
+    if whole:
+        yield from whole
+        return
     result = _result(context, document, function, change, seen)
     if result is None or _crosses_regions(context, seen):
         return
@@ -80,9 +85,21 @@ def return_value(context: Context) -> Iterator[Fix]:
     declared = _declaration(document, function, change)
     done = Lift(context, context.documents.uses).edits(document, function, change.statement, work)
     if done is not None:
-        moved = f"Move the change of `{document.text(change.target)}` to the caller"
-        title = "Return the new value" if work.value else moved
+        there = f"Move the change of `{document.text(change.target)}` to the caller"
+        title = "Return the new value" if work.value else there
         yield Fix(title, Applicability.UNSAFE, (*taken_out, *declared, *done))
+
+
+def _as_one(context: Context, document: Document, change: _Change, seen: Observed) -> Iterator[Fix]:
+    """The call of a helper that does several such things, and nothing else, moves in front of the calls as a whole."""
+    alone = standing(context, document, change.statement, together=False)
+    places = standing(context, document, change.statement)
+    if [one.statement for one in alone] != [change.statement] or len(places) != 1 or not places[0].called:
+        return
+    if _read_by_others(context, change) or _crosses_regions(context, seen):
+        return
+    title = f"Move the call of `{places[0].called}` to the caller"
+    yield from moved(context, places[0].document, places[0].statement, title)
 
 
 def _whole(context: Context, document: Document, function: _Definition, change: _Change) -> tuple[Edit, ...] | None:

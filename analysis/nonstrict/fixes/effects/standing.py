@@ -59,12 +59,25 @@ def _together(context: Context, document: Document, statement: ast.stmt) -> dict
     if seen is None or not isinstance(function, _DEFINITION) or document.span(function) in marked(context):
         return alone
     spans = {one.effect.span for one in context.body.observed(seen.effect.event)}
-    calls = (document.at(span, ast.Call) for span in spans)
-    statements = (document.parent(call) for call in calls if call is not None and _passes_only_values(document, call))
-    same = {one: Standing(document, one) for one in statements if isinstance(one, ast.Expr)}
+    statements = (one for span in spans if (one := _doing(document, span)) is not None)
+    same = {one: Standing(document, one) for one in statements}
     known = alone | {node: one for node, one in same.items() if document.function(node) is function}
     emptied = any(_is_in_empty_function(one, widened) for widened in [_widened(known)] for one in widened.values())
     return known if emptied else alone
+
+
+def _doing(document: Document, span: Span) -> ast.stmt | None:
+    """The statement that does nothing but the effect at a span: a call, or a store of what only computes."""
+    node = document.at(span, ast.expr, ast.stmt)
+    statement = document.statement(node) if node is not None else None
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        whole = node in (statement, statement.value)
+        return statement if whole and passes_only_values(document, statement.value) else None
+    if isinstance(statement, (ast.Assign, ast.AugAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        plain = len(targets) == 1 and (node is statement or node is targets[0])
+        return statement if plain and is_pure(document, statement.value) else None
+    return None
 
 
 #: What the statements of a helper have in common that only tells, or sets, something.
@@ -132,7 +145,7 @@ def _calls(context: Context, document: Document, function: ast.FunctionDef | ast
         if not _is_traced(call.document, call.node, traced):
             continue
         statement = call.document.parent(call.node)
-        if not isinstance(statement, ast.Expr) or not _passes_only_values(call.document, call.node):
+        if not isinstance(statement, ast.Expr) or not passes_only_values(call.document, call.node):
             return []
         found.append(Standing(call.document, statement, call.document.text(call.node.func)))
     return found
@@ -143,7 +156,8 @@ def _is_traced(document: Document, node: ast.AST, traced: frozenset[Span]) -> bo
     return function is not None and document.span(function) in traced
 
 
-def _passes_only_values(document: Document, call: ast.Call) -> bool:
+def passes_only_values(document: Document, call: ast.Call) -> bool:
+    """Whether computing what a call is given, and what is called, has no effect."""
     given = (*call.args, *(keyword.value for keyword in call.keywords))
     return all(is_pure(document, one) for one in given) and is_pure(document, call.func)
 
