@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 import textwrap
 from dataclasses import dataclass
@@ -33,12 +34,20 @@ class ModuleFacts:
     mode_argument: str
     mode_position: int
     mode_default: bool
+    parameters: str
+    buffers: str
+    keeps: str
 
-    def encoded(self) -> tuple[str, str, int, bool]:
-        """Flags as letters (t: mode, p: parameters, c: container, s: stateful), then what is known of the argument."""
+    def encoded(self) -> tuple[str, str, int, bool, str, str, str]:
+        """Flags as letters (t: mode, p: parameters, c: container, s: stateful), then what is known of the argument.
+
+        Last the names of the parameters and buffers that an instance registers, `#` for the number of a layer, and of
+        the attributes that keep an argument, with its position: `module=0`.
+        """
         set_flags = (self.mode_dependent, self.has_parameters, self.container, self.stateful)
         letters = "".join(letter for letter, is_set in zip("tpcs", set_flags, strict=True) if is_set)
-        return letters, self.mode_argument, self.mode_position, self.mode_default
+        of_argument = (self.mode_argument, self.mode_position, self.mode_default)
+        return letters, *of_argument, self.parameters, self.buffers, self.keeps
 
 
 def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
@@ -53,12 +62,16 @@ def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
         mode_argument="",
         mode_position=-1,
         mode_default=False,
+        parameters="",
+        buffers="",
+        keeps="",
     )
     run = reachable(cls, ["forward"])
     made = [module_facts(part, known) for part in constructed(cls) if part is not cls]
     mode = any(reads_training(node) for node in run) or any(part.mode_dependent for part in made)
     parameters = any(makes_parameters(node) for node in reachable(cls, ["__init__"]))
     argument, position, default = mode_argument(cls) if mode else ("", -1, False)
+    owned, buffers = registered(cls)
     known[cls] = ModuleFacts(
         mode_dependent=mode,
         has_parameters=parameters or any(part.has_parameters for part in made),
@@ -67,8 +80,67 @@ def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
         mode_argument=argument,
         mode_position=position,
         mode_default=default if argument else mode,
+        parameters=owned,
+        buffers=buffers,
+        keeps=" ".join(kept(cls)),
     )
     return known[cls]
+
+
+def registered(cls: type) -> tuple[str, str]:
+    """The names of the parameters and buffers that instances of a class register for themselves, some by an option."""
+    first = next(iter(init_parameters(cls)), {})
+    required = [
+        given(name) for name, one in first.items() if one.default is one.empty and one.kind < one.VAR_POSITIONAL
+    ]
+    positional = required or ([4, 4] if any(one.kind == one.VAR_POSITIONAL for one in first.values()) else [])
+    options = {
+        name: option
+        for parameters in init_parameters(cls)
+        for name, one in parameters.items()
+        if (option := chosen(name, one.default)) is not None
+    }
+    owned, buffers = dict[str, None](), dict[str, None]()
+    for name in (None, *options):
+        try:
+            made = cls(*positional, **({} if name is None else {name: options[name]}))
+        except (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, NotImplementedError):
+            continue
+        for table, found in ((made._parameters, owned), (made._buffers, buffers)):
+            found |= {re.sub(r"\d+", "#", name): None for name, value in table.items() if value is not None}
+    return " ".join(owned), " ".join(buffers)
+
+
+def kept(cls: type) -> list[str]:
+    """The attributes that keep an argument of the constructor which forward calls, with its position."""
+    parameters = list(next(iter(init_parameters(cls)), {}))
+    called = {
+        ast.unparse(node.func)
+        for tree in reachable(cls, ["forward"])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+    }
+    found = [
+        f"{target.attr}={parameters.index(node.value.id)}"
+        for _, tree in method_sources(cls, "__init__")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in parameters
+        for target in node.targets
+        if isinstance(target, ast.Attribute) and ast.unparse(target) in called
+    ]
+    return list(dict.fromkeys(found))
+
+
+def given(name: str) -> object:
+    """A required argument that most constructors of layers take."""
+    return [2] if name == "cutoffs" else 4
+
+
+def chosen(name: str, default: object) -> object:
+    """Another value than the default of an option that may decide what is registered."""
+    if name in {"proj_size", "kdim", "vdim"}:
+        return 2
+    return (not default) if isinstance(default, bool) else None
 
 
 def mode_argument(cls: type) -> tuple[str, int, bool]:

@@ -275,3 +275,29 @@ def test_parameters_and_containers():
         assert found is not None
         assert found.container
     assert nn_module("torch.nn.functional.relu") is None
+
+
+@pytest.mark.parametrize(
+    ("layer", "name", "expected"),
+    [
+        ("Linear", "weight", "parameter"),
+        ("LSTM", "weight_ih_l0", "parameter"),
+        ("GRU", "bias_hh_l3_reverse", "parameter"),
+        ("MultiheadAttention", "q_proj_weight", "parameter"),
+        ("BatchNorm2d", "running_mean", "buffer"),
+        ("LSTM", "weight", ""),
+        ("Sequential", "weight", ""),
+        ("Linear", "in_features", ""),
+    ],
+)
+def test_layers_register_parameters_and_buffers(layer: str, name: str, expected: str) -> None:
+    found = nn_module(f"torch.nn.{layer}")
+    assert found is not None
+    assert found.registers(name) == expected
+
+
+def test_wrappers_keep_the_module_that_they_are_given() -> None:
+    wrapper, layer = nn_module("torch.nn.DataParallel"), nn_module("torch.nn.Linear")
+    assert wrapper is not None
+    assert layer is not None
+    assert (wrapper.keeps, layer.keeps) == ((("module", 0),), ())

@@ -6,11 +6,14 @@ Every answer comes from `data/operators.json` and `data/torch_names.json`, which
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any, NamedTuple
 
 from nonstrict.knowledge.devices import EXTENSIONS, is_extension_property
 from nonstrict.knowledge.store import data_file
+
+_NUMBER = re.compile(r"\d+")
 
 
 class Operator(NamedTuple):
@@ -45,7 +48,9 @@ class ModuleClass(NamedTuple):
     `mode_dependent`: its forward, or a module that it makes, reads `training`. `mode_argument` is the constructor
     argument that switches this off when it is 0, False or None (`dropout` of an LSTM), at `mode_position` among the
     positional arguments (-1: not known); `mode_default` says whether it depends on the mode without that argument.
-    `stateful`: its forward sets plain attributes.
+    `stateful`: its forward sets plain attributes. `parameters` and `buffers` are the names of those that instances
+    register for themselves, with `#` for the number of a layer (`weight_ih_l#`).
+    `keeps` are the attributes in which they keep an argument of the constructor that they call, with its position.
     """
 
     name: str
@@ -56,6 +61,16 @@ class ModuleClass(NamedTuple):
     mode_argument: str = ""
     mode_position: int = -1
     mode_default: bool = False
+    parameters: frozenset[str] = frozenset()
+    buffers: frozenset[str] = frozenset()
+    keeps: tuple[tuple[str, int], ...] = ()
+
+    def registers(self, name: str) -> str:
+        """What an instance registers for itself under a name: `parameter`, `buffer`, or "" for nothing."""
+        numbered = _NUMBER.sub("#", name)
+        if numbered in self.parameters:
+            return "parameter"
+        return "buffer" if numbered in self.buffers else ""
 
 
 def tensor_method(name: str) -> Operator | None:
@@ -194,5 +209,8 @@ def _module_class(name: str) -> ModuleClass | None:
     row: list[Any] | None = data_file("torch_names.json")["modules"].get(name)
     if row is None:
         return None
-    flags, argument, position, default = row
-    return ModuleClass(name, "t" in flags, "p" in flags, "c" in flags, "s" in flags, argument, position, default)
+    flags, argument, position, default, parameters, buffers, keeps = row
+    of_argument = (argument, position, default)
+    held = tuple((one.partition("=")[0], int(one.partition("=")[2])) for one in keeps.split())
+    owned = (frozenset(parameters.split()), frozenset(buffers.split()), held)
+    return ModuleClass(name, "t" in flags, "p" in flags, "c" in flags, "s" in flags, *of_argument, *owned)

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
-from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
+from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import classes, enumerations, namespaces, registries, releases, symbols
 from nonstrict.program.effects import NEEDED, Event
 from nonstrict.program.frames import relocated, set_later
@@ -39,8 +39,6 @@ _QUERIES = frozenset({"is_leaf", "grad_fn", "grad", "_version"})
 #: Attributes that tensors of torch's own subclasses have.
 _OF_SUBCLASSES = frozenset({"_local_tensor", "_spec", "_offsets", "_lengths", "_data", "_tensor"})
 _CLASS_NAMES = frozenset({"__name__", "__qualname__"})
-_MODULE_PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias"})
-_MODULE_BUFFERS = frozenset({"running_mean", "running_var", "num_batches_tracked"})
 _ATTRIBUTE_KINDS = {
     "size": SIZE,
     "number": NUMBER,
@@ -209,8 +207,9 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     if declared is not None and declared.kind is not Kind.UNKNOWN:
         return declared
     if base.kind is Kind.MODULE:
-        own = _of_layer(name, place) if isinstance(classes.as_inherited(base).ref, str) else None
-        return own or Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
+        return _of_layer(classes.as_inherited(base), name, place) or Value(
+            Kind.EXTERNAL_METHOD, base.place, (base, name)
+        )
     computed = classes.special(frame, node, base, "__getattr__", [STRING._replace(const=name)])
     if computed is not None:
         return computed
@@ -345,7 +344,7 @@ def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: 
     if base.kind is Kind.MODULE:
         if name == "training":
             return _mode(frame, node, base)
-        if (own := _of_layer(name, place)) is not None:
+        if (own := _of_layer(base, name, place)) is not None:
             return own
     stored = frame.machine.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
     if stored is not None:
@@ -353,11 +352,13 @@ def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: 
     return Value(Kind.EXTERNAL_METHOD, place, (base, name))
 
 
-def _of_layer(name: str, place: Place) -> Value | None:
-    """A parameter or buffer that layers of torch make for themselves; None if there is none of that name."""
-    if name in _MODULE_PARAMETERS:
+def _of_layer(module: Value, name: str, place: Place) -> Value | None:
+    """A parameter or buffer that a layer of torch registers for itself; None if there is none of that name."""
+    layer = nn_module(module.ref) if isinstance(module.ref, str) else None
+    registered = layer.registers(name) if layer is not None else ""
+    if registered == "parameter":
         return Value(Kind.PARAMETER, place)
-    return Value(Kind.TENSOR, place, flags=Flag.REGISTERED) if name in _MODULE_BUFFERS else None
+    return Value(Kind.TENSOR, place, flags=Flag.REGISTERED) if registered else None
 
 
 def _of_class(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:

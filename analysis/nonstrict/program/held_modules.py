@@ -1,4 +1,4 @@
-"""What containers of modules are made of: the modules that their arguments hand them."""
+"""What containers and wrappers of modules are made of: the modules that their arguments hand them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,14 @@ def _of_pairs(element: Value | None) -> list[tuple[object, Value]]:
 
 
 def hold(module: Value, given: list[Value]) -> None:
-    """Put what a `Sequential`, `ModuleList` or `ModuleDict` is made of into it; other modules hold nothing so."""
+    """Put what a `Sequential`, `ModuleList` or `ModuleDict` is made of into it, and what a wrapper wraps."""
     known = nn_module(module.ref) if isinstance(module.ref, str) else None
-    if known is None or not known.container or module.heap is None:
+    if known is None or module.heap is None:
+        return
+    for name, position in known.keeps:
+        if position < len(given):
+            module.heap.attributes[name] = given[position]
+    if not known.container:
         return
     for value in given:
         for key, child in children(value):

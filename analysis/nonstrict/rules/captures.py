@@ -81,10 +81,12 @@ def _outer(group: list[Observed]) -> Iterator[Observed]:
     """The reads inside whose expression another one stands, or a call that leads to another one."""
     calls = _by_line({edge.span for read in group for edge in read.chain})
     own = _by_line({read.effect.span for read in group})
+    direct = {read.effect.span for read in group if not read.effect.place.is_view}
     for read in group:
         span = read.effect.span
         lines = [(span.path, line) for line in range(span.line, span.end_line + 1)]
-        led = any(is_inside(call, span) for line in lines for call in calls.get(line, ()))
+        seen = read.effect.place.is_view and span in direct
+        led = seen or any(is_inside(call, span) for line in lines for call in calls.get(line, ()))
         if led or any(is_inside(other, span) and other != span for line in lines for other in own.get(line, ())):
             yield read
 
