@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: Methods and functions by which keys are made, and entries are asked for.
 _ENTRIES = frozenset({"get", "items", "keys", "values"})
 _KEYS = frozenset({"frozenset", "hash", "id", "repr", "sorted", "str", "tuple", "type"})
+#: What makes a copy of the keys or entries that it is given.
+_COPIES = frozenset({"dict", "frozenset", "list", "set", "sorted", "tuple"})
 _TARGET = (ast.Attribute, ast.Subscript, ast.Name)
 
 
@@ -203,12 +205,7 @@ def _stored(function: FunctionNode) -> dict[str, list[ast.AST | None]]:
 
 def _tested(function: FunctionNode) -> set[str]:
     found: set[str] = set()
-    looked_up: dict[str, str] = {}
     for node in walk(function):
-        if isinstance(node, (ast.Assign, ast.NamedExpr)) and _is_lookup(node.value):
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                if isinstance(target, ast.Name) and isinstance(node.value, ast.Call):
-                    looked_up[target.id] = _root(getattr(node.value.func, "value", node.value))
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             operator, right = node.ops[0], node.comparators[0]
             if isinstance(operator, (ast.Is, ast.IsNot)) and isinstance(right, ast.Constant) and right.value is None:
@@ -223,8 +220,38 @@ def _tested(function: FunctionNode) -> set[str]:
         elif isinstance(node, ast.Try) and any(_catches_missing(handler) for handler in node.handlers):
             for statement in node.body:
                 found.update(_root(inner) for inner in walk(statement) if isinstance(inner, ast.Subscript))
-    found.update(container for name, container in looked_up.items() if name in found)
+    taken = _taken_from(function)
+    pending = list(found)
+    while pending:
+        new = taken.get(pending.pop(), set()) - found
+        found |= new
+        pending += new
     return found - {""}
+
+
+def _taken_from(function: FunctionNode) -> dict[str, set[str]]:
+    """Variables with the container whose entry or keys they hold: `entry = CACHE.get(key)`, `keys = list(CACHE)`."""
+    found: dict[str, set[str]] = {}
+    for node in walk(function):
+        if isinstance(node, (ast.Assign, ast.NamedExpr)):
+            container = _container_of(node.value)
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name) and container:
+                    found.setdefault(target.id, set()).add(container)
+    return found
+
+
+def _container_of(value: ast.AST) -> str:
+    """What an expression takes an entry, the keys or all entries of; "" for other expressions."""
+    if isinstance(value, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and len(value.generators) == 1:
+        return _container_of(value.generators[0].iter) or _root(value.generators[0].iter)
+    if not isinstance(value, ast.Call):
+        return ""
+    if isinstance(value.func, ast.Attribute):
+        return _root(value.func.value) if value.func.attr in _ENTRIES else ""
+    if isinstance(value.func, ast.Name) and value.func.id in _COPIES and len(value.args) == 1:
+        return _container_of(value.args[0]) or _root(value.args[0])
+    return ""
 
 
 def _asked_for(call: ast.Call) -> str:

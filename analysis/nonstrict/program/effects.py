@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.context_variables import variable
+from nonstrict.facts.steps import may_meet
 from nonstrict.findings import Span
 from nonstrict.program.exceptions import handles
 from nonstrict.program.places import FRESH, Place
@@ -167,6 +168,8 @@ class Summary:
     #: nondeterministic values made here, and the keys of those that decided something here: effects if they did
     draws: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
     settled: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
+    #: those that were stored outside, with where: they decide something if what is stored there is read
+    recorded: set[tuple[tuple[object, ...], Place]] = field(default_factory=set[tuple[tuple[object, ...], "Place"]])
     #: the function, where this is the summary of one that was called
     definition: Function | None = None
 
@@ -240,6 +243,18 @@ def _happens_once(effect: Effect) -> bool:
     return reads_state or effect.event in _ONCE
 
 
+def _read_again(states: list[Reached]) -> set[tuple[object, ...]]:
+    """The draws that are stored where something is read: what is only recorded decides nothing."""
+    recorded = set[tuple[tuple[object, ...], Place]]().union(*(reached.summary.recorded for reached in states))
+    if not recorded:
+        return set()
+    effects = (effect for reached in states for effect in reached.summary.effects.values())
+    read = {effect.place for effect in effects if effect.event is Event.READ}
+    return {
+        key for key, place in recorded if any(place[:3] == one[:3] and may_meet(place.path, one.path) for one in read)
+    }
+
+
 def _visible(returned: Value, checked: set[tuple[object, ...]]) -> set[tuple[object, ...]]:
     """The symbols that can be seen in what a function returns; `checked` are those that `torch._check` was told of."""
     seen: dict[tuple[object, ...], list[Effect]] = {}
@@ -295,7 +310,7 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen
     seen = _visible(root.returns, checked) if root.returns is not None else set[tuple[object, ...]]()
     harmless = set[tuple[object, ...]]().union(*(reached.summary.resolved for reached in states))
     decisive = set[tuple[object, ...]]().union(*(reached.summary.decisive for reached in states))
-    decided = returned.union(*(reached.summary.settled for reached in states))
+    decided = returned.union(*(reached.summary.settled for reached in states), _read_again(states))
     found: dict[tuple[object, ...], Observed] = {}
     for effect in pending:
         if effect.event is Event.BREAK:

@@ -11,6 +11,7 @@ from nonstrict.facts.laziness import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program import (
+    call_keys,
     classes,
     differentiation,
     externals,
@@ -22,7 +23,6 @@ from nonstrict.program import (
     named_tuples,
     parameters,
     singletons,
-    symbols,
     unseen,
 )
 from nonstrict.program.definitions import Function
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
     from nonstrict.program.machine import Machine
 
-_MAX_CONTEXTS = 12
 _MAX_DEPTH = 300
 #: Closures are interpreted anew at each call, which may double at each step: they are followed less far.
 _MAX_CLOSURE_DEPTH = 15
@@ -62,10 +61,6 @@ _OBJECTS = frozenset({Kind.OBJECT, Kind.MODULE})
 _MAX_MAKERS = 3
 #: What objects consist of counts as deep as models are nested: their constructors are followed further.
 _MORE_CONSTRUCTORS = 4
-#: How a function is interpreted: as traced code (0), as code outside any trace (1), in a region, in an operator.
-_STATIC = 1
-_REGION = 2
-_OPAQUE = 3
 
 
 def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
@@ -345,7 +340,8 @@ def _hand_over(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:
     for value in values:
         if value.place.captured and value.kind not in CALLABLES:
             _pass_on(frame, node, value)
-        frame.settle(value)
+        if not call_keys.carries_draws(frame, value):
+            frame.settle(value)
 
 
 def _pass_on(frame: Frame, node: ast.AST, value: Value) -> None:
@@ -382,9 +378,7 @@ def _keeps_traced(returned: Value) -> bool:
 def _summary(frame: Frame, node: ast.AST, function: Function, bound: dict[str, Value]) -> Summary:
     machine = frame.machine
     live_closure = function.closure is not None and not function.closure.static
-    mode = _OPAQUE if frame.opaque else _REGION if frame.region else int(frame.static)
-    apart = frame.differentiates
-    key = differentiation.key(function, bound) if apart else _key(machine, function, bound, mode)
+    key = call_keys.key_of(frame, function, bound)
     if live_closure:
         key = (*key, id(function.closure), id(node))
     if key in machine.open:
@@ -462,36 +456,3 @@ def _frame_for(caller: Frame, function: Function, summary: Summary, *, static: b
         caller=caller,
         static=static,
     )
-
-
-def _key(machine: Machine, function: Function, bound: dict[str, Value], mode: int) -> tuple[object, ...]:
-    if mode == _OPAQUE:
-        return (function, mode, tuple((name, value.with_pending(frozenset())) for name, value in bound.items()))
-    told_apart = ~Flag.LITERAL if mode == _REGION else ~(Flag.LITERAL | Flag.FLOATING)
-    shapes = tuple((name, _shape(value, told_apart)) for name, value in bound.items())
-    key = (function, mode, shapes)
-    if key not in machine.memo:
-        counted = (function, mode == _STATIC)
-        count = machine.contexts.get(counted, 0)
-        if count >= _MAX_CONTEXTS and not (mode == _STATIC and function.name in machine.words):
-            # Too many kinds of arguments: from here on what they are is known, what they hold is not.
-            for name, value in bound.items():
-                bound[name] = _general(value)
-            return (function, mode, tuple((name, _shape(value, told_apart)) for name, value in bound.items()))
-        machine.contexts[counted] = count + 1
-    return key
-
-
-def _shape(value: Value, told_apart: int) -> Value:
-    """What tells two arguments apart: a tensor's exact place among the arguments does not."""
-    if value.kind in TENSORS and value.place.origin is Origin.ARGUMENT:
-        place = Place(Origin.ARGUMENT, "", "", ("~",) if value.place.is_view else ())
-        return Value(value.kind, place, value.ref, flags=value.flags & told_apart, pending=symbols.of(value))
-    return value if not value.pending else value.with_pending(symbols.of(value))
-
-
-def _general(value: Value) -> Value:
-    if value.kind in CALLABLES or value.kind is Kind.UNION:
-        return value if value.kind is not Kind.UNION else UNKNOWN
-    place = value.place if not value.place.path else Place(value.place.origin, value.place.owner, value.place.name)
-    return Value(value.kind, place, value.ref if isinstance(value.ref, str) else None)

@@ -91,7 +91,8 @@ class.
 
 - Random operations of torch, dropout included: they are part of the graph.
 - A captured `torch.Generator`; passing one as an argument is `generator-argument` (NST302).
-- Values that do not reach the result, such as a time that is only measured, or that only decides whether to raise.
+- Values that do not reach the result, such as a time that is only measured, recorded where nothing reads it again
+  (the record is lost: see `outer-mutation`, NST203), or that only decides whether to raise.
 - `random.seed` and its like, which draw nothing: see `torch-global-state` (NST205).
 - `hash` of a constant and iteration over a set whose order does not reach the result.
 

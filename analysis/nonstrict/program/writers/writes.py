@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.classmethods import class_parameter
@@ -42,6 +43,8 @@ MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS 
 IN_PLACE = re.compile(r"\w*[^_]_")
 #: How many arguments these have where they are called on a class.
 _PAST_THE_CLASS = {"__setattr__": 3, "__delattr__": 2}
+#: Modules of the standard library that run code of the program which they are given by its name.
+_IMPORTING = frozenset({"importlib", "runpy"})
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Statements that may write a name, and what may hold such statements.
 _WRITING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For, ast.AsyncFor, ast.NamedExpr, *_DEFINITION)
@@ -218,10 +221,29 @@ def _in_step(path: str, offset: int, step: Step, name: str) -> Iterator[Write]:
 
 
 def runs(machine: Machine, module: Module, statement: ast.AST) -> bool:
-    """Whether a statement outside functions calls something for effect, or a compiled or marked function."""
+    """Whether a statement outside functions calls something for effect, or a compiled or marked function.
+
+    What the standard library does with plain values, as `os.environ.setdefault("NAME", "1")`, runs no code that traces.
+    """
     if isinstance(statement, ast.Expr):
-        return is_call(statement)
+        return is_call(statement) and not _only_of_the_library(module, statement)
     return isinstance(statement, (ast.Assign, ast.AnnAssign)) and _runs_compiled(machine, module, statement)
+
+
+def _only_of_the_library(module: Module, statement: ast.Expr) -> bool:
+    """Whether a statement names nothing but modules and functions of the standard library, and `print`."""
+    names = {node.id for node in walk(statement) if isinstance(node, ast.Name)}
+    return all(
+        _is_of_the_library(module, name) if name in module.bindings else name == "print" and not module.star_imports
+        for name in names
+    )
+
+
+def _is_of_the_library(module: Module, name: str) -> bool:
+    packages = {
+        one.module.partition(".")[0] if one.kind == "import" and not one.level else "" for one in module.bindings[name]
+    }
+    return packages <= sys.stdlib_module_names - _IMPORTING
 
 
 def _runs_compiled(machine: Machine, module: Module, statement: ast.AST) -> bool:
