@@ -336,6 +336,15 @@ def test_a_field_that_eq_leaves_out_is_compared(tmp_path: Path):
     check(tmp_path, "NST504", CONSTANT.format(""), CONSTANT.format(" and other.gain == self.gain"))
 
 
+def test_conditions_are_written_below_one_another_where_a_line_is_too_short(tmp_path: Path):
+    parts = ["isinstance(other, Layer)", "other.index == self.index", "other.index + self.index == 2 * self.index"]
+    compared = "return isinstance(other, Layer) and other.index == self.index"
+    before = CONSTANT.format("").replace(compared, f"return {' and '.join(parts)}")
+    added = [*parts[1:], "other.gain == self.gain"]
+    lines = ["return (", f"    {parts[0]}", *(f"    and {part}" for part in added), ")"]
+    check(tmp_path, "NST504", before, CONSTANT.format("").replace(compared, "\n        ".join(lines)))
+
+
 def test_a_constant_that_is_changed_is_taken_apart_instead(tmp_path: Path):
     changing = "\n\ndef louder():\n    layer.gain = 3.0\n"
     before = CONSTANT.format(" and other.gain == self.gain") + changing

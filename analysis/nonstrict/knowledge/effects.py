@@ -35,6 +35,24 @@ MUTATING_METHODS: dict[str, frozenset[str]] = {kind: frozenset(names.split()) fo
 #: Methods by which an array of NumPy changes.
 ARRAY_METHODS = frozenset(ARRAY_CHANGING.split())
 
+#: Context managers that matter only to what their block does: documentation of `contextlib`, `warnings` and torch.
+SURROUNDING = frozenset(
+    {
+        "contextlib.nullcontext",
+        "contextlib.suppress",
+        "warnings.catch_warnings",
+        "torch.inference_mode",
+        "torch.autocast",
+        "torch.amp.autocast",
+        "torch.cuda.amp.autocast",
+        "torch.cpu.amp.autocast",
+        "torch.profiler.record_function",
+        "torch.autograd.profiler.record_function",
+        "torch._dynamo.error_on_graph_break",
+        "torch._dynamo.decorators.error_on_graph_break",
+    }
+)
+
 #: Functions that change the container or array that is their first argument, by their dotted names.
 CHANGING_FUNCTIONS = frozenset(CHANGING_FIRST.split())
 
@@ -47,6 +65,12 @@ def call_effect(qualname: str) -> CallEffect | None:
     """
     found = _calls().get(qualname)
     return found if found is not None else _less_direct(qualname)
+
+
+def only_surrounds(qualname: str) -> bool:
+    """Whether a context manager matters only to what its block does: around nothing, it does nothing."""
+    known = call_effect(qualname)
+    return qualname in SURROUNDING or (known is not None and known.kind == "torch-guarded")
 
 
 def method_effect(class_qualname: str, method: str) -> CallEffect | None:

@@ -11,7 +11,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.boundary.crossing import without_argument
-from nonstrict.fixes.code.edits import after, replaced
+from nonstrict.fixes.code.edits import after, with_condition
 from nonstrict.fixes.code.names import imported, spelled
 from nonstrict.fixes.marks.outside import taken_out
 from nonstrict.program import classes
@@ -288,8 +288,8 @@ def _compared(context: Context, cls: Class, field: str) -> Iterator[Fix]:
     if not conjunction or not isinstance(last, ast.Return) or last.value is None:
         return
     mine, other = (one.arg for one in compares.args.args)
-    text = f"{document.text(last.value)} and {other}.{field} == {mine}.{field}"
-    yield Fix(f"Compare `{field}` in `__eq__`", Applicability.UNSAFE, (replaced(document, last.value, text),))
+    edit = with_condition(document, last.value, f"{other}.{field} == {mine}.{field}")
+    yield Fix(f"Compare `{field}` in `__eq__`", Applicability.UNSAFE, (edit,))
 
 
 def _registered_otherwise(

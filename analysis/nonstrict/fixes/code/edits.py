@@ -16,9 +16,29 @@ if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
 
 
+#: The longest line that formatters are commonly told to leave.
+_MAX_COLUMNS = 120
+
+
 def replaced(document: Document, node: ast.AST, text: str) -> Edit:
     """A node, written anew."""
     return Edit(document.span(node), text)
+
+
+def with_condition(document: Document, node: ast.expr, text: str) -> Edit:
+    """A conjunction or comparison with one more condition; each on a line of its own where one line is too short."""
+    whole = f"{document.text(node)} and {text}"
+    line = document.lines[node.lineno - 1]
+    statement = document.statement(node)
+    fits = len(line) + len(whole) - len(document.text(node)) <= _MAX_COLUMNS
+    values = node.values if isinstance(node, ast.BoolOp) else [node]
+    plain = all(isinstance(one, (ast.Call, ast.Compare, ast.Name, ast.Attribute)) for one in values)
+    if fits or not plain or "\n" in whole or statement is None or not line.rstrip().endswith(document.text(node)):
+        return replaced(document, node, whole)
+    outer = document.indentation(statement)
+    parts = [*map(document.text, values), text]
+    inner = f"\n{outer}{document.step}"
+    return replaced(document, node, f"({inner}{f'{inner}and '.join(parts)}\n{outer})")
 
 
 def alone(document: Document, node: ast.expr, name: str) -> Edit:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.fixes.code.names import meaning
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.traced import compiled, in_bodies, in_regions, marked
+from nonstrict.knowledge.effects import only_surrounds
 from nonstrict.program.effects import Event
 
 if TYPE_CHECKING:
@@ -94,14 +95,23 @@ def _widened(known: dict[ast.stmt, Standing]) -> dict[ast.stmt, Standing]:
     return known
 
 
-def guard(document: Document, statement: ast.stmt) -> ast.If | ast.For | None:
-    """The condition or loop around a statement that only computes, and so has no use once it guards nothing."""
+def guard(document: Document, statement: ast.stmt) -> ast.If | ast.For | ast.With | None:
+    """What is around a statement and has no use once it is around nothing: a condition that only computes, a loop."""
     holder = document.parent(statement)
     if isinstance(holder, ast.If) and not holder.orelse and not document.text(holder).startswith("elif"):
         return holder if is_pure(document, holder.test) else None
     if isinstance(holder, ast.For) and not holder.orelse and _only_counts(document, holder):
         return holder
+    if isinstance(holder, ast.With) and all(_only_surrounds(document, item) for item in holder.items):
+        return holder
     return None
+
+
+def _only_surrounds(document: Document, item: ast.withitem) -> bool:
+    call = item.context_expr
+    if item.optional_vars is not None or not isinstance(call, ast.Call):
+        return False
+    return only_surrounds(meaning(document)(call.func)) and passes_only_values(document, call)
 
 
 def _only_counts(document: Document, loop: ast.For) -> bool:
