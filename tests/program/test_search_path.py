@@ -13,6 +13,7 @@ import pytest
 from nonstrict.check.analysis import AnalysisOptions, analyse
 from nonstrict.check.live.folder import Folder
 from nonstrict.program.project import Project
+from nonstrict.program.search_path import project_of
 
 
 class Case(NamedTuple):
@@ -26,8 +27,23 @@ class Case(NamedTuple):
     command: tuple[str, ...] = ()
     #: statements before the import
     before: str = ""
+    #: files that are not empty
+    texts: tuple[tuple[str, str], ...] = ()
 
 
+ADDS = """\
+import os.path as osp
+import sys
+
+
+def add_path(path):
+    if path not in sys.path:
+        sys.path.insert(0, path)
+
+
+lib = osp.join(osp.dirname(__file__), "..", "lib")
+add_path(lib)
+"""
 HERE = "import os, sys\nfrom pathlib import Path\n"
 CASES = {
     "beside the script": Case(("tools/ops.py",), "tools/train.py", "import ops", "ops", "tools/ops.py"),
@@ -138,6 +154,73 @@ CASES = {
         "a/ops.py",
         before="import sys\nsys.path = ['a', 'b'] + sys.path\n",
     ),
+    "a function of the file puts first what it is given": Case(
+        ("lib/ops.py", "ops.py"), "tools/train.py", "import ops", "ops", "lib/ops.py", before=ADDS
+    ),
+    "a module that is imported puts a folder first": Case(
+        ("lib/models/net.py", "models/net.py"),
+        "tools/train.py",
+        "from models import net",
+        "models.net",
+        "lib/models/net.py",
+        before="import _init_paths\n",
+        texts=(("tools/_init_paths.py", ADDS),),
+    ),
+    "a module of a folder without __init__.py that is imported puts a folder first": Case(
+        ("lib/ops.py", "ops.py"),
+        "tools/train.py",
+        "import ops",
+        "ops",
+        "lib/ops.py",
+        ("-m", "tools.train"),
+        before="from tools import paths\n",
+        texts=(("tools/paths.py", ADDS),),
+    ),
+    "a module that imports one that puts a folder first": Case(
+        ("lib/ops.py",),
+        "tools/train.py",
+        "import ops",
+        "ops",
+        "lib/ops.py",
+        before="import setup_paths\n",
+        texts=(
+            ("tools/setup_paths.py", "import sys\nfrom _more import *\nsys.path.append('x')\n"),
+            ("tools/_more.py", ADDS),
+        ),
+    ),
+    "folders in a loop": Case(
+        ("third_party/ops.py",),
+        "tools/train.py",
+        "import ops",
+        "ops",
+        "third_party/ops.py",
+        before=HERE + "for name in ('lib', 'third_party'):\n"
+        "    sys.path.append(str(Path(__file__).resolve().parents[1] / name))\n",
+    ),
+    "the start of the path": Case(
+        ("a/ops.py", "b/ops.py", "ops.py"),
+        "train.py",
+        "import ops",
+        "ops",
+        "a/ops.py",
+        before="import sys\nsys.path[0:0] = ['a', 'b']\n",
+    ),
+    "a list around the path": Case(
+        ("a/ops.py", "ops.py"),
+        "train.py",
+        "import ops",
+        "ops",
+        "a/ops.py",
+        before="import sys\nsys.path = ['a', *sys.path, 'b']\n",
+    ),
+    "a function that nobody calls puts nothing there": Case(
+        ("lib/ops.py", "ops.py"),
+        "train.py",
+        "import ops",
+        "ops",
+        "ops.py",
+        before="import sys\ndef add():\n    sys.path.insert(0, 'lib')\n",
+    ),
     "the standard library is not looked for in the root": Case(
         ("json/decoder.py", "tools/x.py"), "tools/train.py", "import json.decoder", "json.decoder", ""
     ),
@@ -151,6 +234,9 @@ def written(case: Case, root: Path) -> None:
         path.write_text("")
     told = f"{case.before}{case.import_}\nimport sys as _s\nprint(_s.modules[{case.module!r}].__file__)\n"
     (root / case.importer).write_text(told)
+    for name, text in case.texts:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
     (root / "pyproject.toml").write_text("")
 
 
@@ -240,6 +326,36 @@ def test_relative_and_absolute_paths_give_the_same_answer(repository: Path, monk
     assert places(["att.py"], repository)[0][:3] == expected[0][:3]
 
 
+SETTINGS = {
+    "pyproject.toml": '[tool.setuptools.packages.find]\nwhere = ["python"]\n',
+    "setup.cfg": "[options]\npackage_dir =\n    = python\n",
+    "pytest.ini": "[pytest]\npythonpath = python\n",
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_of_a_project_name_folders_of_sources(name: str, tmp_path: Path) -> None:
+    for path, text in {"python/pkg/net.py": "", "scripts/run.py": "import pkg.net\n", name: SETTINGS[name]}.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    project = Project()
+    importer = project.module(str(tmp_path / "scripts/run.py"))
+    assert importer is not None
+    assert project.find("pkg.net", importer) == str(tmp_path / "python/pkg/net.py")
+
+
+def test_a_file_belongs_to_its_project_or_its_package(tmp_path: Path) -> None:
+    for path in ("repo/models/att.py", "repo/models/deep/__init__.py", "repo/models/deep/net.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("")
+    att, net = tmp_path / "repo/models/att.py", tmp_path / "repo/models/deep/net.py"
+    assert project_of(str(att), "") == str(tmp_path / "repo/models")
+    assert project_of(str(att), "from .. import x\n") == str(tmp_path / "repo")
+    assert project_of(str(net), "") == str(tmp_path / "repo/models/deep")
+    (tmp_path / "repo/pyproject.toml").write_text("")
+    assert {project_of(str(one), "") for one in (att, net)} == {str(tmp_path / "repo")}
+
+
 def told(folder: Folder, path: str) -> list[tuple[str, int]]:
     folder.scan()
     for one in folder.pending():
@@ -274,3 +390,22 @@ def test_the_server_hears_of_an_edit_of_the_path(tmp_path: Path) -> None:
     assert folder.diagnostics(path) == ()
     folder.set_text(path, text.format('sys.path.insert(0, "lib")'))
     assert [one.code for one in folder.diagnostics(path)] == ["NST101"]
+
+
+def test_the_server_hears_of_an_edit_of_what_changes_the_path(tmp_path: Path) -> None:
+    texts = {
+        "tools/_init_paths.py": "import sys\nsys.path.insert(0, 'elsewhere')\n",
+        "tools/train.py": "import _init_paths\nimport torch\nfrom state import SCALE\n\n\n"
+        "@torch._dynamo.nonstrict_trace\ndef scaled(x):\n    return x * SCALE\n",
+        "lib/state.py": "import torch\n\nSCALE = torch.ones(3)\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    folder = Folder(str(tmp_path))
+    train, paths = str(tmp_path / "tools/train.py"), str(tmp_path / "tools/_init_paths.py")
+    assert told(folder, train) == []
+    folder.set_text(paths, "import sys\nsys.path.insert(0, '../lib')\n")
+    assert told(folder, train) == [("NST101", 8)]
+    folder.set_text(paths, "import sys\n")
+    assert told(folder, train) == []

@@ -79,6 +79,8 @@ def audit(question: Question, paths: Sequence[str], settings: Settings) -> Audit
 
 def _placed(question: Question, paths: Sequence[str]) -> tuple[Question, Sequence[str]]:
     """The question and paths with paths spelled alike, so that a file has one name however it is reached."""
+    from nonstrict.program.search_path import project_of
+
     here = os.getcwd()
     absolute = os.path.abspath(question.file)
     if not os.path.isfile(absolute):
@@ -86,20 +88,10 @@ def _placed(question: Question, paths: Sequence[str]) -> tuple[Question, Sequenc
         raise AuditError(f"{question.file} {reason}.")
     inside = absolute.startswith(here.rstrip(os.sep) + os.sep)
     if not paths:
-        paths = ["."] if inside else [_package(absolute)]
+        paths = ["."] if inside else [project_of(absolute, _source(question.file).code)]
     if inside and not any(os.path.isabs(path) for path in paths):
         return question._replace(file=os.path.relpath(absolute, here)), paths
     return question._replace(file=absolute), [os.path.abspath(path) for path in paths]
-
-
-def _package(path: str) -> str:
-    """The folder of a file, or of the outermost package that it lies in."""
-    folder = os.path.dirname(path)
-    while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.isfile(
-        os.path.join(os.path.dirname(folder), "__init__.py")
-    ):
-        folder = os.path.dirname(folder)
-    return folder
 
 
 def _answered(question: Question, discovery: Discovery, settings: Settings, environment: Environment) -> Audited:

@@ -5,15 +5,14 @@ A project may be large, and only few of its files are of interest: a file is rea
 
 from __future__ import annotations
 
-import configparser
 import hashlib
 import os
 import re
-import sys
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.slices import statements_of
+from nonstrict.program.source_folders import source_folders
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -171,32 +170,5 @@ def module_names(path: str, root: str, package_root: str) -> frozenset[str]:
 
 
 def search_path(root: str) -> list[str]:
-    """The directories of a project that hold modules: the root, `src`, and what the settings of pytest name."""
-    named = [root, *(os.path.join(root, name) for name in ("src", *_python_path(root)))]
-    return [path for path in dict.fromkeys(map(os.path.normpath, named)) if os.path.isdir(path)]
-
-
-def _python_path(root: str) -> list[str]:
-    """The setting `pythonpath` of pytest, in the first file that has its section."""
-    for name, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
-        parser = configparser.ConfigParser(interpolation=None)
-        try:
-            parser.read(os.path.join(root, name), encoding="utf-8")
-            return parser.get(section, "pythonpath").split()
-        except (configparser.Error, UnicodeDecodeError):
-            continue
-    return _of_pyproject(os.path.join(root, "pyproject.toml"))
-
-
-def _of_pyproject(path: str) -> list[str]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-
-    try:
-        with open(path, "rb") as file:
-            found = tomllib.load(file)["tool"]["pytest"]["ini_options"]["pythonpath"]
-    except (OSError, ValueError, RecursionError, KeyError, TypeError):
-        return []
-    return found.split() if isinstance(found, str) else [str(entry) for entry in found]
+    """The directories of a project that hold modules: the root, and its folders of sources."""
+    return [os.path.normpath(root), *source_folders(os.path.abspath(root))]

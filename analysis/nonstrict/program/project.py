@@ -7,7 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.program.modules import Module
-from nonstrict.program.search_path import relative_level, search_path
+from nonstrict.program.search_path import has_init, import_root, search_path
+from nonstrict.program.source_folders import source_folders
+from nonstrict.program.sys_path import changes_path
 from nonstrict.text.source import UnreadableSource, read_source
 
 if TYPE_CHECKING:
@@ -33,6 +35,9 @@ class Project:
         self._searched: dict[tuple[tuple[str, ...], str, bool], str | None] = {}
         self._begun: dict[tuple[str, str], bool] = {}
         self._folders: dict[str, tuple[str, ...]] = {}
+        self._sources: dict[str, tuple[str, ...]] = {}
+        #: by file, whether it may put something on `sys.path`
+        self._changing: dict[str, bool] = {}
         self._spelled: dict[str, str] = {}
         #: overlays named relative to the working directory
         self._unsaved = {os.path.abspath(path) for path in self.overlays if not os.path.isabs(path)}
@@ -51,6 +56,7 @@ class Project:
         other.unreadable, other._names, other._is_package = self.unreadable, self._names, self._is_package
         other._searched, other._installed, other._known = self._searched, self._installed, self._known
         other._begun, other._folders, other._spelled = self._begun, self._folders, self._spelled
+        other._sources, other._changing = self._sources, self._changing
         for module in self.loaded():
             other.module(module.path)
         return other
@@ -87,6 +93,9 @@ class Project:
         self._known.pop(path, None)
         self._names.pop(path, None)
         self._folders.pop(path, None)
+        if self._changing.pop(os.path.abspath(path), False) or (source is not None and changes_path(source.code)):
+            self._folders.clear()
+            self._changing.clear()
         was_loaded = self._modules.pop(path, None) is not None
         if source is None:
             return
@@ -102,6 +111,8 @@ class Project:
         names = {os.path.basename(path).rpartition(".")[0] for path in changed}
         self._begun.clear()
         self._folders.clear()
+        self._sources.clear()
+        self._changing.clear()
         for key in [key for key in self._searched if not names.isdisjoint(key[1].split("."))]:
             del self._searched[key]
 
@@ -128,16 +139,7 @@ class Project:
         return self._names.get(path) or self._named(path, "")
 
     def _named(self, path: str, code: str) -> tuple[str, str]:
-        folder, base = os.path.split(os.path.abspath(path))
-        stem = base.rpartition(".")[0]
-        packages: list[str] = []
-        level = relative_level(code)
-        while self._package(folder) or len(packages) < level:
-            folder, part = os.path.split(folder)
-            if not part:
-                break
-            packages.insert(0, part)
-        return folder, ".".join(packages if stem == "__init__" else [*packages, stem])
+        return import_root(path, code, self._package)
 
     def find(self, dotted: str, importer: Module) -> str | None:
         """The file of an absolutely imported module, looked up where Python would from the importer.
@@ -154,9 +156,43 @@ class Project:
         """The folders from which the absolute imports of a module are looked up (`nonstrict.program.search_path`)."""
         found = self._folders.get(importer.path)
         if found is None:
-            found = search_path(importer, self._root_of(importer)[0], frozenset(self.site_packages))
+            found = search_path(importer, self._root_of(importer)[0], frozenset(self.site_packages), self)
             self._folders[importer.path] = found
         return found
+
+    def sources(self, folder: str) -> tuple[str, ...]:
+        """The folders of sources of a project in a folder."""
+        if folder not in self._sources:
+            self._sources[folder] = source_folders(folder)
+        return self._sources[folder]
+
+    def changing(self, folder: str, dotted: str, importer: Module) -> Module | None:
+        """The module of a dotted name below a folder, if it may put something on `sys.path`."""
+        first = dotted.partition(".")[0]
+        if first == "torch" or first in sys.stdlib_module_names or not self._begins(folder, first):
+            return None
+        path = self._below(folder, dotted)
+        if path is None:
+            return None
+        if path not in self._changing:
+            self._changing[path] = self._changes(path)
+        return self.module(self._called(path, importer)) if self._changing[path] else None
+
+    def _changes(self, path: str) -> bool:
+        overlay = self.overlays.get(path) or self.overlays.get(os.path.relpath(path))
+        if overlay is not None:
+            return changes_path(overlay.code)
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return changes_path(file.read())
+        except OSError:
+            return False
+
+    def _called(self, path: str, importer: Module) -> str:
+        """A file as files of the run are called: as it was listed, else absolute if the importer is."""
+        if path in self._spelled:
+            return self._spelled[path]
+        return path if os.path.isabs(importer.path) else os.path.relpath(path)
 
     def find_installed(self, dotted: str) -> str | None:
         """The file of an installed module: a `.py` or a compiled extension; None if it is not installed."""
@@ -195,7 +231,7 @@ class Project:
 
     def _package(self, folder: str) -> bool:
         if folder not in self._is_package:
-            self._is_package[folder] = bool(folder) and os.path.isfile(os.path.join(folder, "__init__.py"))
+            self._is_package[folder] = has_init(folder)
         return self._is_package[folder]
 
     def _search(self, dotted: str, importer: Module) -> str | None:
@@ -206,9 +242,7 @@ class Project:
             folders = (self._root_of(importer)[0],)
         found = (self._below(folder, dotted) for folder in folders if self._begins(folder, first))
         path = next((path for path in found if path), None)
-        if path is None or path in self._spelled:
-            return self._spelled[path] if path is not None else None
-        return path if os.path.isabs(importer.path) else os.path.relpath(path)
+        return self._called(path, importer) if path is not None else None
 
     def _begins(self, folder: str, first: str) -> bool:
         """Whether a folder holds something by the first part of a dotted name."""
