@@ -280,3 +280,33 @@ def test_experiments_are_of_the_fixed_text(nonstrict: Command, dropped: Path, pr
     assert dropped.read_text() == KEPT
     assert "NST603" not in run.out
     assert "NST101" in run.out
+
+
+SECTION = """\
+import contextlib
+import logging
+
+import torch
+
+log = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def section({}):
+{}    yield
+{}
+
+@torch._dynamo.nonstrict_trace
+def pool(x):
+    with section({}):
+        return x.mean(-1)
+"""
+
+
+def test_what_only_several_fixes_together_leave_without_a_use_goes(nonstrict: Command, project: Path):
+    told = ['    log.info("enter %s", name)\n', '    log.info("leave %s", name)\n']
+    (project / "sections.py").write_text(SECTION.format("name", *told, '"pool"'), encoding="utf-8")
+    assert nonstrict("check", "--fix", "--unsafe-fixes", "sections.py").status == 0
+    after = SECTION.format("", "", "", "").replace("import logging\n", "")
+    after = after.replace("\nlog = logging.getLogger(__name__)\n\n", "\n")
+    assert (project / "sections.py").read_text(encoding="utf-8") == after

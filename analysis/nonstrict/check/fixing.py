@@ -6,10 +6,13 @@ is found. It is taken back and told, and the others go on.
 
 from __future__ import annotations
 
+import builtins
+import keyword
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.faults import origin_of
+from nonstrict.facts.words import identifiers
 from nonstrict.findings import Severity
 from nonstrict.fixes.applying import CannotApply, Places, applied, moved
 from nonstrict.text.source import UnreadableSource, read_bytes, repaired, source_from_bytes
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 #: Analyses at most; a project whose fixes need more has fixes that make work for one another.
 MAX_ROUNDS = 100
+_NO_NAMES = frozenset({*dir(builtins), *keyword.kwlist})
 _REPORT = "This is a bug of nonstrict; please report it."
 _TAKEN_BACK = f"and was taken back. {_REPORT}"
 
@@ -150,11 +154,40 @@ class _Fixing:
                 steps[fix.edits].findings.append(finding)
             elif len(steps) < limit and step.key not in self._refused and places.take(fix):
                 steps[fix.edits] = step
-        taken = list(steps.values())
+        taken = self._without_last(list(steps.values()))
         try:
             return taken, self._texts(taken)
         except Exception:  # noqa: BLE001 - whose it is, shows when each is made by itself
             return self._one_by_one(taken)
+
+    def _without_last(self, steps: list[_Step]) -> list[_Step]:
+        """Some fixes without the last one of those that take out uses of the same name.
+
+        In a later round that one sees that nothing else uses the name, and takes it out too.
+        """
+        sources: dict[str, Source] = {}
+        users: dict[tuple[str, str], list[int]] = {}
+        for number, step in enumerate(steps):
+            for name in self._names_taken_out(step, sources):
+                users.setdefault(name, []).append(number)
+        waiting = {numbers[-1] for numbers in users.values() if len(numbers) > 1}
+        return [step for number, step in enumerate(steps) if number not in waiting]
+
+    def _names_taken_out(self, step: _Step, sources: dict[str, Source]) -> set[tuple[str, str]]:
+        """The names, by file, in the lines that a fix takes out."""
+        found: set[tuple[str, str]] = set()
+        for edit in step.fix.edits:
+            where = edit.location
+            if edit.text or where.row == where.end_row:
+                continue
+            try:
+                source = sources.get(where.path) or source_from_bytes(where.path, self._bytes(where.path))
+            except UnreadableSource:
+                continue  # told when the fix is made
+            sources[where.path] = source
+            for row in range(where.row, where.end_row):
+                found.update((where.path, word) for word in identifiers(source.line_text(row, where.cell)))
+        return {(path, word) for path, word in found if word not in _NO_NAMES}
 
     def _one_by_one(self, steps: Sequence[_Step]) -> tuple[list[_Step], dict[str, bytes]]:
         """Those of some fixes that can be made; the others are refused."""
