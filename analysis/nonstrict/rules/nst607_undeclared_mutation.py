@@ -288,7 +288,8 @@ def _aliases(body: Body, operator: Operator) -> Iterator[Finding]:
         if at not in told and not _chooses_copy(at) and not _is_told_apart(body.applied.node, at, value.place):
             told.add(at)
             others = [other for position, other in results if position == index and other.kind is not Kind.NONE]
-            sure = not value.flags & Flag.MAYBE and all(_is_argument(other, untyped=True) for other in others)
+            alone = not value.flags & Flag.MAYBE and all(_is_argument(other, untyped=True) for other in others)
+            sure = alone or _is_another(body.applied.node, at, value.place)
             yield from _alias(body, operator, value.place, at, unchecked=unchecked, sure=sure)
 
 
@@ -321,15 +322,30 @@ def _chooses_copy(node: ast.expr) -> bool:
 
 def _is_told_apart(function: FunctionNode | None, at: ast.expr, place: Place) -> bool:
     """Whether a conversion was compared with the argument before, and copied if it is that: `if y is x:`."""
+    made = _compared(function, at, place)
+    return made is not None and last_name(made) in _ITSELF_OR_COPY
+
+
+def _is_another(function: FunctionNode | None, at: ast.expr, place: Place) -> bool:
+    """Whether a view, always another object than the argument, is copied only if it is the argument."""
+    made = _compared(function, at, place)
+    works_in_place = made is not None and last_name(made).endswith("_")
+    return made is not None and function is not None and not works_in_place and not _conversions(function, made)
+
+
+def _compared(function: FunctionNode | None, at: ast.expr, place: Place) -> ast.Call | None:
+    """The method of an argument that made a name, which is then compared with the argument: `if y is x:`."""
     if not isinstance(function, ast.FunctionDef) or not isinstance(at, ast.Name) or not place.is_view:
-        return False
+        return None
     statements = function.body
     made = [one for one in statements if isinstance(one, ast.Assign) and last_name(one.targets[0]) == at.id]
-    converts = len(made) == 1 and isinstance(made[0].value, ast.Call) and last_name(made[0].value) in _ITSELF_OR_COPY
-    source = made[0].value.func if converts and isinstance(made[0].value, ast.Call) else None
-    if not isinstance(source, ast.Attribute) or getattr(source.value, "id", "") != place.name:
-        return False
-    return any(_replaces(one, at.id, place.name) for one in statements[statements.index(made[0]) :])
+    value = made[0].value if len(made) == 1 else None
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return None
+    if getattr(value.func.value, "id", "") != place.name:
+        return None
+    told_apart = any(_replaces(one, at.id, place.name) for one in statements[statements.index(made[0]) :])
+    return value if told_apart else None
 
 
 def _replaces(statement: ast.stmt, name: str, other: str) -> bool:

@@ -7,7 +7,7 @@ Compares the fake of a leaf function or custom operator with the function itself
 - it takes other arguments;
 - it returns something else than a tensor where a tensor is returned, or another number of results;
 - its result has another number of dimensions, another size, another dtype, another device;
-- it reads a tensor from outside its arguments;
+- it reads a tensor from outside its arguments, which never compiles: an error;
 - it returns its own argument;
 - a leaf function returns a number that its body computes.
 
@@ -167,12 +167,20 @@ def _finding(
 
 def _captures(body: Body, fake: Body) -> Iterator[Finding]:
     for seen in fake.observed(Event.READ):
-        metadata = seen.effect.what == "metadata" and not last_name(seen.effect.node).endswith("_like")
+        metadata = seen.effect.what == "metadata" and not _makes_tensor(seen.effect.node)
         if seen.effect.value.is_tensor and seen.effect.place.captured and not metadata:
             name = seen.effect.place.text
             message = f"the fake of `{body.function}` reads the tensor `{name}` from outside: it fails to compile"
             advice = "use the arguments only: shapes and dtypes are all that a fake tells"
-            yield report_at(RULE, body, seen.effect.span, message, help=advice)
+            sometimes = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
+            severity = Severity.WARNING if sometimes else Severity.ERROR
+            yield report_at(RULE, body, seen.effect.span, message, help=advice, severity=severity)
+
+
+def _makes_tensor(node: ast.AST) -> bool:
+    """Whether an operator runs that reads of a tensor only what it is: `torch.empty_like(W)`, `W.new_empty(3)`."""
+    name = last_name(node) if isinstance(node, ast.Call) else ""
+    return name.endswith("_like") or name.startswith("new_")
 
 
 # -- arguments ----------------------------------------------------------------------------------------------------
