@@ -34,6 +34,22 @@ def around_calls_of(function: ast.AST, name: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def recovers(function: ast.AST, node: ast.AST, names: frozenset[str]) -> bool:
+    """Whether a function goes on without a node that raises an exception of one of these names."""
+    for tried in walk(function):
+        if isinstance(tried, ast.Try) and any(inner is node for part in tried.body for inner in walk(part)):
+            handlers = [handler for handler in tried.handlers if names.intersection(_names(handler.type))]
+            if handlers and not any(isinstance(inner, ast.Raise) for inner in walk(handlers[0])):
+                return True
+    return False
+
+
+def in_handler(function: ast.AST, node: ast.AST) -> bool:
+    """Whether a node of a function stands in a handler of exceptions."""
+    handlers = (inner for inner in walk(function) if isinstance(inner, ast.ExceptHandler))
+    return any(inner is node for handler in handlers for inner in walk(handler))
+
+
 def in_wrappers(decorator: ast.AST) -> frozenset[str]:
     """The names of the exceptions that what a decorator, or a factory of one, makes handles around the decorated."""
     return remembered(decorator, "_nonstrict_wrapping", _in_wrappers)

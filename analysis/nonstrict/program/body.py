@@ -234,6 +234,11 @@ class MarkedBody:
         """A marked function is no region: nothing in it breaks a graph."""
         return ""
 
+    @property
+    def falls_back(self) -> bool:
+        """Who calls a marked function is traced with it: nothing goes on without it."""
+        return False
+
     def supposed(self, observed: Observed) -> MarkedBody | None:
         """The helper of a region in which something happens, as if it were marked; a marked function has none."""
         return None

@@ -68,6 +68,11 @@ class Body(Protocol):
         """The option by which a break of the graph in a region is an error; "" where the graph may break."""
         ...
 
+    @property
+    def falls_back(self) -> bool:
+        """Whether all calls of a region that were seen go on with something else where torch refuses it."""
+        ...
+
     def observed(self, *events: Event) -> Iterator[Observed]:
         """The effects of the given kinds, nearest first."""
         ...

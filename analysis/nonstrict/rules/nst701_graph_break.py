@@ -87,6 +87,9 @@ for a pure helper; a `torch.library.custom_op` with a `register_fake` for anythi
 - Exception handlers, and `raise` behind a condition: they are traced only if they are reached.
 - What a marked function does (other rules tell), and what nobody measured.
 
+Where every call of the region that was seen stands in a `try` whose handler goes on, as with the function that was not
+compiled, it is a warning: nothing fails, but nothing is compiled either.
+
 A construct behind a condition is a warning: the graph breaks if the branch is taken while tracing. In functions that
 the region calls it is a note: a library has many branches, and a program takes few of them. So is logging behind a
 condition.
@@ -144,6 +147,7 @@ def examine(body: Body) -> Iterator[Finding]:
         message = f"{_construct(seen)} breaks the graph of `{body.function}`{_named(known)}"
         if refusal := body.refusal(seen):
             message += f": with `{refusal}` compilation fails"
+            message += ", and the callers go on without it" if body.falls_back else ""
         severity = _severity(body, seen)
         advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
         yield report(RULE, body, seen, message, help=advice, severity=severity)
@@ -163,7 +167,7 @@ def _severity(body: Body, seen: Observed) -> Severity:
     if not body.refusal(seen):
         return Severity.NOTE
     if not seen.effect.conditional and not any(edge.conditional for edge in seen.chain):
-        return Severity.ERROR
+        return Severity.WARNING if body.falls_back else Severity.ERROR
     diagnostic = is_logging(seen.effect.what)
     return Severity.NOTE if seen.chain or diagnostic else Severity.WARNING
 

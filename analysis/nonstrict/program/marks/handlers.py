@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import handlers
+from nonstrict.facts.targets import last_name
 from nonstrict.program.marks import callers, marking, roots
 from nonstrict.program.values import Kind
 
@@ -18,6 +19,26 @@ if TYPE_CHECKING:
 
 #: How many callers lie between a call of a marked function and a handler, at most.
 _HOPS = 3
+
+
+#: The exceptions by which torch refuses to compile, and what they are derived from.
+_REFUSALS = frozenset({"Unsupported", "TorchDynamoException", "RuntimeError", "Exception", "BaseException"})
+
+
+def falls_back(machine: Machine, mark: Mark) -> bool:
+    """Whether all calls of a region that were seen go on with something else where torch refuses to compile it."""
+    function = mark.function
+    if function is None:
+        return False
+    decorated = any(mark.node is one for one in getattr(function.node, "decorator_list", ()))
+    found = False
+    for frame, call in _calls(machine, function):
+        around = frame.function.node if frame.function is not None else frame.module.outline.shell
+        if handlers.recovers(around, call, _REFUSALS):
+            found = True
+        elif not handlers.in_handler(around, call) and (decorated or last_name(call) != function.name):
+            return False
+    return found
 
 
 def caught(machine: Machine, mark: Mark) -> frozenset[str]:

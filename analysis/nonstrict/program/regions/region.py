@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nonstrict.program import hooks
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import Event
-from nonstrict.program.marks import callers, purity
+from nonstrict.program.marks import callers, handlers, purity
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import strictness
 from nonstrict.program.values import Kind
@@ -69,6 +70,15 @@ class CompiledRegion(MarkedBody):
             return "fullgraph=True"
         refused = strictness.refuses(self.machine, self.mark.function, observed)
         return "error_on_graph_break(True)" if refused else ""
+
+    @property
+    def falls_back(self) -> bool:
+        """Whether all calls of the region that were seen go on with something else where torch refuses it."""
+        return self._falls_back
+
+    @cached_property
+    def _falls_back(self) -> bool:
+        return handlers.falls_back(self.machine, self.mark)
 
     def _introduction(self) -> str:
         how = " with `fullgraph=True`" if self.fullgraph else ""
