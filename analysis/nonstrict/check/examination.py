@@ -10,6 +10,7 @@ from nonstrict.check.faults import Faults, examined_by
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
 from nonstrict.facts.laziness import is_docstring
+from nonstrict.facts.words import Words
 from nonstrict.findings import Finding, Severity, Span
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
@@ -169,8 +170,7 @@ def _discover(machine: Machine, path: str, names: set[str], faults: Faults) -> N
         line = chunk.first if chunk is not None else 1
         return faults.losing("was not searched for marks", subject, Span(path, line, 0, line, 0))
 
-    code = module.source.code
-    roots.discover(machine, module, roots.words_in(code) | {name for name in names if name in code}, losing)
+    roots.discover(machine, module, roots.words_in(module.source.code) | roots.mentioned(module, names), losing)
     open_targets.seek_callers(machine)
 
 
@@ -202,10 +202,10 @@ def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) ->
         if not layer:
             break
         names |= layer
-        wanted = [name.encode() for name in layer]
         data = machine.elsewhere.found.data
         others = (path for path in files if path not in users)
-        hits = [path for path in others if any(name in data(path) for name in wanted)]
+        wanted = Words(layer)
+        hits = [path for path in others if wanted.are_in(data(path))]
         # A file that holds a marker may make a wrapper of one that another file defines.
         users |= set(hits) - known
         layer = exported(hits, names) - names

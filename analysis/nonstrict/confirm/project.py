@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.slices import statements_of
+from nonstrict.facts.words import Words
 from nonstrict.program.source_folders import source_folders
 from nonstrict.text.trees import tree_of
 
@@ -35,19 +35,6 @@ class File(NamedTuple):
     text: str
     tree: ast.Module
     statements: list[Statement]
-
-
-class _Words:
-    """Looks for any of some words in a text."""
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self._words = [word.encode("utf-8", "surrogatepass") for word in sorted(words)]
-        # A word that ends in a sign ends there.
-        self._pattern = re.compile(rb"(?<!\w)(?:" + b"|".join(map(re.escape, self._words)) + rb")(?!\w)")
-
-    def are_in(self, text: bytes) -> bool:
-        # Most files hold none of them, which is told a lot faster without a pattern.
-        return any(word in text for word in self._words) and self._pattern.search(text) is not None
 
 
 class Project:
@@ -78,7 +65,7 @@ class Project:
 
         An empty set of words is met by none.
         """
-        words = [_Words(one) for one in alternatives]
+        words = [Words(one) for one in alternatives]
         prefix = os.path.join(below, "") if below else ""
         paths = (path for path in self.paths() if path.startswith(prefix))
         return [path for path in paths if all(one.are_in(self._bytes(path)) for one in words)]

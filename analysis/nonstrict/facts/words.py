@@ -19,6 +19,22 @@ def identifiers(text: str) -> list[str]:
     return _IDENTIFIER.findall(text)
 
 
+class Words:
+    """Looks for any of some words in the bytes of a file."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = [word.encode("utf-8", "surrogatepass") for word in sorted(words)]
+        # A word that ends in a sign ends there.
+        self._pattern = re.compile(
+            rb"(?<![\w\x80-\xff])(?:" + b"|".join(map(re.escape, self._words)) + rb")(?![\w\x80-\xff])"
+        )
+
+    def are_in(self, text: bytes) -> bool:
+        """Whether one of the words stands there, in code or not."""
+        # Most files hold none of them, which is told a lot faster without a pattern.
+        return any(word in text for word in self._words) and self._pattern.search(text) is not None
+
+
 def places(code: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
     """The ranges in which one of the words stands as a whole identifier."""
     for word in words:

@@ -93,8 +93,8 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
         found = _recorded(found, name)
     if name in _CLASS_NAMES and found.kind in _UNTOLD and _asked_for_type(node.value) is not None:
         found = STRING
-    if base.kind in _REGISTRIES and not frame.static and hasattr(base.ref, "bases"):
-        registries.fill(frame.machine, found, base)
+    if base.kind in _REGISTRIES and hasattr(base.ref, "bases"):
+        registries.asked(frame, found, base)
     if base.pending and base.kind not in TENSORS:
         return found.with_pending(found.pending | base.pending)
     return found
@@ -110,8 +110,7 @@ def entry_of(frame: Frame, node: ast.AST, base: Value, key: Value) -> Value:
 
 def _of_python_module(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     value = frame.machine.module_attribute(frame.module, base.ref, name)
-    if not frame.static:
-        registries.fill(frame.machine, value)
+    registries.asked(frame, value)
     return set_later(frame, value, value.place)
 
 

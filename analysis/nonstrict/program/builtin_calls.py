@@ -29,7 +29,6 @@ from nonstrict.program.values import (
     COMPLEX,
     GLOBALS,
     NO_CONSTANT,
-    NONE,
     NUMBER,
     PARTIAL_METHOD,
     RANGE,
@@ -44,7 +43,6 @@ from nonstrict.program.values import (
     Value,
     container,
     holding,
-    join,
 )
 
 if TYPE_CHECKING:
@@ -335,26 +333,6 @@ def _identity(frame: Frame, node: ast.AST, positional: list[Value], keywords: di
     return NUMBER
 
 
-def _getattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    if len(positional) > 1:
-        frame.consume(node, positional[1])
-    if len(positional) < 2 or not isinstance(positional[1].const, str):
-        return UNKNOWN
-    made = ast.Attribute(value=ast.Name(id="_", ctx=ast.Load()), attr=positional[1].const, ctx=ast.Load())
-    ast.copy_location(made, node)
-    made.value = node.args[0] if isinstance(node, ast.Call) else made.value
-    found = attributes.load(frame, made, positional[0], positional[1].const)
-    if len(positional) > 2:
-        if found.kind is Kind.EXTERNAL_METHOD:
-            attributes.asked_for(frame, node, positional[0], positional[1].const, positional[2])
-            if positional[2].kind is Kind.NONE:
-                # It may be there all the same: the place tells that None is no more than a possibility.
-                return join(found, NONE.at(positional[0].place.step(f".{positional[1].const}")))
-        if positional[2].kind is not Kind.NONE:
-            return join(found, positional[2])
-    return found
-
-
 def _import_module(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     name = positional[0].const if len(positional) == 1 else None
     if isinstance(name, str) and (torch_kind(name) == "module" or frame.machine.project.find(name, frame.module)):
@@ -462,7 +440,7 @@ SPECIAL: dict[str, Handler] = {
     "builtins.isinstance": _isinstance,
     "builtins.type": _type,
     "builtins.id": _identity,
-    "builtins.getattr": _getattr,
+    "builtins.getattr": reflection.get_attribute,
     "builtins.hasattr": _hasattr,
     "importlib.import_module": _import_module,
     **dict.fromkeys(

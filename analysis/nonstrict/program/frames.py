@@ -327,8 +327,7 @@ class Frame:
             if captured is not None:
                 return captured
         value = self.machine.global_value(self.module, name)
-        if not self.static or self.function is not None:
-            registries.fill(self.machine, value)
+        registries.asked(self, value)
         if self.differentiates and value.kind is Kind.PARAMETER and not value.flags & Flag.FROZEN:
             return value.with_pending(value.pending | {NEEDED})
         return set_later(self, value, value.place)

@@ -2,20 +2,64 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program import attributes, namespaces, stores
+from nonstrict.program import attributes, namespaces, stores, strings
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
-    import ast
-
     from nonstrict.program.frames import Frame
+
+#: More attributes that a name may mean tell nothing.
+_MAX_MEANT = 12
 
 
 def vars_of(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """`vars(x)`."""
     return (namespaces.of(positional[0]) if positional else None) or UNKNOWN
+
+
+def get_attribute(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """`getattr(x, name)`, with or without a default."""
+    if len(positional) > 1:
+        frame.consume(node, positional[1])
+    if len(positional) < 2:
+        return UNKNOWN
+    if not isinstance(positional[1].const, str):
+        return _any_attribute(frame, node, positional[0], positional[1])
+    found = _attribute(frame, node, positional[0], positional[1].const)
+    if len(positional) > 2:
+        if found.kind is Kind.EXTERNAL_METHOD:
+            attributes.asked_for(frame, node, positional[0], positional[1].const, positional[2])
+            if positional[2].kind is Kind.NONE:
+                # It may be there all the same: the place tells that None is no more than a possibility.
+                return join(found, NONE.at(positional[0].place.step(f".{positional[1].const}")))
+        if positional[2].kind is not Kind.NONE:
+            return join(found, positional[2])
+    return found
+
+
+def _attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> Value:
+    made = ast.Attribute(value=ast.Name(id="_", ctx=ast.Load()), attr=name, ctx=ast.Load())
+    ast.copy_location(made, node)
+    made.value = node.args[0] if isinstance(node, ast.Call) else made.value
+    return attributes.load(frame, made, base, name)
+
+
+def _any_attribute(frame: Frame, node: ast.AST, base: Value, name: Value) -> Value:
+    """The attributes of an object that a name may mean of which only a part is known: `getattr(self, f"layer{i}")`."""
+    if base.heap is None or base.kind not in (Kind.OBJECT, Kind.MODULE) or not isinstance(name.ref, strings.Pattern):
+        return UNKNOWN
+    meant = [known for known in base.heap.attributes if name.ref.fits(known)]
+    # What was stored under a name that is not known may be any of those.
+    meant += [namespaces.ANY] if namespaces.ANY in base.heap.attributes else []
+    if len(meant) > _MAX_MEANT:
+        return UNKNOWN
+    found = base.heap.loose if base.kind is Kind.MODULE else None
+    for known in meant:
+        found = join(found, _attribute(frame, node, base, known))
+    return found or UNKNOWN
 
 
 def set_attribute(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:

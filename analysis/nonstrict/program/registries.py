@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.program.definitions import Class
+    from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
     from nonstrict.program.values import Value
 
 _TABLES = frozenset({Kind.DICT, Kind.LIST})
+_DICTS = frozenset({"builtins.dict", "collections.OrderedDict", "collections.UserDict"})
 _CHANGING = ("append", "extend", "insert", "setdefault", "update")
 _STORES = ("[", *(f".{method}(" for method in _CHANGING))
 #: More entries tell nothing new.
@@ -37,24 +39,41 @@ class _Ways(NamedTuple):
     leading: frozenset[str] = frozenset()
 
 
-def fill(machine: Machine, table: Value, holder: Value | None = None) -> None:
-    """Evaluate what puts something into a table that a top-level name holds, once.
+def asked(frame: Frame, table: Value, holder: Value | None = None) -> None:
+    """A table is read: where code runs once everything is imported, whatever is put into it is there.
 
     `holder` is the object or class whose attribute the table is, where it is one.
     """
+    if not frame.static or frame.function is not None:
+        _fill(frame.machine, table, holder)
+
+
+def _fill(machine: Machine, table: Value, holder: Value | None) -> None:
+    """Evaluate what puts something into a table that a top-level name holds, once."""
     place = table.place
-    if table.kind not in _TABLES or place.origin is not Origin.GLOBAL or place in machine.filled:
+    if place.origin is not Origin.GLOBAL or place in machine.filled or not _is_table(table):
         return
     machine.filled.add(place)
     module = machine.project.module(place.owner)
     if module is None or len(place.path) != (0 if holder is None else 1):
         return
     key = place.path[0][1:] if place.path else place.name
-    ways = _ways(module, key) if holder is None else _own_ways(holder.ref, key, place.name)
+    if holder is not None:
+        ways = _own_ways(holder.ref, key, place.name)
+    else:
+        ways = _ways(module, key) if table.kind in _TABLES else _own_ways(table.ref, "self", place.name)
     _enter(machine, module, ways.storing, key)
     for word in sorted(ways.leading):
         for use in machine.elsewhere.users(module, word):
             _enter(machine, use.module, ways.storing, key)
+
+
+def _is_table(value: Value) -> bool:
+    """Whether a value is a dict or list, or an object of a class of the program that is a dict."""
+    if value.kind in _TABLES:
+        return True
+    made = value.kind is Kind.OBJECT and hasattr(value.ref, "bases")
+    return made and any(base.kind is Kind.EXTERNAL and base.ref in _DICTS for base in value.ref.bases)
 
 
 def _enter(machine: Machine, module: Module, storing: frozenset[str], table: str) -> None:

@@ -116,7 +116,8 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
         write(frame, node, place, value, "attribute", registered=registered)
     if base.heap is not None and not registered and not _keeps_to_itself(frame, base):
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
-        base.heap.attributes[name] = kept if _settles(frame, base, known) else join(known, kept)
+        settles = name != namespaces.ANY and _settles(frame, base, known)
+        base.heap.attributes[name] = kept if settles else join(known, kept)
 
 
 def _settles(frame: Frame, base: Value, known: Value | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.program import schemas
 from nonstrict.program.effects import Event
@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 
+class Pattern(NamedTuple):
+    """What a string begins and ends with whose middle is not known."""
+
+    prefix: str
+    suffix: str
+
+    def fits(self, text: str) -> bool:
+        """Whether a name is one of those that may be meant; none is where neither is known."""
+        long = len(text) >= len(self.prefix) + len(self.suffix)
+        return bool(self.prefix or self.suffix) and long and text.startswith(self.prefix) and text.endswith(self.suffix)
+
+
 def joined(frame: Frame, node: ast.JoinedStr) -> Value:
     """The value of an f-string; its text is known if that of all parts is."""
     pending: frozenset[object] = frozenset()
@@ -22,13 +34,24 @@ def joined(frame: Frame, node: ast.JoinedStr) -> Value:
         texts.append(getattr(part, "value", None))
         if isinstance(part, ast.FormattedValue):
             value = frame.consume(part.value, frame.machine.evaluate(frame, part.value))
-            texts[-1] = value.const if part.format_spec is None and part.conversion < 0 else None
+            texts[-1] = _text(value) if part.format_spec is None and part.conversion < 0 else None
             pending |= value.pending
             if part.format_spec is not None:
                 _formatted(frame, part.value, value, "fstring-tensor-format")
     known = [text for text in texts if isinstance(text, str)]
-    made = STRING._replace(const="".join(known)) if len(known) == len(texts) else STRING
+    made = STRING._replace(const="".join(known)) if len(known) == len(texts) else STRING._replace(ref=_pattern(texts))
     return made.with_pending(pending)
+
+
+def _text(value: Value) -> str | None:
+    """How an f-string writes a value that is known."""
+    return str(value.const) if isinstance(value.const, (str, int)) else None
+
+
+def _pattern(texts: list[object]) -> Pattern:
+    """What is known of a string of which only some parts are."""
+    first, last = texts[0], texts[-1]
+    return Pattern(first if isinstance(first, str) else "", last if isinstance(last, str) else "")
 
 
 def _formatted(frame: Frame, node: ast.AST, value: Value, construct: str = "percent-format-tensor") -> None:

@@ -60,8 +60,7 @@ def _callers(machine: Machine, path: str, function: str, names: frozenset[str]) 
 def _discover(machine: Machine, path: str, names: frozenset[str]) -> None:
     module = machine.project.module(path)
     if module is not None:
-        code = module.source.code
-        roots.discover(machine, module, roots.words_in(code) | {name for name in names if name in code})
+        roots.discover(machine, module, roots.words_in(module.source.code) | roots.mentioned(module, names))
 
 
 def _is_wanted(mark: Mark, path: str, function: str) -> bool:

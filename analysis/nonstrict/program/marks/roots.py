@@ -123,6 +123,11 @@ def words_in(code: str) -> frozenset[str]:
     return found
 
 
+def mentioned(module: Module, names: Iterable[str]) -> set[str]:
+    """Those of some names that stand in the code of a module, as whole words."""
+    return {name for name in names if any(True for _ in module.outline.places((name,)))}
+
+
 def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:
     """Whether a definition compiles a region or mentions a marker: most that hold the word `compile` do neither."""
     return any(name in text for name in names) or _COMPILES.search(text) is not None
