@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.program.effects import Event, reachable
+from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nonstrict.program.definitions import Function
     from nonstrict.program.effects import Effect, Observed, Summary
     from nonstrict.program.places import Place
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 #: What nothing that is computed depends on; settings of torch are told as such.
 _DONE = frozenset({Event.IO, Event.TORCH_STATE})
 _CHANGES = frozenset({Event.WRITE, Event.LEAK, Event.TENSOR_WRITE, Event.INPUT_WRITE, Event.REBIND_DATA})
+#: Objects by which threads wait for one another.
+_SYNCHRONISING = frozenset({"lock", "event"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _IDLE = (ast.Pass, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
 
@@ -27,6 +32,8 @@ def decides_only_effects(root: Summary, function: Function | None, read: Observe
     node = holder.node if holder is not None else None
     if not isinstance(node, _FUNCTIONS):
         return False
+    if any(_synchronises(statement, [read.effect]) for statement in walk(node)):
+        return True
     block, position = _guard(node.body, read.effect.node)
     if not block:
         return False
@@ -36,6 +43,17 @@ def decides_only_effects(root: Summary, function: Function | None, read: Observe
         body = block[position + 1 :]
     known = _Known(root, read.effect.place)
     return bool(body) and all(known.is_effect(statement) for statement in body)
+
+
+def _synchronises(statement: ast.AST, effects: Iterable[Effect]) -> bool:
+    """Whether a statement calls a method of a lock or event, and drops what that tells: `READY.wait(0.1)`."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    call = statement.value
+    held = (effect for effect in effects if effect.value.kind is Kind.INSTANCE and effect.value.ref in _SYNCHRONISING)
+    return isinstance(call.func, ast.Attribute) and any(
+        effect.node in (call, call.func, call.func.value) for effect in held
+    )
 
 
 def _guard(body: list[ast.stmt], read: ast.AST) -> tuple[list[ast.stmt], int]:
@@ -78,7 +96,11 @@ class _Known:
         nodes = [id(node) for node in walk(statement)]
         effects = [effect for node in nodes for effect in self._effects.get(node, ())]
         changes = [effect for effect in effects if effect.event in _CHANGES]
-        done = bool(changes) or (isinstance(statement, ast.Expr) and any(effect.event in _DONE for effect in effects))
+        done = (
+            bool(changes)
+            or _synchronises(statement, effects)
+            or (isinstance(statement, ast.Expr) and any(effect.event in _DONE for effect in effects))
+        )
         followed = any(node in self._followed for node in nodes)
         return done and not followed and all(self._is_asked(effect) for effect in changes)
 

@@ -96,7 +96,8 @@ is there one where the function writes the state as well, or where torch refuses
   number of threads. Inference mode is not among them, and is reported.
 - Values that only the arguments decide.
 - State that only decides what is done besides computing, as for a warning that is given once: see `io-side-effect`
-  (NST201) and `outer-mutation` (NST203).
+  (NST201) and `outer-mutation` (NST203). Waiting for a lock or event is such a thing; an event that is asked whether it
+  is set decides.
 - Caches that are filled on demand (`if key not in CACHE: CACHE[key] = make(key)`), and what is read behind
   `functools.cache`, or behind such a cache: plain Python reads it once too.
 - In a nested function or lambda that only `make_fx` is given it is a note: it exists for that one trace.
