@@ -368,7 +368,9 @@ def _of_class(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Valu
     if found is None:
         if name == "apply" and classes.is_autograd_function(cls):
             return Value(Kind.EXTERNAL_METHOD, FRESH, (base, "apply"))
-        return STRING if name in ("__name__", "__qualname__") else Value(Kind.EXTERNAL_METHOD, FRESH, (base, name))
+        if name == "__name__":
+            return STRING._replace(const=cls.name)
+        return STRING if name == "__qualname__" else Value(Kind.EXTERNAL_METHOD, FRESH, (base, name))
     value, _ = found
     if value.kind is Kind.FUNCTION:
         return Value(Kind.BOUND, FRESH, (base, value.ref)) if value.ref.binding == "class" else value
@@ -382,6 +384,8 @@ def _of_class(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Valu
 def _of_function(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """What a module stores under an attribute of one of its functions."""
     function = base.ref
+    if name == "__name__" and function.closure is None:
+        return STRING._replace(const=function.name)
     place = Place(Origin.GLOBAL, function.module.path, function.name)
     plain = function.closure is None and function.owner is None and not name.startswith("__")
     stored = frame.machine.stored_in(place, name) if plain else None

@@ -42,9 +42,10 @@ def hold(module: Value, given: list[Value]) -> None:
             module.heap.attributes[name] = given[position]
     if not known.container:
         return
+    named = known.name.endswith("Dict")
     for value in given:
         for key, child in children(value):
-            module.heap.store(key if isinstance(key, str) else len(module.heap.items), child)
+            module.heap.store(key if isinstance(key, str) or named else len(module.heap.items), child)
 
 
 def any_of(module: Value, *, attributes: bool) -> Value | None:
