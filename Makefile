@@ -3,6 +3,7 @@
 #   make lint    ruff, basedpyright, biome, tsc       make docs   pages generated from the rules and the README's output
 #   make fuzz MINUTES=n  property tests with fresh seeds for n minutes (default: 10); prints counter-examples
 #   make graph-breaks    measure again which constructs the installed torch refuses to compile
+#   make unbacked SEED=n  data-dependent sizes: composes and compiles bodies, prints where nonstrict says otherwise
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
 #   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix
 #   make pictures   those of the extension's page, taken in a real workbench
@@ -20,10 +21,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format docs graph-breaks bench dist client package pictures clean
+.PHONY: help demo test fuzz lint format docs graph-breaks unbacked bench dist client package pictures clean
 
 help:
-	@sed -n '2,8s/^#   //p' Makefile
+	@sed -n '2,9s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
@@ -56,6 +57,9 @@ docs: $(VENV)/.developer
 
 graph-breaks: $(VENV)/.developer
 	@$(BIN)/python scripts/generate_graph_breaks.py
+
+unbacked: $(VENV)/.developer
+	@OMP_NUM_THREADS=1 $(BIN)/python scripts/measure_unbacked.py --seed $(or $(SEED),0)
 
 bench: $(VENV)/.developer
 	@$(BIN)/python bench/report.py $(BENCH_ARGS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method, torch_kind
-from nonstrict.program import classes, enumerations, namespaces, registries, releases, symbols
+from nonstrict.program import classes, enumerations, namespaces, registries, releases, symbolic_sizes
 from nonstrict.program.effects import NEEDED, Event
 from nonstrict.program.frames import relocated, set_later
 from nonstrict.program.parameters import argument_value
@@ -135,7 +135,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     simple = _ATTRIBUTE_KINDS.get(kind or "")
     if simple is not None:
         frame.consume(node, base, metadata=True)
-        pending = base.pending if kind == "size" else frozenset[object]()
+        pending = symbolic_sizes.fresh(base.pending) if kind == "size" else frozenset[object]()
         if kind == "size" and follows_shape(base):
             return Value(Kind.SIZE, flags=Flag.SHAPE, pending=pending)
         return simple.with_pending(pending)
@@ -146,7 +146,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
             given = base.place.origin is not Origin.FRESH and not base.place.is_view
             return join(gradient, NONE) if given else gradient
         flags = base.flags & Flag.BOOLEAN if name == "data" else base.flags
-        pending = symbols.transposed(base.pending) if name in _TRANSPOSES and not frame.region else base.pending
+        pending = symbolic_sizes.transposed(base.pending) if name in _TRANSPOSES and not frame.region else base.pending
         return Value(Kind.TENSOR, base.place.step(VIEW), flags=flags, pending=pending)
     if name == "__class__" and base.place.origin is Origin.ARGUMENT:
         return Value(Kind.INSTANCE, base.place, TYPE)

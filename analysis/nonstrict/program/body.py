@@ -452,6 +452,10 @@ class MarkedBody:
         """Which sizes of a tensor argument vary from call to call of the region."""
         return sizes.varying_sizes(self, argument)
 
+    def knows_number(self, seen: Observed) -> bool:
+        """Whether a number that is taken out of an argument is one that torch knows."""
+        return sizes.knows_number(self, seen)
+
     def hashed_sizes(self, name: str, varying_sizes: sizes.Sizes) -> list[Span]:
         """Where the function hashes a size of a tensor argument that varies."""
         return hashed.hashed_sizes(self, name, varying_sizes)

@@ -17,6 +17,7 @@ from nonstrict.program import (
     named_tuples,
     reflection,
     releases,
+    symbolic_sizes,
     symbols,
 )
 from nonstrict.program.boundary import pytrees
@@ -89,7 +90,7 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else "int"
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")
             return NUMBER
-    frame.needed(value)
+    frame.needed(value, exactly=True)
     return Value(Kind.NUMBER, flags=value.flags & Flag.SHAPE, pending=value.pending)
 
 
@@ -129,8 +130,8 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     # How many dimensions there are does not follow from data, nor how long a list is.
     pending = value.pending if value.is_tensor else _drawn(value.pending)
     if value.is_tensor and not frame.region:
-        pending = symbols.dimension(pending, Value(Kind.NUMBER, const=0))
-        frame.needed(value.with_pending(frozenset(one for one in symbols.of(value) if one.sight.along == 0)))
+        pending = symbolic_sizes.dimension(pending, Value(Kind.NUMBER, const=0))
+        frame.needed(value.with_pending(symbolic_sizes.rows(value)), exactly=True)
     return Value(Kind.NUMBER, flags=shape, pending=pending)
 
 
@@ -208,7 +209,7 @@ def _range(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
         frame.consume(node, value)
         if value.is_tensor:
             frame.emit(Event.ESCAPE, node, value.place, value, "using a tensor as a Python integer")
-        frame.needed(value)
+        frame.needed(value, exactly=True)
     return container(Kind.LIST, NUMBER)._replace(ref=RANGE, pending=_drawn(_pending(positional)))
 
 

@@ -73,6 +73,8 @@ def _carried(frame: Frame, node: ast.Compare, values: list[Value]) -> frozenset[
     """What the answer of a comparison carries."""
     pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
     if not frame.region:
+        if len(values) == 2 and symbols.is_settled(node.ops[0], *values):
+            return frozenset(one for value in values for one in symbols.beside(value))
         of_numbers = bool(pending) and not any(value.kind in TENSORS for value in values)
         return symbols.compared(pending) if of_numbers else pending
     return _NO_PENDING if len(values) == 2 and unbacked.is_known(node.ops[0], *values) else pending

@@ -62,18 +62,38 @@ class Event(enum.Enum):
 class Sight(NamedTuple):
     """How a symbol that follows from data can be seen in a value that carries it (`symbols`)."""
 
-    #: behind arithmetic: a sum, a quotient
+    #: behind arithmetic with numbers that are not known: a sum of two
     hidden: bool = False
+    #: behind what cannot be undone: a rounding, a quotient with a remainder
+    lost: bool = False
+    #: what it is multiplied by, and what is then added
+    times: float = 1
+    added: float = 0
     #: the bound of a slice
     unchecked: bool = False
     #: the dimension whose size it is, where that is known
     along: int | None = None
+    #: whether that is also known to be the last dimension
+    last: bool = False
+    #: also how far apart the elements of a dimension are in memory
+    strided: bool = False
+    #: a list has such a symbol for each of its entries
+    each: bool = False
     #: which of the entries of a list, and of how many (0 if not known); None for all of them
     part: tuple[int, int] | None = None
     #: also where the tensor begins in its memory
     offset: bool = False
     #: the size of a part of a tensor
     split: bool = False
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the symbol can be told from the value, if it may bound a slice."""
+        return self.strided or not (self.hidden or self.lost or self.added)
+
+
+#: A symbol that stands there by itself.
+PLAIN = Sight()
 
 
 class Effect(NamedTuple):
@@ -93,7 +113,7 @@ class Effect(NamedTuple):
     #: what the nearest `error_on_graph_break` around it in the function says
     strict: bool | None = None
     #: of a symbol that follows from data: how a value shows it, and what tells it from others where not the effect
-    sight: Sight = Sight()
+    sight: Sight = PLAIN
     symbol: tuple[object, ...] = ()
     #: an IO that only tells people something: without it the program computes and keeps the same
     telling: bool = False
@@ -165,6 +185,8 @@ class Summary:
     #: keys of those that have to be known as a Python value here, and of those that `torch._check` was told of
     decisive: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     checked: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
+    #: keys of those of which `torch._check` was told what they are
+    known: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     #: nondeterministic values made here, and the keys of those that decided something here: effects if they did
     draws: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
     settled: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
@@ -197,6 +219,8 @@ class Observed(NamedTuple):
     effect: Effect
     chain: tuple[CallEdge, ...]
     in_hook: bool
+    #: of a symbol that follows from data: a Python value is asked for
+    decides: bool = False
 
 
 class Reached(NamedTuple):
@@ -259,7 +283,7 @@ def _visible(returned: Value, checked: set[tuple[object, ...]]) -> set[tuple[obj
     """The symbols that can be seen in what a function returns; `checked` are those that `torch._check` was told of."""
     seen: dict[tuple[object, ...], list[Effect]] = {}
     for effect in _everywhere(returned):
-        if not effect.sight.hidden and (not effect.sight.unchecked or effect.key in checked):
+        if effect.sight.is_shown and (not effect.sight.unchecked or effect.key in checked):
             seen.setdefault(effect.symbol or effect.key, []).append(effect)
     return {symbol for symbol, effects in seen.items() if _complete(effects)}
 
@@ -329,5 +353,5 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen
                 continue
             if effect.event is Event.RAISE and any(handles(edge.caught, effect.what, effect.value) for edge in chain):
                 continue
-            found.setdefault((effect.key, in_hook), Observed(effect, chain, in_hook))
+            found.setdefault((effect.key, in_hook), Observed(effect, chain, in_hook, effect.key in decisive))
     return list(found.values())

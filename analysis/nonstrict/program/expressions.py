@@ -17,6 +17,7 @@ from nonstrict.program import (
     object_operators,
     strings,
     subscripts,
+    symbolic_sizes,
     symbols,
 )
 from nonstrict.program.effects import Event
@@ -185,7 +186,7 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.op
     boolean = left.flags & right.flags & Flag.BOOLEAN
     if pending and not frame.region:
         product = isinstance(operator, ast.MatMult)
-        pending = symbols.product(left, right) if product else symbols.elementwise((left, right))
+        pending = symbolic_sizes.product(left, right) if product else symbolic_sizes.elementwise((left, right))
     return Value(Kind.TENSOR, FRESH, flags=flags | boolean | literals(left, right), pending=pending)
 
 
@@ -355,11 +356,12 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
         element = use(frame, node.value)
     else:
         element = use(frame, node.elt)
+    element = element if frame.region else symbols.each(element, node)
     heap.element = element
     frame.scope = scope
     frame.env = saved
     made = Value(_COMPREHENSIONS[type(node)], FRESH, heap=heap, pending=pending | element.pending)
-    return made if frame.region else made.with_pending(symbols.beside(made))
+    return made if frame.region else made.with_pending(symbols.of_entries(made, element))
 
 
 _COMPREHENSIONS: dict[type[ast.expr], Kind] = {

@@ -104,7 +104,7 @@ def _tell(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywo
     if frame.region:
         breaks.called(frame, node, name, positional, keywords)
     elif name.startswith("torch._check"):
-        frame.summary.checked.update(one.key for value in positional for one in symbols.of(value))
+        symbols.told(frame, node, positional)
 
 
 def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -216,9 +216,7 @@ def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value
     if name.startswith("torch.ops."):
         operators.note_call(frame, node, operators.by_name(frame.machine, name))
     _run_callbacks(frame, node, values)
-    pending: frozenset[object] = frozenset[object]().union(
-        *(value.pending | symbols.held_in(value) for value in values)
-    )
+    pending = symbols.computed(frame, name, values)
     if "." in name and not name.startswith("builtins."):
         path = frame.machine.project.find_installed(name.rpartition(".")[0])
         if path is not None and not path.endswith(".py"):

@@ -9,7 +9,7 @@ from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import sets_itself, tests_before_use
 from nonstrict.program import context_variables, refinements, registries, symbols
-from nonstrict.program.effects import NEEDED, CallEdge, Effect, Event, Sight, Summary
+from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Event, Sight, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
 from nonstrict.program.values import CALLABLES, CONTAINERS, UNKNOWN, Flag, Heap, Kind, Value, join
 
@@ -241,10 +241,14 @@ class Frame:
             if unknown or self.region or symbols.is_input(effect):
                 self.summary.resolved.add(effect.key)
 
-    def needed(self, value: Value) -> None:
-        """A value has to be a Python number here: one that follows from data is none, whether returned or not."""
+    def needed(self, value: Value, *, exactly: bool = False) -> None:
+        """A value has to be a Python number here: one that follows from data is none, whether returned or not.
+
+        What `torch._check` told of it may decide a condition; `exactly` where its very value is asked for.
+        """
         if not self.region:
-            self.summary.decisive.update(one.key for one in symbols.of(value) if one.key not in self.summary.checked)
+            told = self.summary.known if exactly else self.summary.checked
+            self.summary.decisive.update(one.key for one in symbols.of(value) if one.key not in told)
 
     def sized_elements(self, value: Value, *, unknown: bool = False) -> None:
         """The elements of a list decide sizes."""
@@ -256,18 +260,18 @@ class Frame:
                     self.sized(member, unknown=unknown)
 
     def unbacked(
-        self, node: ast.AST, tensor: Value, what: str, *, of: ast.AST | None = None, along: int | None = None
+        self, node: ast.AST, tensor: Value, what: str, *, of: ast.AST | None = None, sight: Sight = PLAIN
     ) -> Value:
         """A Python number, or size, that depends on data: harmless only if it reaches what the function returns.
 
-        `of` is the expression of the tensor, whose symbol torch keeps; `along` the dimension whose size depends on it.
+        `of` is the expression of the tensor, whose symbol torch keeps; `sight` tells which dimension has that size.
         """
         origin = tensor._replace(pending=frozenset())
         effect = Effect(Event.ESCAPE, self.module.path, self.offset, node, tensor.place, origin, what)
         if isinstance(of, ast.Name) and not self.region:
             effect = effect._replace(symbol=(id(self.summary), "" if what in _OF_MASKS else what, of.id))
         self.summary.unbacked.setdefault(effect.key, effect)
-        return Value(Kind.NUMBER, pending=frozenset({effect._replace(sight=Sight(along=along))}))
+        return Value(Kind.NUMBER, pending=frozenset({effect._replace(sight=sight)}))
 
     def random(self, node: ast.AST, what: str, kind: Kind = Kind.NUMBER) -> Value:
         """A nondeterministic value: an effect as soon as it decides something."""

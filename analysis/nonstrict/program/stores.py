@@ -53,8 +53,12 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, source: as
         part = None if isinstance(element, ast.Starred) else _at_position(value, index)
         if part is None:
             part = expressions.elements_of(frame, source, value)
-        if part.pending and not frame.region and not any(isinstance(one, ast.Starred) for one in target.elts):
-            part = part.with_pending(symbols.entry(part, value, index, len(target.elts)))
+        starred = next(
+            (place for place, one in enumerate(target.elts) if isinstance(one, ast.Starred)), len(target.elts)
+        )
+        if part.pending and not frame.region and index < starred:
+            count = len(target.elts) if starred == len(target.elts) else 0
+            part = part.with_pending(symbols.entry(part, value, index, count))
         if value.kind is Kind.SIZE and index and not isinstance(element, ast.Starred):
             part = part._replace(pending=frozenset())  # of what selects, the first dimension alone follows from data
         store(frame, element, part, source)

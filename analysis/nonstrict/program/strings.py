@@ -38,6 +38,7 @@ def joined(frame: Frame, node: ast.JoinedStr) -> Value:
             pending |= value.pending
             if part.format_spec is not None:
                 _formatted(frame, part.value, value, "fstring-tensor-format")
+                frame.needed(value, exactly=True)
     known = [text for text in texts if isinstance(text, str)]
     made = STRING._replace(const="".join(known)) if len(known) == len(texts) else STRING._replace(ref=_pattern(texts))
     return made.with_pending(pending)

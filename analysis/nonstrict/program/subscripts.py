@@ -7,8 +7,8 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.steps import member_of
-from nonstrict.program import attributes, classes, namespaces, releases, symbols
-from nonstrict.program.effects import Event
+from nonstrict.program import attributes, classes, namespaces, releases, symbolic_sizes, symbols
+from nonstrict.program.effects import Event, Sight
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
 from nonstrict.program.regions import breaks, dispatch, items
@@ -79,7 +79,7 @@ def _indexed_plainly(frame: Frame, node: ast.Subscript, base: Value, index: Valu
     if frame.region:
         pending = frozenset[object]() if later_dimension(frame, first) else base.pending
     else:
-        pending = base.pending if kind is Kind.SIZE else symbols.dimension(base.pending, index)
+        pending = base.pending if kind is Kind.SIZE else symbolic_sizes.dimension(base.pending, index)
     return Value(kind, flags=base.flags & Flag.SHAPE, pending=pending)
 
 
@@ -210,19 +210,21 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
         parts = list(index.heap.items.values())
     advanced = False
     if not frame.region:
-        pending = symbols.selected(frame, node.slice, base, parts)
+        pending = symbolic_sizes.selected(frame, node.slice, base, parts)
     for position, part in enumerate(parts):
-        along = symbols.mask_dimension(node.slice, position)
+        along = symbolic_sizes.mask_dimension(node.slice, position)
         if part.kind is Kind.NUMBER:
             frame.needed(part)
         if part.kind in TENSORS:
             advanced = True
             frame.settle(part)
             if part.flags & Flag.BOOLEAN:
-                made = frame.unbacked(node, base, "boolean-mask indexing", of=_index_at(node, position), along=along)
+                made = frame.unbacked(
+                    node, base, "boolean-mask indexing", of=_index_at(node, position), sight=Sight(along=along)
+                )
                 pending |= made.pending
             else:
-                pending |= part.pending
+                pending |= part.pending if frame.region else symbolic_sizes.by_positions(part, along)
         elif part.kind in (Kind.LIST, Kind.NUMPY, Kind.UNKNOWN, Kind.UNION):
             advanced = True
             frame.settle(part)

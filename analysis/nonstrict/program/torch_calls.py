@@ -15,9 +15,10 @@ from nonstrict.program import (
     gradients,
     held_modules,
     subscripts,
+    symbolic_sizes,
     symbols,
 )
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import Event, Sight
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
 from nonstrict.program.regions import breaks, outputs
@@ -168,7 +169,7 @@ def _applied(
     if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
         return _made(frame, node, last, values, keywords)
     if last == "where" and len(values) == 1:
-        pending = frame.unbacked(node, first, "`where` of one argument").pending
+        pending = frame.unbacked(node, first, "`where` of one argument", sight=Sight(along=0, last=True)).pending
         return holding(Kind.TUPLE, Value(Kind.TENSOR, FRESH, pending=pending)).with_pending(pending)
     if operator.data_dependent and operator.returns not in ("tensor", "tensors"):
         return _forced(frame, node, name, operator, first)
@@ -185,7 +186,9 @@ _PLAIN_RESULTS = {
 
 def _is_plain(name: str, operator: Operator) -> bool:
     last = name.rpartition(".")[2]
-    special = last in dtypes.BOOLEAN_RESULTS or last in _SPECIAL_NAMES or last in symbols.SIZED or last.endswith("_")
+    special = (
+        last in dtypes.BOOLEAN_RESULTS or last in _SPECIAL_NAMES or last in symbolic_sizes.SIZED or last.endswith("_")
+    )
     acts = operator.mutates or operator.views or operator.data_dependent or operator.dynamic_shape or operator.metadata
     return operator.returns == "tensor" and not operator.dim_returns and not (special or acts or operator.reduces)
 
@@ -216,7 +219,7 @@ def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
     if known is not None and not pending:
         return known
     if not frame.region:
-        pending = symbols.left(name.rpartition(".")[2], [*positional, *keywords.values()], keywords)
+        pending = symbolic_sizes.left(name.rpartition(".")[2], [*positional, *keywords.values()], keywords)
     return Value(Kind.TENSOR, FRESH, flags=flags, pending=pending)
 
 
@@ -232,7 +235,7 @@ def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, m
     frame.consume(node, value, metadata=metadata)
     if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
         functional_calls.call_given(frame, node, [value])
-    sizes = last in symbols.SIZED
+    sizes = last in symbolic_sizes.SIZED
     if sizes and value.kind not in TENSORS:
         frame.sized_elements(value)
     frame.settle(value)
@@ -264,6 +267,8 @@ def _made(frame: Frame, node: ast.AST, last: str, values: list[Value], keywords:
     element = data.heap.element if data.heap is not None else None
     if element is not None and last in ("tensor", "scalar_tensor") and _tensor_inside(element):
         frame.emit(Event.ESCAPE, node, element.place, element, "building a tensor from the values of tensors")
+    if not frame.region:
+        frame.needed(data.with_pending(symbols.held_in(data)), exactly=True)
     # Dynamo knows numbers that do not follow from data.
     plain = frame.region and data.kind is Kind.NUMBER and not breaks.depends_on_data(frame, data)
     single = bool(data.flags & Flag.LITERAL) and constants.is_single(data)
@@ -296,7 +301,10 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
         if last == "item" and breaks.guards_item(frame, first):
             return NUMBER
         made = frame.unbacked(node, first, f"`{last}()`", of=_selected_from(node, name))
-        return container(Kind.LIST, made).with_pending(made.pending) if last == "tolist" else made
+        if last == "item":
+            return made
+        made = made if frame.region else symbols.each(made)
+        return container(Kind.LIST, made).with_pending(made.pending)
     # These take nothing but tensors: an argument of which nothing is known is one.
     if first.kind in TENSORS or (first.kind is Kind.UNKNOWN and first.place.origin is Origin.ARGUMENT):
         frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}`")
@@ -339,16 +347,16 @@ def _sizes(
 ) -> frozenset[Any]:
     """What a result takes over: the sizes that its arguments have, and those that it is made with."""
     last = name.rpartition(".")[2]
-    pending = symbols.left(last, values, keywords)
-    if symbols.is_loss(last):
-        pending = symbols.reduced(pending, None) if symbols.spans(last, values, keywords) else pending
+    pending = symbolic_sizes.left(last, values, keywords)
+    if symbolic_sizes.is_loss(last):
+        pending = symbolic_sizes.reduced(pending, None) if symbolic_sizes.spans(last, values, keywords) else pending
     elif operator.reduces:
-        pending = symbols.reduced(pending, over)
-    for value in symbols.counts(name, values):
+        pending = symbolic_sizes.reduced(pending, over)
+    for value in symbolic_sizes.counts(name, values):
         frame.needed(value)
-    pending = pending if operator.views else symbols.fresh(pending)
-    if last in symbols.SIZED:
-        pending |= symbols.sized(name, values[: len(values) - len(keywords)], keywords)
+    pending = pending if operator.views else symbolic_sizes.fresh(pending)
+    if last in symbolic_sizes.SIZED:
+        pending |= symbolic_sizes.sized(name, values[: len(values) - len(keywords)], keywords)
     return pending
 
 
@@ -361,8 +369,9 @@ def _selection(
     chosen = _counts(values, keywords) if last == "repeat_interleave" else first if operator.dynamic_shape else None
     if chosen is None or last in ("where", "one_hot"):
         return frozenset()
-    along = 0 if "dim" not in keywords and last != "repeat_interleave" else None
-    return frame.unbacked(node, chosen, f"`{last}`", of=_selected_from(node, name), along=along).pending
+    rest = values[2 if last == "repeat_interleave" else 1 : len(values) - len(keywords)]
+    sight = symbolic_sizes.made_by(last, rest, keywords)
+    return frame.unbacked(node, chosen, f"`{last}`", of=_selected_from(node, name), sight=sight).pending
 
 
 def _several(last: str, values: list[Value], keywords: dict[str, Value], first: Value) -> Value | None:
@@ -401,13 +410,13 @@ def _result(
     later = asked is not None and subscripts.later_dimension(frame, asked)
     if returns == "number":
         sized = last in _SHAPE_RESULTS and not later
-        return Value(Kind.NUMBER, flags=shape, pending=first.pending if sized else frozenset())
+        return Value(Kind.NUMBER, flags=shape, pending=symbolic_sizes.fresh(first.pending) if sized else frozenset())
     if returns == "bool":
         return BOOL
     if returns == "size":
-        pending = frozenset[Any]() if later else first.pending
+        pending = frozenset[Any]() if later else symbolic_sizes.fresh(first.pending)
         if asked is not None and not frame.region:
-            pending = symbols.dimension(first.pending, asked)
+            pending = symbolic_sizes.dimension(first.pending, asked)
         return Value(Kind.NUMBER if named_dim or values[1:] else Kind.SIZE, flags=shape, pending=pending)
     if returns == "none":
         return NONE

@@ -186,6 +186,10 @@ class Body(Protocol):
         """Which sizes of a tensor argument vary from call to call of the region (NST505)."""
         ...
 
+    def knows_number(self, seen: Observed) -> bool:
+        """Whether a number that is taken out of an argument is one that torch knows (NST402)."""
+        ...
+
     def hashed_sizes(self, name: str, varying_sizes: Sizes) -> list[Span]:
         """Where the function hashes a size of a tensor argument that varies (NST505)."""
         ...

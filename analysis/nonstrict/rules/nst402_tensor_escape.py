@@ -104,7 +104,8 @@ exception.
 
 - `.item()` and `.tolist()` whose value is returned, or is by itself a dimension of a tensor that is returned whole:
   `torch.zeros(n)`, all parts of `x.split(sizes.tolist())`. The same size of something else does as well.
-- Sizes made with the `.item()` of an argument itself: of an integer that a region is given, torch knows the number.
+- Sizes made with the `.item()` of an argument itself: of an integer that a region is given, torch knows the number. So
+  is any other use that asks for no Python value, where all calls pass what `torch.tensor` makes of a whole number.
 - `torch.nonzero(x)`, `x[mask]` and similar that are returned, also with elementwise arithmetic behind them, and
   `x[mask] = 0`, whose shape does not depend on data.
 - `.item()` in `autograd.Function.backward`.
@@ -150,7 +151,7 @@ def examine(body: Body) -> Iterator[Finding]:
         yield from _frozen(body) if not is_traced(body) else ()
         return
     for seen in body.observed(Event.ESCAPE):
-        if seen.in_hook:
+        if seen.in_hook or body.knows_number(seen):
             continue
         what = seen.effect.what
         severity = RULE.severity

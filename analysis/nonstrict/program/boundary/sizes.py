@@ -1,4 +1,4 @@
-"""Sizes of tensor arguments that vary between the calls of a region: torch makes them symbolic integers."""
+"""Sizes and whole numbers of tensor arguments that vary between the calls of a region: symbolic integers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.shapes import shape
 from nonstrict.findings import Related
+from nonstrict.program import symbols
 from nonstrict.program.boundary import dynamic_sizes, exchange, varying
 from nonstrict.program.effects import span_of
+from nonstrict.program.values import Flag
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.boundary.exchange import Taken
     from nonstrict.program.definitions import Function
+    from nonstrict.program.effects import Observed
+    from nonstrict.program.values import Value
 
 
 class Sizes(NamedTuple):
@@ -79,3 +85,31 @@ def _differing(body: MarkedBody, region: Function, name: str) -> _Differing:
             found.add(index)
     rank = len(shapes[0]) if shapes else 0
     return _Differing(frozenset(found), tuple(evidence) if found else (), rank)
+
+
+def knows_number(body: MarkedBody, seen: Observed) -> bool:
+    """Whether a number that is taken out of an argument is one that torch knows, and no Python value is asked for.
+
+    Of a tensor that is one whole number, torch makes a symbolic integer. It is told by the calls of the region.
+    """
+    if seen.decides or not symbols.is_input(seen.effect):
+        return False
+    given = list(_given(body, seen.effect.place.name))
+    return bool(given) and all(_is_whole_number(value) for value in given)
+
+
+def _given(body: MarkedBody, name: str) -> Iterator[Value]:
+    """What the calls of the regions pass for a parameter of a marked function that the regions hand on."""
+    for argument in body.taken:
+        site = argument.site
+        caller = site.call.caller if site is not None and site.call is not None else None
+        source = exchange.handed_on(site, argument.span) if site is not None and argument.name == name else ""
+        if source and caller is not None:
+            for frame, _, expression in varying.given_expressions(body.machine, caller, source):
+                yield body.machine.evaluate(frame, expression)
+
+
+def _is_whole_number(value: Value) -> bool:
+    """Whether a value is `torch.tensor(3)`."""
+    kinds = Flag.FLOATING | Flag.BOOLEAN
+    return value.is_tensor and bool(value.flags & Flag.LITERAL) and not value.flags & kinds
