@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.library_calls import called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from nonstrict.facts.library_calls import Called, Names
     from nonstrict.facts.scopes import FunctionNode
 
 #: Methods, and functions of torch, that give something else for their own result.
@@ -39,7 +41,6 @@ _CONVERTING = frozenset(
 )
 _PARTING = frozenset({"unbind", "chunk", "split", "tensor_split"})
 _NEUTRAL: dict[type[ast.operator], int] = {ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.Pow: 1}
-_TORCH = frozenset({"torch", "F", "nn"})
 _MAX_DEPTH = 3
 
 
@@ -50,11 +51,19 @@ class Guard(NamedTuple):
     holds: bool
 
 
-class Called(NamedTuple):
+class Reached(NamedTuple):
     """A function of the program that a call reaches, and which of its parameters the first argument becomes."""
 
     function: FunctionNode
     first: int
+    resolver: Resolver
+
+
+class Resolver(NamedTuple):
+    """Tells of calls in the text of a function what their names stand for, and what of the program they reach."""
+
+    names: Names
+    reached: Callable[[ast.Call], Reached | None]
 
 
 class Subject(NamedTuple):
@@ -62,14 +71,17 @@ class Subject(NamedTuple):
 
     is_it: Callable[[ast.AST], bool]
     parts: frozenset[str]
-    called: Callable[[ast.Call], Called | None]
+    resolver: Resolver
     depth: int = 0
+
+    def call(self, node: ast.Call) -> Called:
+        """What a call calls."""
+        return called(self.resolver.names, node)
 
     def is_direct(self, node: ast.AST) -> bool:
         """Whether a node is the value, or a part of it."""
-        if isinstance(node, ast.Call) and last_name(node) in _CONVERTING:
-            of_it = isinstance(node.func, ast.Attribute) and self.is_direct(node.func.value)
-            return of_it or (bool(node.args) and self.is_direct(node.args[0]))
+        if isinstance(node, ast.Call) and (call := self.call(node)).name in _CONVERTING:
+            return any(self.is_direct(part) for part in (call.operand, *node.args[:1]) if part is not None)
         return self.is_it(node) or self._is_slice(node) or self._is_part(node)
 
     def mentioned(self, node: ast.AST) -> bool:
@@ -182,21 +194,22 @@ def changes_by(op: ast.operator, left: ast.expr, right: ast.expr, subject: Subje
 
 
 def _call(value: ast.Call, subject: Subject, guards: tuple[Guard, ...]) -> Iterator[tuple[Guard, ...]]:
-    name = last_name(value)
+    call = subject.call(value)
+    name = call.name
     if name in _SETTLING:
         return
-    reached = subject.called(value) if subject.depth < _MAX_DEPTH else None
+    reached = subject.resolver.reached(value) if subject.depth < _MAX_DEPTH else None
     if reached is not None:
         if _in_function(value, reached, subject):
             yield guards
         return
     if name in CHANGING_METHODS:
-        parts = [*value.args, *([value.func.value] if isinstance(value.func, ast.Attribute) else [])]
-        if not _reduces_all(value, name) and changes_together(parts, subject):
+        parts = [part for part in (call.operand, *call.given) if part is not None]
+        if not _reduces_all(value, call) and changes_together(parts, subject):
             yield guards
-    elif any(subject.is_direct(part) for part in _operand(value)):
+    elif any(subject.is_direct(part) for part in _operand(call)):
         yield guards
-    elif isinstance(value.func, ast.Name) and name not in _PLAIN:
+    elif isinstance(value.func, ast.Name) and call.library in ("", "builtins") and name not in _PLAIN:
         return
     for child in children(value):
         yield from computing(child, subject, guards)
@@ -208,28 +221,21 @@ def changes_together(parts: Sequence[ast.expr], subject: Subject) -> bool:
     return len(direct) == 1 and not any(subject.mentioned(part) for part in parts if part is not direct[0])
 
 
-def _reduces_all(call: ast.Call, name: str) -> bool:
+def _reduces_all(node: ast.Call, call: Called) -> bool:
     """Whether a sum or mean gives one number, or keeps its dimensions: again, it does nothing."""
-    if name not in ("sum", "mean"):
+    if call.name not in ("sum", "mean"):
         return False
-    of_torch = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in _TORCH
-    keeps = any(one.arg == "keepdim" for one in call.keywords)
-    return keeps or (len(call.args) <= int(of_torch) and not call.keywords)
+    keeps = any(one.arg == "keepdim" for one in node.keywords)
+    return keeps or (not call.given and not node.keywords)
 
 
-def _operand(call: ast.Call) -> list[ast.expr]:
+def _operand(call: Called) -> list[ast.expr]:
     """What a function or method that is known to belong to torch computes something else of."""
-    if not isinstance(call.func, ast.Attribute):
+    if call.operand is None:
         return []
-    root = call.func.value
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    of_torch = isinstance(root, ast.Name) and root.id in _TORCH
-    if call.func.attr == "pad" and of_torch and len(call.args) > 1 and _is_growth(call.args[1]):
-        return call.args[:1]
-    if call.func.attr not in _CHANGING_FUNCTIONS:
-        return []
-    return call.args[:1] if of_torch else [call.func.value]
+    if call.name == "pad" and call.library == "torch" and call.given and _is_growth(call.given[0]):
+        return [call.operand]
+    return [call.operand] if call.name in _CHANGING_FUNCTIONS and (call.is_method or call.library == "torch") else []
 
 
 def _is_growth(widths: ast.expr) -> bool:
@@ -242,7 +248,7 @@ def _is_growth(widths: ast.expr) -> bool:
 # -- functions of the program ----------------------------------------------------------------------------------------
 
 
-def _in_function(call: ast.Call, reached: Called, subject: Subject) -> bool:
+def _in_function(call: ast.Call, reached: Reached, subject: Subject) -> bool:
     """Whether a function of the program, all of whose statements run, computes another value from an argument."""
     given = [index for index, part in enumerate(call.args) if subject.is_direct(part)]
     if len(given) != 1 or any(subject.mentioned(part) for part in call.args if part is not call.args[given[0]]):
@@ -253,26 +259,26 @@ def _in_function(call: ast.Call, reached: Called, subject: Subject) -> bool:
     if index >= len(parameters):
         return False
     if isinstance(function, ast.Lambda):
-        inner = _parameter(parameters[index].arg, frozenset(), subject)
+        inner = _parameter(parameters[index].arg, frozenset(), reached, subject.depth + 1)
         return any(not guards for guards in computing(function.body, inner))
     *before, last = function.body
     if not isinstance(last, ast.Return) or last.value is None:
         return False
-    parts = _parts(before, parameters[index].arg)
+    parts = _parts(before, parameters[index].arg, reached.resolver)
     if parts is None:
         return False
-    inner = _parameter(parameters[index].arg, parts, subject)
+    inner = _parameter(parameters[index].arg, parts, reached, subject.depth + 1)
     return any(not guards for guards in computing(last.value, inner))
 
 
-def _parameter(name: str, parts: frozenset[str], subject: Subject) -> Subject:
+def _parameter(name: str, parts: frozenset[str], reached: Reached, depth: int) -> Subject:
     def is_it(node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id == name
 
-    return Subject(is_it, parts, subject.called, subject.depth + 1)
+    return Subject(is_it, parts, reached.resolver, depth)
 
 
-def _parts(statements: Sequence[ast.stmt], name: str) -> frozenset[str] | None:
+def _parts(statements: Sequence[ast.stmt], name: str, resolver: Resolver) -> frozenset[str] | None:
     """The names of the parts that a parameter is taken apart into; None if more than that is done."""
     found: set[str] = set()
     for statement in statements:
@@ -282,19 +288,19 @@ def _parts(statements: Sequence[ast.stmt], name: str) -> frozenset[str] | None:
         if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Tuple) or found:
             return None
         names = {element.id for element in target.elts if isinstance(element, ast.Name)}
-        if len(names) != len(target.elts) or name in names or not _takes_apart(statement.value, name):
+        if len(names) != len(target.elts) or name in names or not _takes_apart(statement.value, name, resolver):
             return None
         found |= names
     return frozenset(found)
 
 
-def _takes_apart(value: ast.expr, name: str) -> bool:
+def _takes_apart(value: ast.expr, name: str, resolver: Resolver) -> bool:
     """Whether an expression gives the disjoint parts of a parameter: itself, `x.unbind(-1)`, `(x[:2], x[2:])`."""
     if isinstance(value, ast.Name):
         return value.id == name
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _PARTING:
-        roots = [value.func.value, *value.args[:1]]
-        return any(isinstance(root, ast.Name) and root.id == name for root in roots)
+    if isinstance(value, ast.Call):
+        call = called(resolver.names, value)
+        return call.name in _PARTING and isinstance(call.operand, ast.Name) and call.operand.id == name
     if not isinstance(value, ast.Tuple) or len(value.elts) != 2:
         return False
     of_it = all(getattr(getattr(part, "value", None), "id", "") == name for part in value.elts)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.facts.computing import (
     CHANGING_METHODS,
-    Called,
     Guard,
+    Resolver,
     Subject,
     changes_by,
     changes_together,
@@ -19,6 +19,7 @@ from nonstrict.facts.computing import (
     required,
 )
 from nonstrict.facts.fields import of_self
+from nonstrict.facts.library_calls import called
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
@@ -26,6 +27,7 @@ from nonstrict.facts.walk import own_scope, walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
 
 #: Something that is not None and of which no more is known, a tensor, and what may be anything.
@@ -72,14 +74,12 @@ class _Change(NamedTuple):
     value: ast.expr | None = None
 
 
-def changes_again(
-    function: FunctionNode, rebuilt: Rebuilt, called: Callable[[ast.Call], Called | None]
-) -> ast.AST | None:
+def changes_again(function: FunctionNode, rebuilt: Rebuilt, resolver: Resolver) -> ast.AST | None:
     """Where a method computes a kept field from its own value, so that it changes it again when it runs again."""
     if isinstance(function, ast.Lambda):
         return None
     normal = _with_self(function)
-    method = _Method(normal, rebuilt, called)
+    method = _Method(normal, rebuilt, resolver)
     return next((change.node for change in method.changes(normal.body, ()) if method.happens_again(change)), None)
 
 
@@ -104,9 +104,9 @@ def _of_self(node: ast.AST) -> bool:
 class _Method:
     """A method that runs on a new object, and again on another one that is made of the fields of the first."""
 
-    def __init__(self, function: FunctionNode, rebuilt: Rebuilt, called: Callable[[ast.Call], Called | None]) -> None:
+    def __init__(self, function: FunctionNode, rebuilt: Rebuilt, resolver: Resolver) -> None:
         self.rebuilt = rebuilt
-        self.called = called
+        self.resolver = resolver
         arguments = function.args
         every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         self.parameters = {argument.arg for argument in every} - {SELF}
@@ -178,7 +178,7 @@ class _Method:
         def is_it(node: ast.AST) -> bool:
             return _is_attribute(node, name)
 
-        return Subject(is_it, frozenset(), self.called)
+        return Subject(is_it, frozenset(), self.resolver)
 
     # -- whether that happens again
 
@@ -202,7 +202,7 @@ class _Method:
         read = self._read(guard.test) if guard.test is not None else None
         if not read or guard.test is None:
             return False
-        if change.attribute in read and not _outlasts(guard, change):
+        if change.attribute in read and not _outlasts(guard, change, self.resolver.names):
             return False
         return all(self._same(name, guard.test) for name in read - {change.attribute})
 
@@ -221,7 +221,7 @@ class _Method:
             if guard.test is None:
                 return False
             of_shape = _asks_shape(guard.test, change.attribute)
-            if not of_shape and _outcome(guard.test, known) is not guard.holds:
+            if not of_shape and _outcome(guard.test, known, self.resolver.names) is not guard.holds:
                 return False
         return True
 
@@ -285,28 +285,29 @@ def _afterwards(statement: ast.stmt) -> tuple[Guard, ...]:
 # -- tests -----------------------------------------------------------------------------------------------------------
 
 
-def _outlasts(guard: Guard, change: _Change) -> bool:
+def _outlasts(guard: Guard, change: _Change, names: Names) -> bool:
     """Whether the text shows that a test of a value comes out the same for the value that was computed from it."""
     test = guard.test
     if test is None:
         return False
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _outlasts(Guard(test.operand, not guard.holds), change)
+        return _outlasts(Guard(test.operand, not guard.holds), change, names)
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and _is_attribute(test.left, change.attribute):
         none = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
         if none and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
             return isinstance(test.ops[0], ast.IsNot) is guard.holds
-    if _asks_tensor(test, change.attribute):
+    if _asks_tensor(test, change.attribute, names):
         return guard.holds
-    return _asks_shape(test, change.attribute) and _keeps_shape(change)
+    return _asks_shape(test, change.attribute) and _keeps_shape(change, names)
 
 
-def _asks_tensor(test: ast.expr, attribute: str) -> bool:
+def _asks_tensor(test: ast.expr, attribute: str, names: Names) -> bool:
     """Whether a test asks whether a field is a tensor."""
     if not isinstance(test, ast.Call) or not test.args or not _is_attribute(test.args[0], attribute):
         return False
-    kind = last_name(test.args[1]) if len(test.args) == 2 else ""
-    return last_name(test) == "is_tensor" or (last_name(test) == "isinstance" and kind == "Tensor")
+    asking = names(test.func)
+    of_class = asking == "builtins.isinstance" and len(test.args) == 2
+    return asking == "torch.is_tensor" or (of_class and names(test.args[1]) == "torch.Tensor")
 
 
 def _asks_shape(test: ast.expr, attribute: str) -> bool:
@@ -320,7 +321,7 @@ def _asks_shape(test: ast.expr, attribute: str) -> bool:
     return bool(found) and len(found) == len(shapes)
 
 
-def _keeps_shape(change: _Change) -> bool:
+def _keeps_shape(change: _Change, names: Names) -> bool:
     """Whether a change computes element by element, with numbers alone."""
     value = change.value
     if isinstance(value, ast.BinOp) and not isinstance(value.op, ast.MatMult):
@@ -332,21 +333,22 @@ def _keeps_shape(change: _Change) -> bool:
         return _is_attribute(value.operand, change.attribute)
     if not isinstance(value, ast.Call):
         return False
-    operands = [*value.args, *([value.func.value] if isinstance(value.func, ast.Attribute) else [])]
+    call = called(names, value)
+    operands = [part for part in (call.operand, *call.given) if part is not None]
     tensors = [operand for operand in operands if _is_attribute(operand, change.attribute)]
-    others = [operand for operand in value.args if not _is_attribute(operand, change.attribute)]
+    others = [operand for operand in operands if not _is_attribute(operand, change.attribute)]
     plain = all(isinstance(other, ast.Constant) for other in others) and not value.keywords
-    name = last_name(value).rstrip("_")
+    name = call.name.rstrip("_")
     return len(tensors) == 1 and plain and (name in _ELEMENTWISE or name in ("add", "sub", "mul", "div"))
 
 
-def _outcome(test: ast.expr, known: Mapping[str, object]) -> bool | None:
+def _outcome(test: ast.expr, known: Mapping[str, object], names: Names) -> bool | None:
     """How a test comes out for an object of which some fields are known; None if that is not known."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _outcome(test.operand, known)
+        inner = _outcome(test.operand, known, names)
         return None if inner is None else not inner
     if isinstance(test, ast.BoolOp):
-        outcomes = [_outcome(part, known) for part in test.values]
+        outcomes = [_outcome(part, known, names) for part in test.values]
         decisive = isinstance(test.op, ast.Or)
         return decisive if decisive in outcomes else None if None in outcomes else not decisive
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
@@ -354,7 +356,7 @@ def _outcome(test: ast.expr, known: Mapping[str, object]) -> bool | None:
     if isinstance(test, ast.Call):
         asked = test.args[0] if test.args else None
         name = asked.attr if isinstance(asked, ast.Attribute) and _of_self(asked) else ""
-        return True if known.get(name) is TENSOR and _asks_tensor(test, name) else None
+        return True if known.get(name) is TENSOR and _asks_tensor(test, name, names) else None
     found = _constant(test, known)
     return None if found is _ANYTHING or _is_opaque(found) else bool(found)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import nn_module, torch_kind
+from nonstrict.program.naming import is_chain
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -93,7 +94,7 @@ def promised_value(frame: Frame, node: ast.AST | None, place: Place) -> Value:
         return _either(frame, [node.left, node.right], place)
     if isinstance(node, ast.Subscript):
         return _subscripted(frame, node, place)
-    if _is_dotted(node):
+    if is_chain(node):
         return _named(frame, frame.machine.evaluate(frame, node), place)
     return UNKNOWN.at(place)
 
@@ -104,19 +105,12 @@ def canonical(frame: Frame, node: ast.AST | None) -> str:
         node = _parsed(node.value)
     if isinstance(node, ast.Subscript):
         node = node.value
-    if not _is_dotted(node):
+    if not is_chain(node):
         return ""
     found = frame.machine.evaluate(frame, node)
     if found.kind is Kind.EXTERNAL:
         return found.ref
     return found.ref.qualname if found.kind is Kind.CLASS else ""
-
-
-def _is_dotted(node: ast.AST | None) -> TypeGuard[ast.Name | ast.Attribute]:
-    """Whether an annotation is a dotted name; anything else would have to be computed, and may call itself."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
 
 
 def _parsed(text: str) -> ast.expr | None:

@@ -134,7 +134,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         return UNKNOWN
     simple = _ATTRIBUTE_KINDS.get(kind or "")
     if simple is not None:
-        frame.consume(node, base, metadata=True)
+        frame.consume(node, base, "metadata")
         pending = symbolic_sizes.fresh(base.pending) if kind == "size" else frozenset[object]()
         if kind == "size" and follows_shape(base):
             return Value(Kind.SIZE, flags=Flag.SHAPE, pending=pending)

@@ -21,7 +21,7 @@ from nonstrict.program.boundary import (
     structures,
     traced,
 )
-from nonstrict.program.effects import Effect, Event, Observed, Summary, observed, span_of
+from nonstrict.program.effects import OF_METADATA, Effect, Event, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding, partials
 from nonstrict.program.marks.sites import CallSite, Parameter
@@ -330,7 +330,7 @@ class MarkedBody:
 
     def _fails_anyway(self, read: Effect) -> bool:
         fatal = self.marker in ("nonstrict", "in-graph")
-        return fatal and read.value.is_tensor and read.what != "metadata"
+        return fatal and read.value.is_tensor and read.what not in OF_METADATA
 
     def written_by_region(self, place: Place) -> tuple[Related, ...]:
         """Where a compiled caller writes, before the call, what the body reads."""

@@ -125,7 +125,7 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
         return NUMBER
     value = positional[0]
     classes.special(frame, node, value, "__len__", [])
-    frame.consume(node, value, metadata=value.is_tensor)
+    frame.consume(node, value, "metadata" if value.is_tensor else "")
     shape = Flag.SHAPE if attributes.follows_shape(value) else Flag.NONE
     # How many dimensions there are does not follow from data, nor how long a list is.
     pending = value.pending if value.is_tensor else _drawn(value.pending)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import decided, expressions, refinements, settled
 from nonstrict.program.classes import special
 from nonstrict.program.effects import Event
+from nonstrict.program.naming import dotted
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import CALLABLES, NONE, PRIMITIVES, TENSOR, TENSORS, UNKNOWN, Flag, Kind, Value
@@ -206,15 +206,15 @@ def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool
 def _asked_types(frame: Frame, test: ast.expr) -> tuple[ast.expr, list[Value], list[str]] | None:
     """What is asked for its type, and for which: `isinstance(x, (list, tuple))`, `type(x) is list`, `is_tensor(x)`."""
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.Eq)):
-        of_type = isinstance(test.left, ast.Call) and len(test.left.args) == 1 and last_name(test.left) == "type"
-        subject = test.left.args[0] if of_type and isinstance(test.left, ast.Call) else None
+        left = test.left if isinstance(test.left, ast.Call) and len(test.left.args) == 1 else None
+        subject = left.args[0] if left is not None and dotted(frame, left.func) == "builtins.type" else None
         classes = test.comparators
     elif not isinstance(test, ast.Call) or not test.args:
         return None
     elif getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
         subject, given = test.args
         classes = given.elts if isinstance(given, ast.Tuple) else _either_class(given)
-    elif last_name(test) == "is_tensor" and expressions.evaluate(frame, test.func).ref == "torch.is_tensor":
+    elif dotted(frame, test.func) == "torch.is_tensor":
         return test.args[0], [TENSOR], ["torch.Tensor"]
     else:
         return None

@@ -9,9 +9,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.memo import remembered
-from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
+from nonstrict.program.annotations import PLAIN_TENSORS, canonical
+from nonstrict.program.naming import dotted
 from nonstrict.program.places import NOWHERE
 from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, TENSORS, Flag, Kind, Value
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 #: Values of these kinds are of one type, whose instances are none of another of them.
 _TYPED = TENSORS | CONTAINERS | {Kind.STRING, Kind.NUMBER, Kind.BOOL, Kind.NONE, Kind.TUPLE}
-#: The types that are asked for, as they are called: what is no `list` may still be a `Sequence`.
-_NAMES = frozenset({"Tensor", "list", "dict", "set", "tuple", "str", "int", "float", "bool"})
+#: The types that are asked for by their names: what is no `list` may still be a `Sequence`.
+_BUILTINS = frozenset(f"builtins.{name}" for name in ("list", "dict", "set", "tuple", "str", "int", "float", "bool"))
+_NAMES = PLAIN_TENSORS | _BUILTINS
 #: What is surely not None.
 _GIVEN = TENSORS | CALLABLES | CONTAINERS | {Kind.STRING, Kind.NUMBER, Kind.BOOL, Kind.TUPLE}
 _NUMBERS = frozenset({Kind.NUMBER, Kind.BOOL})
@@ -106,17 +108,20 @@ def _may_be_none(value: Value) -> bool:
 
 def _of_type(frame: Frame, call: ast.Call) -> bool | None:
     """`isinstance(x, torch.Tensor)`, `torch.is_tensor(x)` of a local variable."""
-    asks_tensor = ast.unparse(call.func) == "torch.is_tensor" and len(call.args) == 1
-    if not asks_tensor and not (getattr(call.func, "id", "") == "isinstance" and len(call.args) == 2):
-        return None
-    held = _local(frame, call.args[0])
+    held = _local(frame, call.args[0]) if call.args else None
     if held is None or isinstance(call.args[0], ast.Constant):
         return None
+    asking = dotted(frame, call.func)
+    asks_tensor = asking == "torch.is_tensor" and len(call.args) == 1
+    if not asks_tensor and not (asking == "builtins.isinstance" and len(call.args) == 2):
+        return None
     if asks_tensor:
-        verdicts = [_is_instance(held, Value(Kind.TENSOR, NOWHERE), "Tensor")]
+        verdicts = [_is_instance(held, Value(Kind.TENSOR, NOWHERE), "torch.Tensor")]
     else:
         asked = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else [call.args[1]]
-        verdicts = [_is_instance(held, frame.machine.annotated(frame, one, NOWHERE), last_name(one)) for one in asked]
+        verdicts = [
+            _is_instance(held, frame.machine.annotated(frame, one, NOWHERE), canonical(frame, one)) for one in asked
+        ]
     if True in verdicts:
         return True
     return None if None in verdicts else False
@@ -135,10 +140,11 @@ def _member_is_instance(member: Value, asked: Value, name: str) -> bool | None:
     if member.kind not in _TYPED or asked.kind not in _TYPED or name not in _NAMES:
         return None
     if asked.kind in TENSORS:
-        whole = asked.ref is None and name == "Tensor"
+        whole = asked.ref is None
         return False if member.kind not in TENSORS else True if whole else None
     if member.kind in TENSORS:
         return False
     if member.kind is not asked.kind:
         return None if {member.kind, asked.kind} <= _NUMBERS else False
-    return True if name == asked.kind.value and name != "set" and member.ref is None else None
+    whole = name == f"builtins.{asked.kind.value}" and asked.kind is not Kind.SET
+    return True if whole and member.ref is None else None

@@ -6,7 +6,7 @@ import ast
 import enum
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from nonstrict.facts.context_variables import variable
 from nonstrict.facts.steps import may_meet
@@ -27,7 +27,7 @@ class Event(enum.Enum):
     For each: what `place`, `value` and `what` of the `Effect` hold.
     """
 
-    READ = "read"  # a captured value is used; place captured; value read; what "metadata" if only metadata is
+    READ = "read"  # a captured value is used; place captured; value read; what: how it is used (`Use`)
     AMBIENT = "ambient"  # ambient Python state is read; what: "reads the environment"; value: the variable's name
     WRITE = "write"  # Python state is changed; place written; value stored; what: "append", "item", "rebind", ...
     LEAK = "leak"  # a traced tensor is stored outside the body; place and value as for WRITE; what: too, or "cache"
@@ -57,6 +57,12 @@ class Event(enum.Enum):
     MARKS = "marks"  # a marker is applied in a region; value: what it is applied to; what: the marker
 
     __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
+
+
+#: How a captured value is read: its data; nothing but its metadata, as an attribute or by an operator that is given it
+#: (`zeros_like`); the memory itself, which stays shared; which object it is.
+Use: TypeAlias = Literal["", "metadata", "form", "memory", "identity"]
+OF_METADATA: frozenset[str] = frozenset({"metadata", "form"})
 
 
 class Sight(NamedTuple):

@@ -6,6 +6,7 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.library_calls import called
 from nonstrict.facts.putting_back import only_put_back
 from nonstrict.knowledge.effects import CHANGING_FUNCTIONS, call_effect, call_result
 from nonstrict.knowledge.markers import MARKERS
@@ -17,6 +18,7 @@ from nonstrict.program import (
     context_variables,
     copies,
     missing,
+    naming,
     releases,
     schemas,
     stores,
@@ -84,7 +86,6 @@ _TOLD_APART = frozenset(
 )
 _IN_MEMORY = frozenset({"io.StringIO", "io.BytesIO"})
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
-_STATE_SETTERS = frozenset({"set_rng_state"})
 _DLPACK = frozenset({"torch.from_dlpack", "torch.utils.dlpack.from_dlpack"})
 _NATIVE_LOADERS = frozenset(
     {
@@ -389,8 +390,9 @@ def _only_put_back(frame: Frame, node: ast.AST) -> bool:
     function = frame.function
     if function is None:
         return False
-    scopes = [function.node, *([function.owner.node] if function.owner is not None else [])]
-    return any(only_put_back(scope, node, _STATE_SETTERS) for scope in scopes)
+    owner = function.owner.node if function.owner is not None else function.node
+    names = naming.names_below(frame.machine, frame.module, owner)
+    return only_put_back((function.node, owner), node, lambda call: called(names, call).name == "set_rng_state")
 
 
 def _environ_read(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.scopes import Scope
     from nonstrict.program.definitions import Function
+    from nonstrict.program.effects import Use
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
@@ -167,12 +168,12 @@ class Frame:
             edge = edge._replace(variables=names)
         self.summary.add_call(edge)
 
-    def consume(self, node: ast.AST, value: Value, *, metadata: bool = False) -> Value:
+    def consume(self, node: ast.AST, value: Value, how: Use = "") -> Value:
         """Note that a value is really used at an expression: reads of captured state are effects."""
         if value.kind is Kind.UNION:
             for alternative in value.ref:
                 if alternative.kind is not Kind.NONE:
-                    self.consume(node, alternative, metadata=metadata)
+                    self.consume(node, alternative, how)
             return value
         if value.kind is Kind.EXTERNAL and not self.static:
             known = self.machine.outside(value)
@@ -182,7 +183,7 @@ class Frame:
                 if value.kind is Kind.FUNCTION and value.place.origin is Origin.GLOBAL and not self.static:
                     self.summary.add(Effect(Event.HELPER, self.module.path, self.offset, node, value.place, value))
                 return value
-            self.emit(Event.READ, self._read_at(node, value), value.place, value, "metadata" if metadata else "")
+            self.emit(Event.READ, self._read_at(node, value), value.place, value, how)
         elif value.flags & Flag.INSIDE and value.place.origin is Origin.ARGUMENT and value.kind not in CALLABLES:
             self.emit(Event.ATTRIBUTE, node, value.place, value)
         elif value.kind is Kind.UNKNOWN and value.place.origin in CAPTURED and not self.static:

@@ -8,47 +8,35 @@ from __future__ import annotations
 
 import ast
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeGuard
 
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
+    from nonstrict.facts.library_calls import Names
+    from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
-#: Tells of an expression which dotted name it stands for outside the program, "" where none is known.
-Names: TypeAlias = "Callable[[ast.AST], str]"
-
 _OUTSIDE = frozenset({Kind.EXTERNAL, Kind.PYTHON_MODULE, Kind.SETTING})
 
 
-class Called(NamedTuple):
-    """A call of a function of a library, or of a method.
-
-    `library` is the package the function is of, "" for a method; `operand` is what a method is called on, or the first
-    argument; `given` are the positional arguments behind it.
-    """
-
-    library: str
-    name: str
-    operand: ast.expr | None
-    given: Sequence[ast.expr]
-
-    @property
-    def is_method(self) -> bool:
-        """Whether this is a method, or may be one."""
-        return not self.library
+def is_chain(node: ast.AST | None) -> TypeGuard[ast.Name | ast.Attribute]:
+    """Whether an expression is a name, or attributes of one: anything else would have to be computed."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
 
 
 def dotted(frame: Frame, node: ast.AST) -> str:
     """The dotted name of what an expression stands for outside the program, asked in a frame; "" for anything else."""
-    if not isinstance(node, (ast.Name, ast.Attribute)):
+    if not is_chain(node):
         return ""
     found = frame.machine.evaluate(frame, node)
     return found.ref if found.kind in _OUTSIDE and isinstance(found.ref, str) else ""
@@ -57,25 +45,23 @@ def dotted(frame: Frame, node: ast.AST) -> str:
 def names_in(machine: Machine, function: Function) -> Names:
     """What names in the text of a function stand for: its own imports, and what is around it."""
     frame = function.closure if function.closure is not None else machine.module_frame(function.module)
-    imports = _imports(machine, function.module, own_scope(function.node))
-    return partial(_named, frame, scope_of(function.node).local, imports)
+    return _names_of(frame, function.node)
+
+
+def names_of_method(machine: Machine, module: Module, node: FunctionNode) -> Names:
+    """What names in the text of a method of a class at the top level of a module stand for."""
+    return _names_of(machine.module_frame(module), node)
+
+
+def _names_of(frame: Frame, node: FunctionNode) -> Names:
+    imports = _imports(frame.machine, frame.module, own_scope(node))
+    return partial(_named, frame, scope_of(node).local, imports)
 
 
 def names_below(machine: Machine, module: Module, statement: ast.AST) -> Names:
     """What names stand for in a statement of a module, with all that functions in it import."""
     imports = _imports(machine, module, walk(statement))
     return partial(_named, machine.module_frame(module), frozenset(imports), imports)
-
-
-def called(names: Names, node: ast.Call) -> Called:
-    """What a call calls: the function of a library that its name stands for, else a method; "" for anything else."""
-    known = names(node.func)
-    if known:
-        library, _, rest = known.partition(".")
-        return Called(library, rest.rpartition(".")[2], next(iter(node.args), None), node.args[1:])
-    if isinstance(node.func, ast.Attribute):
-        return Called("", node.func.attr, node.func.value, node.args)
-    return Called("", "", None, ())
 
 
 def _named(frame: Frame, own: frozenset[str], imports: dict[str, str], node: ast.AST) -> str:

@@ -38,11 +38,14 @@ from nonstrict.program.values import (
 )
 
 if TYPE_CHECKING:
+    from nonstrict.program.effects import Use
     from nonstrict.program.frames import Frame
 
 _TENSOR_MAKERS = frozenset(
     {"torch.tensor", "torch.as_tensor", "torch.asarray", "torch.from_numpy", "torch.scalar_tensor"}
 )
+#: Functions that make a tensor of an array without a copy.
+_SHARING = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
 _GENERATORS = frozenset({"torch.Generator", "torch._C.Generator", "torch.default_generator"})
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.UninitializedParameter"})
 _BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
@@ -161,7 +164,7 @@ def _applied(
     values = [*positional, *keywords.values()]
     for index, value in enumerate(values):
         fills = last in _FILLS and index == len(positional) - 1 > 0
-        _consume_argument(frame, node, value, "" if fills else last, metadata=operator.metadata)
+        _consume_argument(frame, node, value, "" if fills else last, _use(name, operator, value))
     _writes(frame, node, operator, positional, keywords, last)
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
     if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
@@ -205,7 +208,7 @@ def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
                 frame.settle(value)
                 pending |= value.pending
         else:
-            _consume_argument(frame, node, value, "", metadata=False)
+            _consume_argument(frame, node, value, "", "")
             if value.heap is not None and not frame.region:
                 pending |= symbols.held_in(value)
             if value.kind in TENSORS:
@@ -228,11 +231,18 @@ _INPLACE = Operator(out=True, inplace=True)
 _FILLS = frozenset({"full", "new_full"})
 
 
-def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, metadata: bool) -> None:
+def _use(name: str, operator: Operator, value: Value) -> Use:
+    """What an operator takes of an argument."""
+    if operator.metadata:
+        return "form" if operator.returns == "tensor" else "metadata"
+    return "memory" if name in _SHARING and value.kind is Kind.NUMPY else ""
+
+
+def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how: Use) -> None:
     element = value.heap.element if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) else None
     if element is not None and element.is_tensor and value.place.captured:
         value = relocated(element, value.place.step("[]"))  # `torch.stack(TENSORS)` reads what the list holds
-    frame.consume(node, value, metadata=metadata)
+    frame.consume(node, value, how)
     if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
         functional_calls.call_given(frame, node, [value])
     sizes = last in symbolic_sizes.SIZED
@@ -241,7 +251,7 @@ def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, *, m
     frame.settle(value)
     if element is not None:
         for member in contents.captured_in(value):
-            frame.consume(node, member, metadata=metadata)
+            frame.consume(node, member, how)
 
 
 def _writes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import OF_METADATA, Event
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Kind
 
@@ -114,7 +114,7 @@ def is_inside(inner: Span, outer: Span) -> bool:
 
 def reads_metadata(read: Observed) -> bool:
     """Whether only shape, dtype or device of the captured value are used."""
-    return read.effect.what == "metadata"
+    return read.effect.what in OF_METADATA
 
 
 def subject(place: Place, noun: str) -> str:

@@ -110,10 +110,8 @@ is there one where the function writes the state as well, or where torch refuses
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.targets import last_name
 from nonstrict.findings import Rebinding, Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
@@ -129,8 +127,6 @@ if TYPE_CHECKING:
     from nonstrict.program.effects import Effect
     from nonstrict.rules.base import Body
 
-#: Functions of torch that make a tensor of an array without a copy.
-_SHARING = frozenset({"from_numpy", "as_tensor", "asarray"})
 _NOUNS = {
     Kind.FUNCTION: "function",
     Kind.BOUND: "function",
@@ -181,8 +177,7 @@ def _without_fills(body: Body, writers: tuple[Related, ...]) -> tuple[Related, .
 
 def _shares_memory(effect: Effect) -> bool:
     """Whether the compiled code reads the array itself, and sees its changes: inductor inlines small ones only."""
-    array = effect.value.kind is Kind.NUMPY and not effect.value.flags & Flag.SMALL
-    return array and isinstance(effect.node, ast.Call) and last_name(effect.node) in _SHARING
+    return effect.what == "memory" and not effect.value.flags & Flag.SMALL
 
 
 def _severity(body: Body) -> Severity:

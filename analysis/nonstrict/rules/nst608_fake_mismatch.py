@@ -103,7 +103,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program.effects import Event
@@ -167,20 +166,13 @@ def _finding(
 
 def _captures(body: Body, fake: Body) -> Iterator[Finding]:
     for seen in fake.observed(Event.READ):
-        metadata = seen.effect.what == "metadata" and not _makes_tensor(seen.effect.node)
-        if seen.effect.value.is_tensor and seen.effect.place.captured and not metadata:
+        if seen.effect.value.is_tensor and seen.effect.place.captured and seen.effect.what != "metadata":
             name = seen.effect.place.text
             message = f"the fake of `{body.function}` reads the tensor `{name}` from outside: it fails to compile"
             advice = "use the arguments only: shapes and dtypes are all that a fake tells"
             sometimes = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
             severity = Severity.WARNING if sometimes else Severity.ERROR
             yield report_at(RULE, body, seen.effect.span, message, help=advice, severity=severity)
-
-
-def _makes_tensor(node: ast.AST) -> bool:
-    """Whether an operator runs that reads of a tensor only what it is: `torch.empty_like(W)`, `W.new_empty(3)`."""
-    name = last_name(node) if isinstance(node, ast.Call) else ""
-    return name.endswith("_like") or name.startswith("new_")
 
 
 # -- arguments ----------------------------------------------------------------------------------------------------

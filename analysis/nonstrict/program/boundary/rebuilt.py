@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import fields
-from nonstrict.facts.computing import Called
+from nonstrict.facts.computing import Reached, Resolver
 from nonstrict.facts.rerun import PRESENT, SELF, TENSOR
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
 from nonstrict.program.boundary import verdicts
-from nonstrict.program.values import TENSORS, Kind
+from nonstrict.program.naming import names_in, names_of_method
+from nonstrict.program.values import TENSORS, UNKNOWN, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.boundary.exchange import Taken
-    from nonstrict.program.definitions import Class
+    from nonstrict.program.definitions import Class, Function
     from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
     from nonstrict.program.values import Value
 
 _MAX_DEPTH = 3
@@ -111,31 +115,43 @@ def _defaults(declared: Mapping[str, ast.expr | None]) -> dict[str, object]:
     return found
 
 
-class Callees:
-    """The functions of the program that calls in the methods of a class reach."""
+def resolver_of(machine: Machine, cls: Class, method: FunctionNode) -> Resolver:
+    """What names in a method of a class stand for, and which functions of the program calls in it reach."""
+    return Resolver(names_of_method(machine, cls.module, method), partial(_reached, machine, cls))
 
-    def __init__(self, machine: Machine, cls: Class) -> None:
-        self.machine = machine
-        self.cls = cls
 
-    def called(self, call: ast.Call) -> Called | None:
-        """The function that a call reaches; None if it is none of the program, or not known."""
-        root: ast.expr = call.func
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if not isinstance(root, ast.Name):
-            return None
-        if root.id == SELF:
-            return self._method(last_name(call)) if getattr(call.func, "value", None) is root else None
-        if root.id not in self.cls.module.bindings:
-            return None
-        callee = self.machine.evaluate(self.machine.module_frame(self.cls.module), call.func)
-        return Called(callee.ref.node, 0) if callee.kind is Kind.FUNCTION else None
-
-    def _method(self, name: str) -> Called | None:
-        for base in classes.lineage(self.cls):
-            found = fields.method(base.node, name) if not isinstance(base, str) else None
-            if found is not None:
-                static = any(last_name(decorator) == "staticmethod" for decorator in found.decorator_list)
-                return Called(found, 0 if static else 1)
+def _reached(machine: Machine, cls: Class, call: ast.Call) -> Reached | None:
+    """The function that a call in a method reaches; None if it is none of the program, or not known."""
+    root: ast.expr = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
         return None
+    if root.id == SELF:
+        return _method(machine, cls, last_name(call)) if getattr(call.func, "value", None) is root else None
+    return _function(machine, cls.module, root.id, call)
+
+
+def _method(machine: Machine, cls: Class, name: str) -> Reached | None:
+    for base in classes.lineage(cls):
+        found = fields.method(base.node, name) if not isinstance(base, str) else None
+        if found is not None and not isinstance(base, str):
+            static = any(last_name(decorator) == "staticmethod" for decorator in found.decorator_list)
+            return Reached(found, 0 if static else 1, resolver_of(machine, base, found))
+    return None
+
+
+def _function(machine: Machine, module: Module, root: str, call: ast.Call) -> Reached | None:
+    """The function that a call by a name at the top level of a module reaches."""
+    callee = machine.evaluate(machine.module_frame(module), call.func) if root in module.bindings else UNKNOWN
+    if callee.kind is not Kind.FUNCTION:
+        return None
+    function: Function = callee.ref
+    return Reached(function.node, 0, Resolver(names_in(machine, function), partial(_in_function, machine, function)))
+
+
+def _in_function(machine: Machine, function: Function, call: ast.Call) -> Reached | None:
+    root: ast.expr = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return _function(machine, function.module, root.id, call) if isinstance(root, ast.Name) else None

@@ -147,7 +147,8 @@ def _runs_again(
     reset = frozenset(name for name, value in declared.items() if fields.option(value, "init") is False)
     kept = (registration.fields or frozenset(declared)) - registration.dropped - reset
     objects = rebuilt.known_fields(body, argument, cls, declared, reset)
-    return rerun.changes_again(post, rerun.Rebuilt(kept, reset, objects), rebuilt.Callees(body.machine, owner).called)
+    resolver = rebuilt.resolver_of(body.machine, owner, post)
+    return rerun.changes_again(post, rerun.Rebuilt(kept, reset, objects), resolver)
 
 
 def _own(cls: Class) -> list[Class]:

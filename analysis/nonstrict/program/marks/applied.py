@@ -19,6 +19,7 @@ from nonstrict.program.values import Kind, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.applications import Application
     from nonstrict.program.marks.operators import Operator
-    from nonstrict.program.naming import Names
 
 
 class CompiledCall(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nonstrict.program.naming import Called
+    from nonstrict.facts.library_calls import Called
 
 #: Operations whose result has the shape of their operand, and its dtype.
 SAME = frozenset({"clone", "contiguous", "detach", "neg", "abs", "relu", "add", "sub", "mul", "clamp", "flip", "roll"})

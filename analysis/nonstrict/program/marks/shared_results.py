@@ -6,15 +6,15 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.library_calls import called
 from nonstrict.facts.walk import own_scope
 from nonstrict.knowledge.operators import tensor_method, torch_function
-from nonstrict.program.naming import called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.library_calls import Names
     from nonstrict.knowledge.operators import Operator
-    from nonstrict.program.naming import Names
 
 #: Views that are copies where the layout asks for one.
 _MAY_COPY = frozenset({"reshape", "flatten", "ravel", "contiguous", "to", "type", "type_as"})

@@ -9,6 +9,7 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.library_calls import Called, called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.marks.form_tables import (
@@ -28,13 +29,12 @@ from nonstrict.program.marks.form_tables import (
     reduced,
     stacked,
 )
-from nonstrict.program.naming import Called, called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.naming import Names
 
 _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like", "randint_like"})
 _NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})

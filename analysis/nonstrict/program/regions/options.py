@@ -15,9 +15,9 @@ from nonstrict.program.naming import names_below
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.library_calls import Names
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
-    from nonstrict.program.naming import Names
 
 _CONFIG = "torch._dynamo.config"
 _CHANGES = frozenset({"add", "update", "append", "extend"})
