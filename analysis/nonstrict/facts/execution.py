@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 class Step(NamedTuple):
     """A simple statement outside functions, or the target or test of a compound one, with the names that it holds.
 
-    It `repeats` where it is part of a loop that calls something for effect.
+    It `repeats` where it is part of a loop that calls something for effect; `loop` is the outermost around it.
     """
 
     node: ast.AST
     words: frozenset[str]
     repeats: bool
+    loop: ast.stmt | None
 
 
 def steps_outside(shell: ast.AST) -> tuple[Step, ...]:
@@ -30,23 +31,27 @@ def steps_outside(shell: ast.AST) -> tuple[Step, ...]:
 
 def _with_words(shell: ast.AST) -> tuple[Step, ...]:
     return tuple(
-        Step(node, frozenset(inner.id for inner in walk(node) if isinstance(inner, ast.Name)), repeats)
-        for node, repeats in _steps(getattr(shell, "body", []), repeats=False)
+        Step(node, frozenset(inner.id for inner in walk(node) if isinstance(inner, ast.Name)), repeats, loop)
+        for node, repeats, loop in _steps(getattr(shell, "body", []), None, repeats=False)
     )
 
 
-def _steps(body: list[ast.stmt], *, repeats: bool) -> Iterator[tuple[ast.AST, bool]]:
+def _steps(
+    body: list[ast.stmt], around: ast.stmt | None, *, repeats: bool
+) -> Iterator[tuple[ast.AST, bool, ast.stmt | None]]:
     for statement in body:
         if not isinstance(statement, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
-            yield statement, repeats
+            yield statement, repeats, around
             continue
-        loop = isinstance(statement, (ast.For, ast.While)) and any(map(is_call, simple_statements(statement.body)))
+        is_loop = isinstance(statement, (ast.For, ast.While))
+        again = repeats or (is_loop and any(map(is_call, simple_statements(statement.body))))
+        loop = around or (statement if is_loop else None)
         head = getattr(statement, "target", getattr(statement, "test", None))
         if head is not None:
-            yield head, repeats or loop
+            yield head, again, loop
         blocks = [statement.body, *(handler.body for handler in getattr(statement, "handlers", []))]
         for block in (*blocks, getattr(statement, "orelse", []), getattr(statement, "finalbody", [])):
-            yield from _steps(block, repeats=repeats or loop)
+            yield from _steps(block, loop, repeats=again)
 
 
 def is_main_guard(node: ast.stmt) -> bool:

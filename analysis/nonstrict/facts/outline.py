@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.beginnings import Beginning, beginning, calls_for_effect, names_bound
 from nonstrict.facts.grafting import grafted
 from nonstrict.facts.strings import LongString, in_comment, in_text, long_strings
 from nonstrict.facts.words import places
@@ -32,6 +33,12 @@ _START = re.compile(
     re.MULTILINE,
 )
 _NOWHERE = (sys.maxsize, sys.maxsize)
+#: How often the name of such a function stands in its file.
+_NAMED_AND_CALLED = 2
+#: A word before a parenthesis.
+_CALLED = re.compile(r"\b([^\W\d]\w*)[ \t]*\(")
+#: What functions declare to be variables of others.
+_GLOBAL = re.compile(r"\bglobal[ \t]+([\w, \t]+)")
 #: Text inside a triple-quoted string that could be mistaken for the start of a statement.
 _SUSPECT = re.compile(r"\n\f*[^\s#)\]}]")
 
@@ -85,19 +92,39 @@ class Outline:
         self.code = code
         self.exact = False
         self._starts: list[int] | None = None
+        self._beginnings: tuple[Beginning, ...] = ()
         self._long, self._closed = long_strings(code)
         #: by word, where it stands
         self._places: dict[str, tuple[tuple[int, int], ...]] = {}
-        self.chunks = self._cut()
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """The top-level definitions, and those of functions by which the script begins (`facts.beginnings`)."""
+        whole = self._cut()
+        if not self._may_begin(whole):
+            return whole
+        try:
+            shell = tree_of(self._without(whole))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return whole
+        return self._opened(whole, shell)
+
+    @cached_property
+    def beginnings(self) -> tuple[Beginning, ...]:
+        """The functions by which the script begins, their bodies counted as statements of the module."""
+        _ = self.chunks
+        return self._beginnings
 
     @cached_property
     def shell(self) -> ast.Module:
         """The module without the bodies of its top-level definitions, with right line numbers."""
+        if self.beginnings:
+            return self.__dict__["shell"]
         try:
             return tree_of(self._shell_text())
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.rebuild()
-            return self._exact_shell
+            return self.__dict__["shell"]
 
     @property
     def starts(self) -> list[int]:
@@ -153,7 +180,7 @@ class Outline:
             same = known.pop(chunk.text, None)
             if same is not None:
                 chunk.parsed, chunk.broken = same.parsed, same.broken
-            elif chunk.is_class:
+            elif chunk.is_class and chunk.parsed is None:
                 chunk.parsed = other.graft(chunk)
         if "shell" in other.__dict__ and self._shell_text() == other._shell_text():
             self.__dict__["shell"] = other.shell
@@ -184,9 +211,9 @@ class Outline:
         self._starts = None
         self._places.clear()
         tree = parse(self.code) or repair(self.code).tree
-        self.chunks = list[Chunk]()
+        whole = list[Chunk]()
         rest: list[ast.stmt] = []
-        lines = [0, *(match.end() for match in re.finditer("\n", self.code)), len(self.code) + 1]
+        lines = [*self._line_starts[:-1], len(self.code) + 1]
         for statement in tree.body:
             if isinstance(statement, Definition):
                 first = min([statement.lineno, *(d.lineno for d in statement.decorator_list)])
@@ -195,11 +222,13 @@ class Outline:
                 is_class = isinstance(statement, ast.ClassDef)
                 piece = Chunk(statement.name, first, last, self.code, start, end, is_class, first - 1)
                 piece.parsed = ast.increment_lineno(statement, 1 - first)
-                self.chunks.append(piece)
+                whole.append(piece)
             else:
                 rest.append(statement)
-        self._exact_shell = ast.Module(rest, [])
-        self.__dict__["shell"] = self._exact_shell
+        shell = self.__dict__["shell"] = ast.Module(rest, [])
+        self._beginnings = ()
+        self.__dict__.pop("beginnings", None)
+        self.__dict__["chunks"] = self._opened(whole, shell) if self._may_begin(whole) else whole
 
     def _cut(self) -> list[Chunk]:
         code = self.code
@@ -238,10 +267,65 @@ class Outline:
             chunks.append(Chunk(name, line, last, code, start, end, is_class, line - 1))
         return chunks
 
+    def _may_begin(self, whole: list[Chunk]) -> bool:
+        """Whether a word that stands before a parenthesis outside definitions is the name of one."""
+        functions = {chunk.name for chunk in whole if not chunk.is_class}
+        position = 0
+        for start, end in [*((chunk.start, chunk.end) for chunk in whole), (len(self.code), 0)]:
+            if any(match[1] in functions for match in _CALLED.finditer(self.code, position, start)):
+                return True
+            position = end
+        return False
+
+    def _opened(self, whole: list[Chunk], shell: ast.Module) -> list[Chunk]:
+        """The definitions, in place of functions by which the script begins those that they hold."""
+        calls = calls_for_effect(shell)
+        taken = {name.strip() for match in _GLOBAL.finditer(self.code) for name in match[1].split(",")}
+        taken |= names_bound(shell) | {chunk.name for chunk in whole}
+        made: list[Chunk] = []
+        body = list(shell.body)
+        found: list[Beginning] = []
+        for chunk in whole:
+            call = calls.get(chunk.name)
+            opened = self._opening(chunk, call, taken) if call is not None else None
+            if call is None or opened is None:
+                made.append(chunk)
+                continue
+            taken |= opened.names
+            found.append(opened)
+            made += (self._inner(definition) for definition in opened.definitions)
+            body = list(_with_called(body, call, opened.statements))
+        if found:
+            self._beginnings = tuple(found)
+            self.__dict__["shell"] = ast.Module(body, [])
+        return made
+
+    def _opening(self, chunk: Chunk, call: ast.Call, taken: set[str]) -> Beginning | None:
+        if sum(1 for _ in self.places([chunk.name])) != _NAMED_AND_CALLED:
+            return None
+        node = _definition(chunk.text)
+        return beginning(ast.increment_lineno(node, chunk.first - 1), chunk.first, call, taken) if node else None
+
+    def _inner(self, node: Definition) -> Chunk:
+        """The chunk of a definition within a function by which the script begins, whose lines are those of the file."""
+        first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+        last = node.end_lineno or node.lineno
+        start, end = self._line_starts[first - 1], self._line_starts[last]
+        piece = Chunk(node.name, first, last, self.code, start, end, isinstance(node, ast.ClassDef), first - 1)
+        piece.parsed = ast.increment_lineno(node, 1 - first)
+        return piece
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.code)), len(self.code)]
+
     def _shell_text(self) -> str:
+        return self._without(self.chunks)
+
+    def _without(self, chunks: Iterable[Chunk]) -> str:
         pieces: list[str] = []
         position = 0
-        for chunk in self.chunks:
+        for chunk in chunks:
             pieces.append(self.code[position : chunk.start])
             pieces.append("\n" * self.code.count("\n", chunk.start, chunk.end))
             position = chunk.end
@@ -256,3 +340,15 @@ def _definition(text: str) -> Definition | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return body[0] if len(body) == 1 and isinstance(body[0], Definition) else None
+
+
+def _with_called(body: Iterable[ast.stmt], call: ast.Call, called: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements, before the one with a call those that it runs; a call that is one by itself does nothing more."""
+    for statement in body:
+        inner = list(ast.walk(statement))
+        if call in inner:
+            yield from called
+            for one in inner:
+                if isinstance(one, ast.Expr) and one.value is call:
+                    one.value = ast.copy_location(ast.Constant(None), call)
+        yield statement

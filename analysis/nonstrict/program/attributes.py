@@ -190,7 +190,7 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         _plain_attribute(frame, node, base, found, name)
         return held(base, found)
     # An instance that is captured may get an attribute of its own in place of the class's.
-    at = place if base.place.origin is Origin.GLOBAL else _class_place(base, name)
+    at = place if base.place.captured else _class_place(base, name)
     inherited = classes.class_attribute(frame.machine, base.ref, name, at)
     if inherited is not None:
         if inherited.kind is Kind.FUNCTION:
@@ -386,7 +386,7 @@ def _of_function(frame: Frame, node: ast.Attribute, base: Value, name: str) -> V
     function = base.ref
     if name == "__name__" and function.closure is None:
         return STRING._replace(const=function.name)
-    place = Place(Origin.GLOBAL, function.module.path, function.name)
+    place = function.module.place(function.name)
     plain = function.closure is None and function.owner is None and not name.startswith("__")
     stored = frame.machine.stored_in(place, name) if plain else None
     if stored is None:

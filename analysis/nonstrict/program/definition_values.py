@@ -49,7 +49,7 @@ def function_of(frame: Frame, node: FunctionNode, offset: int, owner: Class | No
     function = frame.machine.functions.get(key)
     if function is None:
         name = getattr(node, "name", "<lambda>")
-        prefix = f"{owner.qualname}." if owner else _enclosing(closure)
+        prefix = f"{owner.qualname}." if owner else _enclosing(frame, node, offset)
         function = Function(node, frame.module, offset, prefix + name, closure, owner)
         frame.machine.functions[key] = function
     return function
@@ -61,7 +61,8 @@ def class_of(frame: Frame, node: ast.ClassDef, offset: int, within: Class | None
     key = (id(node), id(closure))
     cls = frame.machine.classes.get(key)
     if cls is None:
-        cls = Class(node, frame.module, offset, f"{_enclosing(closure)}{node.name}", closure, within=within)
+        name = _enclosing(frame, node, offset) + node.name
+        cls = Class(node, frame.module, offset, name, closure, within=within)
         frame.machine.classes[key] = cls
         cls.bases = tuple(frame.machine.evaluate(frame, base) for base in node.bases)
         cls.decorators = tuple(_dotted(frame, decorator) for decorator in node.decorator_list)
@@ -163,7 +164,8 @@ def _dotted(frame: Frame, decorator: ast.expr) -> str:
     return ""
 
 
-def _enclosing(closure: Frame | None) -> str:
-    if closure is None or closure.function is None:
-        return ""
-    return f"{closure.function.qualname}.<locals>."
+def _enclosing(frame: Frame, node: FunctionNode | ast.ClassDef, offset: int) -> str:
+    """What stands before the name of a definition in a frame."""
+    if frame.scope is None or frame.function is None:
+        return frame.module.around(node.lineno + offset)
+    return f"{frame.function.qualname}.<locals>."

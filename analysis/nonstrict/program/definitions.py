@@ -6,8 +6,6 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.program.places import Origin, Place
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
     from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Module
+    from nonstrict.program.places import Place
     from nonstrict.program.values import Value
 
 
@@ -69,7 +68,7 @@ class Class:
         """Where the class is found: under its name, of a nested one that of the outermost class and attributes."""
         if self.within is not None:
             return self.within.place.step(f".{self.name}")
-        return Place(Origin.GLOBAL, self.module.path, self.name)
+        return self.module.place(self.name)
 
 
 @dataclass(eq=False, slots=True)

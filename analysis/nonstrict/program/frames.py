@@ -10,7 +10,7 @@ from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import sets_itself, tests_before_use
 from nonstrict.program import context_variables, refinements, registries, symbols
 from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Event, Sight, Summary
-from nonstrict.program.places import CAPTURED, FRESH, Origin, Place
+from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
 from nonstrict.program.values import CALLABLES, CONTAINERS, UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ class Frame:
 
     def cell(self, name: str) -> Place:
         """The place of a local variable as functions in this one see it."""
-        return Place(Origin.CELL, f"{self.module.path}:{self.function.qualname if self.function else ''}", name)
+        return Place(Origin.CELL, owned_by(self.module.path, self.function.qualname if self.function else ""), name)
 
     def _is_sealed_off(self, around: Frame) -> bool:
         """Whether a frame around this function lies outside the graph that this one is part of."""
@@ -365,7 +365,7 @@ class Frame:
         if self.refined:
             refinements.forget(self.env, name)
         if scope is not None and name in scope.global_names:
-            self._write_outer(Place(Origin.GLOBAL, self.module.path, name), value, node)
+            self._write_outer(self.module.place(name), value, node)
             if traced(value):
                 self.env[name] = value
             return
@@ -376,8 +376,7 @@ class Frame:
                     self._write_outer(frame.cell(name), value, node)
                 frame.env[name] = join(frame.env.get(name), value)
                 return
-            owner = frame.function.qualname if frame and frame.function else ""
-            self._write_outer(Place(Origin.CELL, f"{self.module.path}:{owner}", name), value, node)
+            self._write_outer(frame.cell(name) if frame is not None else self.module.place(name), value, node)
             if traced(value):
                 self.env[name] = value
             return

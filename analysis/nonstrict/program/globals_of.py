@@ -40,9 +40,9 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
     bindings = module.bindings.get(name)
     if bindings is None:
         if name in module.declared_global and (starred := _from_star(machine, module, name)) is not None:
-            return relocated(starred, Place(Origin.GLOBAL, module.path, name))
+            return relocated(starred, module.place(name))
         return _from_star(machine, module, name) or _builtin(name)
-    place = Place(Origin.GLOBAL, module.path, name)
+    place = module.place(name)
     # A function that declares an imported name global makes it the module's own.
     owned = _owned(bindings) or name in module.declared_global
     found: Value | None = None

@@ -9,6 +9,7 @@ from nonstrict.facts import hooks as facts
 from nonstrict.program import classes, externals
 from nonstrict.program.places import NOWHERE, Origin, Place
 from nonstrict.program.regions import breaks
+from nonstrict.program.running import names_run
 from nonstrict.program.values import UNKNOWN, Heap, Kind, Value, container
 
 if TYPE_CHECKING:
@@ -227,7 +228,8 @@ def _runs_between(frame: Frame, start: ast.AST, ending: frozenset[str]) -> bool:
     function = frame.function
     if function is None:
         return False
-    called = facts.first_call(function.node, frozenset(frame.module.searched), getattr(start, "lineno", 0))
+    names = frozenset((*frame.module.searched, *names_run(frame.machine, frame.module, function.node)))
+    called = facts.first_call(function.node, names, getattr(start, "lineno", 0))
     ended = facts.last_call(function.node, ending)
     return bool(called) and (called < ended if ended else "__exit__" not in ending)
 

@@ -30,7 +30,7 @@ from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame, traced
 from nonstrict.program.marks import marking, operators
 from nonstrict.program.marks.aliases import holds_marker
-from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
+from nonstrict.program.places import FRESH, NOWHERE, Origin
 from nonstrict.program.regions import breaks, dispatch, strictness
 from nonstrict.program.values import (
     CALLABLES,
@@ -283,7 +283,7 @@ def _replaced_defaults(frame: Frame, node: ast.AST, function: Function, given: i
     """A call that leaves out arguments reads the defaults, which code may replace."""
     if frame.static or "__defaults__" not in function.module.source.code:
         return
-    place = Place(Origin.GLOBAL, function.module.path, function.name, (".__defaults__",))
+    place = function.module.place(function.name).step(".__defaults__")
     arguments = function.node.args
     plain = function.closure is None and function.owner is None
     if plain and given < len(arguments.posonlyargs) + len(arguments.args) and frame.machine.is_replaced(place):
@@ -363,7 +363,7 @@ def leak_from_cache(frame: Frame, function: Function, summary: Summary) -> None:
     returned = summary.returns
     if returned is None or function.cached_at is None or not _keeps_traced(returned):
         return
-    place = Place(Origin.GLOBAL, function.module.path, function.name)
+    place = function.module.place(function.name)
     definition = Frame(frame.machine, function.module, function.offset, summary)
     definition.emit(Event.LEAK, function.cached_at, place, returned, "cache")
 

@@ -244,7 +244,7 @@ class Machine:
         key = (place.owner, place.name, attribute)
         if key not in self._stored:
             self._stored[key] = None
-            module = self.project.module(place.owner)
+            module = self.project.module(place.file)
             if module is not None:
                 self._stored[key] = late.stored_values(self, module, place.name, attribute)
         return self._stored[key]
@@ -254,7 +254,7 @@ class Machine:
         key = (place.owner, place.name, attribute, "later")
         if key not in self._stored:
             self._stored[key] = None
-            module = self.project.module(place.owner)
+            module = self.project.module(place.file)
             if module is not None:
                 self._stored[key] = late.put_later(self, module, place.name, attribute)
         return self._stored[key]
@@ -342,12 +342,12 @@ class Machine:
         """Whether a global name is bound more than once."""
         if place.origin is not Origin.GLOBAL:
             return False
-        module = self.project.module(place.owner)
+        module = self.project.module(place.file)
         return module is not None and module.rebound(place.name)
 
     def is_replaced(self, place: Place) -> bool:
         """Whether the module of a global container or object puts something else at a known entry or attribute."""
-        module = self.project.module(place.owner)
+        module = self.project.module(place.file)
         return module is not None and any(
             write.steps and ANY_ENTRY not in write.steps and not write.building and writes.concerns(write, place)
             for write in writes.writes_of(self, module, place.name)

@@ -14,6 +14,7 @@ from nonstrict.facts.outline import Chunk, Outline
 from nonstrict.facts.strings import is_code
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import CALLED, HANDED_ON, is_applied
+from nonstrict.program.places import Origin, Place, owned_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from nonstrict.text.source import Source
 
 #: Not tied to the start of the line: a pattern that begins with a literal is found many times faster.
-_GLOBAL_STATEMENT = re.compile(r"global[ \t]+([\w, \t]+)")
+_GLOBAL_STATEMENT = re.compile(r"(global|nonlocal)[ \t]+([\w, \t]+)")
 
 
 class Binding(NamedTuple):
@@ -108,10 +109,23 @@ class Module:
 
     @cached_property
     def declared_global(self) -> frozenset[str]:
-        """Names that some function declares `global`."""
+        """Names that some function declares `global`; of a function by which the script begins, `nonlocal`."""
         code = self.source.code
-        found = (match for match in _GLOBAL_STATEMENT.finditer(code) if _is_indented(code, match.start()))
-        return frozenset(name.strip() for match in found for name in match[1].split(","))
+        found = [match for match in _GLOBAL_STATEMENT.finditer(code) if _is_indented(code, match.start())]
+        declared = {(match[1], name.strip()) for match in found for name in match[2].split(",")}
+        return frozenset(name for how, name in declared if how == "global" or self._beginning(name))
+
+    def _beginning(self, name: str) -> str:
+        """The function by which the script begins that binds a name; "" if the module does."""
+        return next((one.name for one in self.outline.beginnings if name in one.names), "")
+
+    def place(self, name: str) -> Place:
+        """Where a name of the module's namespace lives."""
+        return Place(Origin.GLOBAL, owned_by(self.path, self._beginning(name)), name)
+
+    def around(self, line: int) -> str:
+        """What stands before the names of functions at a line: `main.<locals>.` within one by which a script begins."""
+        return next((f"{one.name}.<locals>." for one in self.outline.beginnings if one.covers(line)), "")
 
     @property
     def handed_on(self) -> dict[str, set[str]]:

@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 
 class Origin(enum.Enum):
-    """The root of a place."""
+    """The root of a place.
+
+    `GLOBAL` is a variable of a module, or of a function by which a script begins (`facts.beginnings`): there is one of
+    it as long as the program runs. `CELL` is a variable of any other enclosing function.
+    """
 
     ARGUMENT = "argument"
     GLOBAL = "global"
@@ -24,6 +28,8 @@ class Origin(enum.Enum):
 CAPTURED = frozenset({Origin.GLOBAL, Origin.CELL, Origin.DEFAULT, Origin.RECEIVER})
 
 _MAX_PATH = 5
+#: Between the file and the function of an owner: stands in no path.
+_WITHIN = "::"
 #: Step of a path: the value shares storage with the tensor before it.
 VIEW = "~"
 #: Step of a path, behind that of a view: the value is a copy if the tensor before it is on another device than the CPU.
@@ -33,7 +39,8 @@ HOST = "~cpu"
 class Place(NamedTuple):
     """A root and the attributes and subscripts that lead from it to the value.
 
-    `owner` is the module of a global, the qualified name of the function that owns a cell or default, else "".
+    `owner` is the file of a global, with the function that owns a cell or default, or by which the script begins,
+    else "".
     `name` is the variable or parameter. A path step is `.attribute`, `[key]`, `[]` (any element), `~` (view)
     or `~cpu`.
     """
@@ -57,6 +64,21 @@ class Place(NamedTuple):
         return self.origin in CAPTURED
 
     @property
+    def seen_as(self) -> Origin:
+        """The root as readers of the code see it: what a function by which a script begins binds is none of globals."""
+        return Origin.CELL if self.origin is Origin.GLOBAL and self.function else self.origin
+
+    @property
+    def file(self) -> str:
+        """The file of the owner."""
+        return self.owner.partition(_WITHIN)[0]
+
+    @property
+    def function(self) -> str:
+        """The qualified name of the function that is the owner; "" for a module."""
+        return self.owner.partition(_WITHIN)[2]
+
+    @property
     def is_view(self) -> bool:
         """Whether the value is a view of the tensor at the place, and not the tensor itself."""
         return VIEW in self.path
@@ -71,6 +93,11 @@ class Place(NamedTuple):
         """The expression a user would write for the place: `CONFIG.scale`, `CACHE["w"]`."""
         steps = "".join("[...]" if step == "[]" else step for step in self.path if step not in (VIEW, HOST))
         return self.name + steps
+
+
+def owned_by(file: str, function: str) -> str:
+    """The owner of the variables of a function; of a module without one."""
+    return f"{file}{_WITHIN}{function}" if function else file
 
 
 FRESH = Place(Origin.FRESH)

@@ -54,7 +54,7 @@ def _fill(machine: Machine, table: Value, holder: Value | None) -> None:
     if place.origin is not Origin.GLOBAL or place in machine.filled or not _is_table(table):
         return
     machine.filled.add(place)
-    module = machine.project.module(place.owner)
+    module = machine.project.module(place.file)
     if module is None or len(place.path) != (0 if holder is None else 1):
         return
     key = place.path[0][1:] if place.path else place.name

@@ -66,7 +66,7 @@ def _stays(frame: Frame, place: Place) -> bool:
     """Whether a name at the top level of a module is bound once, and nothing is seen to bind it anew."""
     if place.origin is not Origin.GLOBAL or place.path:
         return False
-    module = frame.machine.project.module(place.owner)
+    module = frame.machine.project.module(place.file)
     bindings = module.bindings.get(place.name, ()) if module is not None else ()
     if len(bindings) != 1 or bindings[0].conditional or not isinstance(bindings[0].node, ast.Constant):
         return False

@@ -104,9 +104,7 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
         base = base._replace(kind=Kind.FUNCTION, ref=base.ref.function)
     if base.kind is Kind.CLASS or base.kind is Kind.FUNCTION:
         owner = base.ref
-        place = Place(Origin.GLOBAL, owner.module.path, owner.name, (f".{name}",))
-        if base.kind is Kind.CLASS:
-            place = owner.place.step(f".{name}")
+        place = (owner.place if base.kind is Kind.CLASS else owner.module.place(owner.name)).step(f".{name}")
         if base.place.origin is not Origin.FRESH or getattr(owner, "closure", None) is None:
             write(frame, node, place, value, "attribute")
         return
@@ -170,7 +168,8 @@ def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value
         frame.emit(Event.TORCH_STATE if known.kind == "torch-state" else Event.IO, node, what=known.what)
         return
     path = frame.machine.project.find(base.ref, frame.module)
-    place = Place(Origin.GLOBAL, path or base.ref, name if path else dotted)
+    module = frame.machine.project.module(path) if path else None
+    place = module.place(name) if module is not None else Place(Origin.GLOBAL, base.ref, dotted)
     write(frame, node, place, value, "rebind")
 
 
@@ -234,7 +233,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         return
     if base.ref == GLOBALS:
         name = index.const if isinstance(index.const, str) else "globals()"
-        write(frame, node, Place(Origin.GLOBAL, frame.module.path, name), value, "rebind")
+        write(frame, node, frame.module.place(name), value, "rebind")
         return
     if classes.special(frame, node, base, "__setitem__", [index, value]) is not None:
         return

@@ -68,7 +68,7 @@ def _fate(body: Body, place: Place) -> str:
 
 
 def _alternative(place: Place) -> str:
-    if place.origin is Origin.GLOBAL and not place.path:
+    if place.seen_as is Origin.GLOBAL and not place.path:
         return ", or build it inside the function"
     if place.origin is Origin.DEFAULT:
         return " in every call"

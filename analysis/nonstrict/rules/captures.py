@@ -120,9 +120,9 @@ def reads_metadata(read: Observed) -> bool:
 def subject(place: Place, noun: str) -> str:
     """The captured value as the subject of a message: "global tensor `W`", "tensor `W` of the bound object"."""
     name = f"{noun} `{place.text}`"
-    if place.origin is Origin.GLOBAL:
+    if place.seen_as is Origin.GLOBAL:
         return f"global {name}" if not place.path else name
-    if place.origin is Origin.CELL:
+    if place.seen_as is Origin.CELL:
         return f"{name} of the enclosing function"
     if place.origin is Origin.DEFAULT:
         return f"{name}, bound to the function and not passed by the caller,"

@@ -52,7 +52,7 @@ def target(effect: Effect, fallback: str) -> str:
 def owner(effect: Effect) -> str:
     """What kind of state a captured place is: "global", "variable of the enclosing function", ..."""
     place = effect.place
-    if place.origin is Origin.CELL:
+    if place.seen_as is Origin.CELL:
         return "a variable of the enclosing function"
     if place.origin is Origin.DEFAULT:
         return "a default argument that all calls share"

@@ -131,7 +131,7 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the reads of tensors that are reached through a module global."""
     for read in captured_reads(body, Sort.TENSOR):
-        if read.effect.place.origin is Origin.GLOBAL:
+        if read.effect.place.seen_as is Origin.GLOBAL:
             verdict = captured_tensor(body, read)
             if verdict is not None:
                 yield report(

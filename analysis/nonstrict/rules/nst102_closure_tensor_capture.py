@@ -126,7 +126,7 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the reads of tensors from closures, defaults, partials and bound receivers."""
     for read in captured_reads(body, Sort.TENSOR):
-        if read.effect.place.origin is not Origin.GLOBAL:
+        if read.effect.place.seen_as is not Origin.GLOBAL:
             verdict = captured_tensor(body, read)
             if verdict is not None:
                 yield report(

@@ -150,7 +150,7 @@ def captured_by(context: Context, seen: Observed) -> Captured | None:
     place = seen.effect.place
     document = context.documents.document(seen.effect.path)
     whole = document.at(seen.effect.span, ast.AST) if document is not None else None
-    if document is None or whole is None or place.origin not in (Origin.GLOBAL, Origin.CELL):
+    if document is None or whole is None or place.seen_as not in (Origin.GLOBAL, Origin.CELL):
         return None
     function = document.function(whole)
     for length in range(len(place.path), -1, -1):

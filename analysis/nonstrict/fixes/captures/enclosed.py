@@ -59,7 +59,7 @@ def captured_values(context: Context, document: Document, node: FunctionNode) ->
     values: dict[str, Value] = {}
     for seen in context.body.observed(Event.READ):
         place = seen.effect.place
-        if place.origin is not Origin.CELL:
+        if place.seen_as is not Origin.CELL:
             continue
         if len(place.path) > 1 or not all(step.startswith(".") for step in place.path) or is_written(context, place):
             return None

@@ -146,7 +146,7 @@ def _is_alone(context: Context, document: Document, function: FunctionNode, targ
         return reads is not None and all(one is document and id(node) in inside for one, node in reads)
     seen = context.observed(Event.LEAK, Event.WRITE)
     holding = context.documents.uses.holding(target.id)
-    if seen is None or seen.effect.place.origin is not Origin.GLOBAL or holding is None:
+    if seen is None or seen.effect.place.seen_as is not Origin.GLOBAL or holding is None:
         return False
     named = (
         (one, node)

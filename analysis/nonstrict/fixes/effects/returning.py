@@ -372,7 +372,7 @@ class _Stores:
 
     def __init__(self, context: Context, change: _Change) -> None:
         seen = context.observed(Event.WRITE, Event.LEAK)
-        self._cell = seen is not None and seen.effect.place.origin is Origin.CELL
+        self._cell = seen is not None and seen.effect.place.seen_as is Origin.CELL
         self._updates = change.updates
         self._entry = isinstance(change.target, ast.Subscript) and not isinstance(change.target.slice, ast.Constant)
 

@@ -112,12 +112,12 @@ def is_at(uses: Uses, spot: Spot, place: Place) -> bool:
     """Whether an expression reads what lives at a place of the program."""
     if spot.steps != tuple(one for one in place.path if one != VIEW):
         return False
-    if place.origin is Origin.GLOBAL:
+    if place.seen_as is Origin.GLOBAL:
         return isinstance(spot.scope, ast.Module) and any(
             (known.path, known.name) == (place.owner, place.name) for known in (spot, origin(uses, spot))
         )
     inside = not isinstance(spot.scope, (ast.Module, ast.ClassDef))
-    return place.origin is Origin.CELL and spot.name == place.name and inside
+    return place.seen_as is Origin.CELL and spot.name == place.name and inside
 
 
 def is_constant(spot: Spot) -> bool:

@@ -51,7 +51,7 @@ def changes(body: MarkedBody, argument: Taken, cls: Class, names: frozenset[str]
     if argument.site is not None:
         paths.add(argument.site.span.path)
         if argument.value.place.owner:
-            paths.add(argument.value.place.owner.partition(":")[0])
+            paths.add(argument.value.place.file)
     for path in sorted(paths):
         module = machine.project.module(path)
         if module is not None and any(f".{name}" in module.source.code for name in words):

@@ -310,14 +310,14 @@ def ambiguous(frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> Non
 def _replaced(frame: Frame, callee: ast.expr) -> bool:
     """Whether a name, entry or attribute is bound anew after import: a choice by key or flag is guarded by Dynamo."""
     if isinstance(callee, ast.Name):
-        place = Place(Origin.GLOBAL, frame.module.path, callee.id)
+        place = frame.module.place(callee.id)
         return callee.id in frame.module.declared_global or frame.machine.is_written(place, rebound=True)
     root = callee
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
     if not isinstance(root, ast.Name):
         return False
-    return frame.machine.is_written(Place(Origin.GLOBAL, frame.module.path, root.id), rebound=False)
+    return frame.machine.is_written(frame.module.place(root.id), rebound=False)
 
 
 def is_private(mark: Mark) -> bool:

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import targets
+from nonstrict.facts.hooks import OF_MODULES
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
@@ -59,8 +60,6 @@ _STRICT = re.compile(r"\b(?:" + "|".join(_STRICT_WORDS) + r")\b")
 #: What may compile, by whatever name torch goes; what `re` compiles are patterns.
 _COMPILES = re.compile(r"\b(?:fullgraph|nopython|optimize_assert|optimize)\b|(?<!\bre)\.compile\b|(?<!\.)\bcompile\b")
 ALL_WORDS = frozenset(name.rpartition(".")[2] for name in MARKERS)
-#: Statements outside functions that register these decide what a module does when called.
-_HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"})
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Words that count only where they are called: handed on, as in `partial(make_fx, ...)`, they mean too many things.
 _TRACING_WORDS = COMMON_WORDS | OPERATOR_WORDS | LIBRARY_WORDS
@@ -85,7 +84,7 @@ def discover(
     names = set(words) | aliases(machine, module, words) | makers(module, methods=True)
     machine.words |= names - COMMON_WORDS
     with losing(None):
-        run_shell(machine, module, names | _HOOKS)
+        run_shell(machine, module, names)
     exact = module.outline.exact
     promising = list(_promising(machine, module, names))
     if promising:
@@ -97,6 +96,11 @@ def discover(
         machine.begin()
         with losing(chunk):
             evaluate_chunk(machine, module, chunk, node, names)
+
+
+def _hooking(module: Module) -> set[str]:
+    """The words of statements outside functions that decide what modules do when called: they register hooks."""
+    return {*OF_MODULES, *(chunk.name for chunk in module.chunks_with(OF_MODULES))}
 
 
 def _promising(machine: Machine, module: Module, names: AbstractSet[str]) -> Iterator[tuple[Chunk, ast.AST]]:
@@ -301,7 +305,7 @@ def find_calls(machine: Machine, module: Module, names: set[str]) -> None:
     if not wanted:
         return
     module.searched |= wanted
-    run_shell(machine, module, wanted)
+    run_shell(machine, module, wanted | _hooking(module))
     for chunk in module.chunks_with(wanted):
         node = module.outline.node(chunk) if machine.concerns(module, chunk) else None
         if node is not None and applies(node, wanted):
@@ -358,7 +362,7 @@ def handed_on(module: Module, names: set[str]) -> set[str]:
 
 def around(module: Module, line: int) -> Iterator[tuple[ast.AST, int]]:
     """The top-level statements that cover a line, with their line offset."""
-    body, chunks = module.outline.shell.body, module.outline.chunks
+    body, chunks = _by_line(module), module.outline.chunks
     # Statements that share a line begin on it.
     index = bisect_right(body, line, key=lambda statement: statement.lineno)
     for statement in reversed(body[:index]):
@@ -370,6 +374,13 @@ def around(module: Module, line: int) -> Iterator[tuple[ast.AST, int]]:
         node = module.outline.node(chunks[index])
         if node is not None:
             yield node, chunks[index].offset
+
+
+def _by_line(module: Module) -> list[ast.stmt]:
+    """The statements outside definitions in the order of the text: those of a function stand where it is called."""
+    return remembered(
+        module.outline.shell, "_nonstrict_by_line", lambda shell: sorted(shell.body, key=lambda one: one.lineno)
+    )
 
 
 def settled_marks(machine: Machine) -> list[Mark]:

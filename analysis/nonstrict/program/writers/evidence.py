@@ -20,6 +20,7 @@ from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import classes
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import constructions
+from nonstrict.program.running import runs
 from nonstrict.program.values import UNKNOWN, Kind, Value
 from nonstrict.program.writers import foreign_writes, own_methods, strangers
 from nonstrict.program.writers.how import How
@@ -28,7 +29,6 @@ from nonstrict.program.writers.writes import (
     Write,
     functions_with,
     related_to,
-    runs,
     writes_within,
 )
 
@@ -181,7 +181,7 @@ def _is(node: ast.AST | None, text: str) -> bool:
 
 def replaced_abroad(machine: Machine, place: Place) -> bool:
     """Whether another file binds a global function to something else: `model.activation = torch.relu`."""
-    module = machine.project.module(place.owner)
+    module = machine.project.module(place.file)
     if module is None:
         return False
     key = (place.owner, place.name)

@@ -11,6 +11,7 @@ from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
+from nonstrict.program.running import runs
 from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
 from nonstrict.program.writers.elsewhere import imports_in, spellings
 from nonstrict.program.writers.how import How
@@ -21,7 +22,6 @@ from nonstrict.program.writers.writes import (
     changed_by,
     named_by,
     replaces_parameters,
-    runs,
 )
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def _handed_on(machine: Machine, user: Module, word: str, name: str, source: Mod
     if word not in user.bindings:
         return frozenset()
     value = machine.global_value(user, word)
-    places = {(alternative.place.owner, alternative.place.name) for alternative in value.alternatives()}
-    return frozenset({(word,)}) if (source.path, name) in places else frozenset()
+    places = {alternative.place[:3] for alternative in value.alternatives()}
+    return frozenset({(word,)}) if source.place(name)[:3] in places else frozenset()
 
 
 def _visible(node: ast.AST, spelled: _Spelled) -> _Spelled:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values
 from nonstrict.program.effects import Event, reachable
-from nonstrict.program.places import Origin
 from nonstrict.program.writers.how import How
 from nonstrict.program.writers.reached import interpreted
 from nonstrict.program.writers.writes import Write, functions_with
@@ -44,7 +43,7 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
     for summary in concerned:
         for reached in reachable(summary):
             for effect in reached.summary.effects.values():
-                if effect.event in _CHANGES and effect.place == (Origin.GLOBAL, module.path, name, ()):
+                if effect.event in _CHANGES and effect.place == module.place(name):
                     found[id(effect.node)] = Write(effect.path, effect.offset, effect.node, How.REBOUND)
     return list(found.values())
 

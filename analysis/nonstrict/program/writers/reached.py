@@ -19,9 +19,10 @@ from nonstrict.program import classes, definition_values, differentiation, invok
 from nonstrict.program.effects import Event, Summary, reachable
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
+from nonstrict.program.running import runs, runs_compiled
 from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, Kind
 from nonstrict.program.writers.how import How
-from nonstrict.program.writers.writes import MUTATORS, Write, functions_with, runs, writes_of
+from nonstrict.program.writers.writes import MUTATORS, Write, functions_with, writes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,6 +42,7 @@ _LOOKING = frozenset({"len", "print", "str", "repr", "isinstance", "sum", "min",
 _MAX_FUNCTIONS = 12
 #: How many functions may be reached from each of them.
 _BUDGET = 40
+_LOOPS = (ast.For, ast.While)
 _WRITES = frozenset({Event.WRITE, Event.LEAK})
 
 
@@ -62,7 +64,7 @@ def writes_reaching(machine: Machine, module: Module, name: str) -> list[Write]:
         for reached in reachable(summary):
             for effect in reached.summary.effects.values():
                 changes = effect.event in _WRITES and not effect.lazy
-                if changes and effect.place[:3] == (Origin.GLOBAL, module.path, name):
+                if changes and effect.place[:3] == module.place(name)[:3]:
                     steps = (*(step for step in effect.place.path if step != VIEW), *_entry_of(effect))
                     write = Write(effect.path, effect.offset, effect.node, How.CHANGED, steps)
                     found.setdefault(id(effect.node), write)
@@ -176,17 +178,33 @@ def _within_budget(machine: Machine, frame: Frame) -> None:
 
 
 def _statements(machine: Machine, module: Module, shell: ast.AST, names: set[str]) -> Iterator[Summary]:
+    if not _hands_on(shell, names):
+        return
     summary = Summary(module.name)
     frame = Frame(machine, module, 0, summary)
+    left, machine.budget = machine.budget, _BUDGET
     running = False
-    for statement in simple_statements(getattr(shell, "body", [])):
-        if running and isinstance(statement, (ast.Expr, ast.Assign)) and _hands_on(statement, names):
-            left, machine.budget = machine.budget, _BUDGET
+    held = set(names)
+    for statement in getattr(shell, "body", []):
+        running = running or (isinstance(statement, _LOOPS) and runs_compiled(machine, module, statement))
+        if (running or _names_a_part(statement)) and not held.isdisjoint(_read_in(statement)):
+            frame.summary = summary if running else Summary(module.name)
             machine.execute(frame, [statement])
-            machine.budget = left
-        running = running or runs(machine, module, statement)
+            held |= frame.env.keys()
+        running = running or any(runs(machine, module, one) for one in simple_statements([statement]))
+    machine.budget = left
     if summary.effects or summary.calls:
         yield summary
+
+
+def _names_a_part(statement: ast.AST) -> bool:
+    """Whether a statement gives a part of something a name, and does nothing else: that counts before anything runs."""
+    return isinstance(statement, ast.Assign) and _simple(statement.value)
+
+
+def _read_in(statement: ast.AST) -> set[str]:
+    names = (inner for inner in walk(statement) if isinstance(inner, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Load)}
 
 
 def _hands_on(node: ast.AST, names: set[str]) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import math
 import re
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.closures import precedes_closures
-from nonstrict.facts.execution import Step, is_call, steps_outside
+from nonstrict.facts.execution import Step, steps_outside
 from nonstrict.facts.laziness import fills
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
@@ -24,6 +23,7 @@ from nonstrict.program import classes
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks.once import only_decorates
 from nonstrict.program.places import VIEW, Origin, Place
+from nonstrict.program.running import runs, runs_compiled
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.how import How
 
@@ -43,8 +43,6 @@ MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS 
 IN_PLACE = re.compile(r"\w*[^_]_")
 #: How many arguments these have where they are called on a class.
 _PAST_THE_CLASS = {"__setattr__": 3, "__delattr__": 2}
-#: Modules of the standard library that run code of the program which they are given by its name.
-_IMPORTING = frozenset({"importlib", "runpy"})
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Statements that may write a name, and what may hold such statements.
 _WRITING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For, ast.AsyncFor, ast.NamedExpr, *_DEFINITION)
@@ -88,7 +86,7 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bo
     what puts something else there.
     """
     if place.origin is Origin.GLOBAL or (place.origin is Origin.RECEIVER and place.owner):
-        module = machine.project.module(place.owner.partition(":")[0])
+        module = machine.project.module(place.file)
         writes = machine.writes_told(module, place.name) if module is not None else []
         if module is not None:
             writes = [*writes, *_of_classes(machine, module, place)]
@@ -148,7 +146,7 @@ def expect_writers(machine: Machine, place: Place) -> None:
     """Tell ahead that the writers of a captured place will be asked for, where its own module has none."""
     if place.origin is not Origin.GLOBAL and not (place.origin is Origin.RECEIVER and place.owner):
         return
-    module = machine.project.module(place.owner.partition(":")[0])
+    module = machine.project.module(place.file)
     if module is not None and not any(concerns(write, place) for write in writes_of(machine, module, place.name)):
         machine.elsewhere.expect(module, [place.name])
 
@@ -195,15 +193,20 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
                     if write.how is How.REBOUND and not (step.repeats or (running and bound)):
                         bound = True
                         continue
-                    again = step.repeats and write.how is How.REBOUND
+                    again = (step.repeats and write.how is How.REBOUND) or _runs_around(machine, module, step)
                     yield write._replace(building=not (running or again))
                 # What is defined may be exchanged until it has been compiled, after whatever calls.
-                run = _runs_compiled if first < math.inf else runs
+                run = runs_compiled if first < math.inf else runs
                 running = running or (bound and run(machine, module, step.node))
             continue
         found = list(_in_function(module.path, offset, node, name))
         decorates = bool(found) and isinstance(node, ast.FunctionDef) and only_decorates(machine, module, node.name)
         yield from (write._replace(building=decorates) for write in found)
+
+
+def _runs_around(machine: Machine, module: Module, step: Step) -> bool:
+    """Whether the loop around a step runs compiled code, between one time and the next."""
+    return step.loop is not None and runs_compiled(machine, module, step.loop)
 
 
 def _defined_at(module: Module, name: str) -> float:
@@ -218,47 +221,6 @@ def _in_step(path: str, offset: int, step: Step, name: str) -> Iterator[Write]:
         yield from _to_target(path, offset, step.node, name, rebinds=True)
     else:
         yield from _in_statement(path, offset, step.node, name, module_level=True)
-
-
-def runs(machine: Machine, module: Module, statement: ast.AST) -> bool:
-    """Whether a statement outside functions calls something for effect, or a compiled or marked function.
-
-    What the standard library does with plain values, as `os.environ.setdefault("NAME", "1")`, runs no code that traces.
-    """
-    if isinstance(statement, ast.Expr):
-        return is_call(statement) and not _only_of_the_library(module, statement)
-    return isinstance(statement, (ast.Assign, ast.AnnAssign)) and _runs_compiled(machine, module, statement)
-
-
-def _only_of_the_library(module: Module, statement: ast.Expr) -> bool:
-    """Whether a statement names nothing but modules and functions of the standard library, and `print`."""
-    names = {node.id for node in walk(statement) if isinstance(node, ast.Name)}
-    return all(
-        _is_of_the_library(module, name) if name in module.bindings else name == "print" and not module.star_imports
-        for name in names
-    )
-
-
-def _is_of_the_library(module: Module, name: str) -> bool:
-    packages = {
-        one.module.partition(".")[0] if one.kind == "import" and not one.level else "" for one in module.bindings[name]
-    }
-    return packages <= sys.stdlib_module_names - _IMPORTING
-
-
-def _runs_compiled(machine: Machine, module: Module, statement: ast.AST) -> bool:
-    for name in remembered(statement, "_nonstrict_called", _called_names):
-        if name in module.bindings:
-            callee = machine.global_value(module, name)
-            if callee.kind is Kind.MARKED or (callee.kind is Kind.FUNCTION and callee.ref.node in machine.regions):
-                return True
-    return False
-
-
-def _called_names(statement: ast.AST) -> tuple[str, ...]:
-    value = getattr(statement, "value", None)
-    calls = (node.func for node in walk(value) if isinstance(node, ast.Call)) if isinstance(value, ast.AST) else ()
-    return tuple(callee.id for callee in calls if isinstance(callee, ast.Name))
 
 
 def functions_with(module: Module, word: re.Pattern[str] | str) -> Iterator[tuple[ast.AST, int, bool]]:
@@ -280,7 +242,7 @@ def _in_function(path: str, offset: int, node: ast.AST, name: str) -> Iterator[W
         scope = scope_of(node)
         if name in scope.local:
             return
-        rebinds = name in scope.global_names
+        rebinds = name in scope.global_names | scope.nonlocal_names
         for statement in node.body:
             for write in _in_statement(path, offset, statement, name, module_level=rebinds):
                 yield _as_filling(node, write, name)
@@ -467,7 +429,7 @@ def _updates_globals(node: ast.Call, name: str) -> bool:
 
 
 def _cell_writes(machine: Machine, place: Place) -> list[Write]:
-    path, _, qualname = place.owner.partition(":")
+    path, qualname = place.file, place.function
     for function in machine.functions.values():
         if function.qualname == qualname and function.module.path == path and not isinstance(function.node, ast.Lambda):
             return list(_in_closure(path, function.offset, function.node, place.name))
