@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _TABLES = frozenset({Kind.DICT, Kind.LIST})
 _DICTS = frozenset({"builtins.dict", "collections.OrderedDict", "collections.UserDict"})
 _CHANGING = ("append", "extend", "insert", "setdefault", "update")
+#: Where a definition begins, behind its decorators.
+_BEGINS = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
 _STORES = ("[", *(f".{method}(" for method in _CHANGING))
 #: More entries tell nothing new.
 _MAX_ENTRIES = 40
@@ -153,7 +155,8 @@ def _methods(node: ast.AST | None, text: str, stored: re.Pattern[str]) -> set[st
 
 def _decorated(module: Module, decorators: frozenset[str]) -> Iterator[str]:
     words = "|".join(map(re.escape, sorted(decorators)))
-    above = re.compile(rf"^@(?:\w+\.)*(?:{words})\b", re.MULTILINE)
+    above = re.compile(rf"^[ \t]*@(?:\w+\.)*(?:{words})\b", re.MULTILINE)
     for chunk in module.chunks_with(decorators):
-        if above.search(chunk.text):
+        begins = _BEGINS.search(chunk.text)
+        if begins is not None and above.search(chunk.text, 0, begins.start()):
             yield chunk.name
