@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from nonstrict.facts.targets import last_name
+from nonstrict.facts.library_calls import called
 from nonstrict.facts.walk import walk
+
+if TYPE_CHECKING:
+    from nonstrict.facts.library_calls import Names
 
 #: Functions of torch whose arguments are the sizes of what they make.
 _MAKERS = frozenset({"ones", "zeros", "empty", "rand", "randn"})
@@ -13,25 +17,26 @@ _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_
 _MAX_DEPTH = 6
 
 
-def shape(around: ast.AST, expression: ast.expr, depth: int = 0) -> tuple[ast.expr, ...] | None:
+def shape(names: Names, around: ast.AST, expression: ast.expr, depth: int = 0) -> tuple[ast.expr, ...] | None:
     """The sizes of a tensor that is made right here, or bound to a variable once; None if they are not known."""
     if depth > _MAX_DEPTH:
         return None
     if isinstance(expression, ast.Name):
         bound = assigned_once(around, expression.id)
-        return shape(around, bound, depth + 1) if bound is not None else None
-    if not isinstance(expression, ast.Call) or not isinstance(expression.func, ast.Attribute):
+        return shape(names, around, bound, depth + 1) if bound is not None else None
+    call = called(names, expression) if isinstance(expression, ast.Call) else None
+    if call is None or call.library != "torch" or call.operand is None:
         return None
-    name, given = last_name(expression), expression.args
-    if name in _LIKE and given:
-        return shape(around, given[0], depth + 1)
+    name, given = call.name, [call.operand, *call.given]
+    if name in _LIKE:
+        return shape(names, around, call.operand, depth + 1)
     if name == "arange" and len(given) == 1:
         return (given[0],)
-    if name == "tensor" and given:
-        return _of_literal(given[0])
-    if name == "full" and given:
+    if name == "tensor":
+        return _of_literal(call.operand)
+    if name == "full":
         given = given[:1]
-    elif name not in _MAKERS or not given:
+    elif name not in _MAKERS:
         return None
     sizes = given[0].elts if len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)) else given
     return None if any(isinstance(size, ast.Starred) for size in sizes) else tuple(sizes)
@@ -52,17 +57,18 @@ def assigned_once(around: ast.AST, name: str) -> ast.expr | None:
     return None
 
 
-def is_copy_or(one: ast.expr, other: ast.expr) -> bool:
+def is_copy_or(names: Names, one: ast.expr, other: ast.expr) -> bool:
     """Whether one of two expressions is a copy of the other, or another tensor like it: `x`, `torch.empty_like(x)`."""
-    return _is_like(one, other) or _is_like(other, one)
+    return _is_like(names, one, other) or _is_like(names, other, one)
 
 
-def _is_like(made: ast.expr, original: ast.expr) -> bool:
-    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute):
+def _is_like(names: Names, made: ast.expr, original: ast.expr) -> bool:
+    call = called(names, made) if isinstance(made, ast.Call) else None
+    if call is None or call.operand is None:
         return False
-    name = last_name(made)
-    source = made.args[0] if name in _LIKE and made.args else made.func.value if name == "clone" else None
-    return source is not None and ast.dump(source) == ast.dump(original)
+    copied = call.name == "clone" and call.library in ("", "torch")
+    made_like = call.name in _LIKE and call.library == "torch"
+    return (copied or made_like) and ast.dump(call.operand) == ast.dump(original)
 
 
 def _of_literal(node: ast.expr) -> tuple[ast.expr, ...] | None:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 BACKWARD = "backward"
 REGION = "region"
 _BACKWARD = frozenset({"torch.autograd.backward", "torch.autograd.grad"})
-_OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
+#: Context managers and decorators of torch that may turn gradients off.
+SWITCHES = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
 #: Methods behind which no gradient flows; besides, those whose results are of other dtypes.
 _CUT = frozenset({"detach", "detach_", "item", "tolist", "numpy", "data", "long", "int", "bool", "short"})
 _MAX_DEPTH = 8
@@ -83,7 +84,7 @@ def call(
 
 def is_off(manager: Value) -> bool:
     """Whether a context manager may turn gradients off."""
-    return isinstance(manager.ref, str) and manager.ref.rpartition(".")[2] in _OFF
+    return isinstance(manager.ref, str) and manager.ref.rpartition(".")[2] in SWITCHES
 
 
 def turned_off(machine: Machine, function: Function) -> bool:

@@ -14,6 +14,7 @@ from nonstrict.program import (
     conditions,
     contents,
     definition_values,
+    naming,
     object_operators,
     strings,
     subscripts,
@@ -255,7 +256,7 @@ def _conditional(frame: Frame, node: ast.IfExp) -> Value:
     frame.env = conditions.narrowed(frame, test, dict(saved), truth=False)
     second = evaluate(frame, node.orelse)
     frame.env = saved
-    if frame.opaque and shapes.is_copy_or(node.body, node.orelse):
+    if frame.opaque and shapes.is_copy_or(naming.names_at(frame), node.body, node.orelse):
         return first if first.place == FRESH else second
     return join(first, second)
 

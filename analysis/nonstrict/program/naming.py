@@ -42,6 +42,13 @@ def dotted(frame: Frame, node: ast.AST) -> str:
     return found.ref if found.kind in _OUTSIDE and isinstance(found.ref, str) else ""
 
 
+def names_at(frame: Frame) -> Names:
+    """What names in the text that a frame runs stand for: that of its function, or the top level of its module."""
+    if frame.function is not None:
+        return names_in(frame.machine, frame.function)
+    return partial(dotted, frame.machine.module_frame(frame.module))
+
+
 def names_in(machine: Machine, function: Function) -> Names:
     """What names in the text of a function stand for: its own imports, and what is around it."""
     frame = function.closure if function.closure is not None else machine.module_frame(function.module)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.library_calls import called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
+from nonstrict.program import naming
 from nonstrict.program.boundary.exchange import handed_on
 from nonstrict.program.boundary.varying import given_expressions
 from nonstrict.program.effects import span_of
@@ -99,10 +101,11 @@ def marked(body: MarkedBody) -> Iterator[tuple[Related, str, frozenset[int]]]:
 
 def _marks(frame: Frame, tensor: str) -> Iterator[tuple[Related, frozenset[int]]]:
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    names = naming.names_at(frame)
     for node in walk(around):
-        if not isinstance(node, ast.Call) or last_name(node) != "mark_dynamic" or not node.args:
+        if not isinstance(node, ast.Call) or not node.args or getattr(node.args[0], "id", "") != tensor:
             continue
-        if getattr(node.args[0], "id", "") == tensor:
+        if called(names, node)[:2] == ("torch", "mark_dynamic"):
             given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "index")]
             parts = [part for one in given for part in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])]
             span = span_of(frame.module.path, frame.offset, node)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.shapes import shape
 from nonstrict.findings import Related
-from nonstrict.program import symbols
+from nonstrict.program import naming, symbols
 from nonstrict.program.boundary import dynamic_sizes, exchange, varying
 from nonstrict.program.effects import span_of
 from nonstrict.program.values import Flag
@@ -73,7 +73,7 @@ def _differing(body: MarkedBody, region: Function, name: str) -> _Differing:
     evidence: list[Related] = []
     for frame, node, expression in varying.given_expressions(body.machine, region, name):
         around = frame.function.node if frame.function is not None else frame.module.outline.shell
-        sizes = shape(around, expression)
+        sizes = shape(naming.names_at(frame), around, expression)
         if not sizes or (shapes and len(sizes) != len(shapes[0])):
             continue
         shapes.append(sizes)

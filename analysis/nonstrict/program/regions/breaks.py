@@ -12,8 +12,9 @@ import re
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured
-from nonstrict.program import classes
+from nonstrict.program import classes, differentiation, naming
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import branches, contexts, messages, unbacked
@@ -153,8 +154,9 @@ def _turns_gradients_off(frame: Frame) -> bool:
     """Whether the function computes without gradients somewhere: what it returns may be made there."""
     if frame.function is None:
         return False
-    words = {last_name(node) for node in ast.walk(frame.function.node) if isinstance(node, ast.expr)}
-    return not words.isdisjoint({"no_grad", "inference_mode", "set_grad_enabled"})
+    names = naming.names_at(frame)
+    known = (names(node).split(".") for node in walk(frame.function.node) if naming.is_chain(node))
+    return any(parts[0] == "torch" and parts[-1] in differentiation.SWITCHES for parts in known)
 
 
 def without_gradient(tensor: Value) -> Value:

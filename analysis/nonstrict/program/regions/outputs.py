@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.shapes import shape
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.program import naming
 from nonstrict.program.regions import breaks
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _sizes(frame: Frame, expression: ast.expr) -> tuple[int, ...] | None:
     if isinstance(expression, ast.Name) and frame.caller is None and not _is_stored(around, expression.id):
         found = set(_passed(frame, expression.id))
         return found.pop() if len(found) == 1 else None
-    return _numbers(shape(around, expression))
+    return _numbers(shape(naming.names_at(frame), around, expression))
 
 
 def _is_stored(around: ast.AST, name: str) -> bool:
@@ -86,7 +87,7 @@ def _passed(frame: Frame, name: str) -> Iterator[tuple[int, ...] | None]:
         return
     for caller, _, expression in given_expressions(frame.machine, frame.function, name):
         around = caller.function.node if caller.function is not None else caller.module.outline.shell
-        yield _numbers(shape(around, expression))
+        yield _numbers(shape(naming.names_at(caller), around, expression))
 
 
 def _numbers(sizes: Sequence[ast.expr] | None) -> tuple[int, ...] | None:

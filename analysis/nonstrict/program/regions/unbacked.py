@@ -8,12 +8,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.targets import last_name
+from nonstrict.facts.library_calls import called
 from nonstrict.facts.walk import own_scope
+from nonstrict.program import naming
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Flag, Kind, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from nonstrict.program.effects import Effect
     from nonstrict.program.frames import Frame
 
@@ -22,6 +25,8 @@ _TAKING_APART = {"unbind": 0, "tolist": 0, "chunk": 1, "split": 1, "tensor_split
 _SIZES = frozenset({Kind.NUMBER, Kind.SIZE})
 _COUNTS = frozenset({"size", "numel", "nelement"})
 _SELECTING = frozenset({"nonzero", "masked_select", "unique", "argwhere"})
+#: Functions that return a tuple of places.
+_PLACES = frozenset({"where", "nonzero"})
 
 
 def is_size(frame: Frame, node: ast.AST, number: Value) -> bool:
@@ -89,13 +94,17 @@ def _selects_rows(frame: Frame, source: ast.expr) -> bool:
     """Whether the first dimension of a selection is the one that depends on data."""
     if isinstance(source, ast.Subscript) and isinstance(source.slice, ast.Constant):
         # Each of what `torch.where(mask)` returns has as many elements as there are.
-        return isinstance(source.value, ast.Call) and last_name(source.value) in ("where", "nonzero")
+        return isinstance(source.value, ast.Call) and _calls(frame, source.value, _PLACES)
     if isinstance(source, ast.Subscript):
         by = frame.machine.evaluate(frame, source.slice)
         return by.is_tensor and bool(by.flags & Flag.BOOLEAN)
-    if not isinstance(source, ast.Call) or not isinstance(source.func, ast.Attribute):
-        return False
-    return source.func.attr in _SELECTING and not source.keywords
+    return isinstance(source, ast.Call) and not source.keywords and _calls(frame, source, _SELECTING)
+
+
+def _calls(frame: Frame, node: ast.Call, names: Collection[str]) -> bool:
+    """Whether a call is that of a method of these names, or of a function of torch."""
+    call = called(naming.names_at(frame), node)
+    return call.name in names and call.library in ("", "torch")
 
 
 def bound_once(frame: Frame, name: str) -> ast.expr | None:
