@@ -239,7 +239,7 @@ def _collect(body: list[ast.stmt], out: list[tuple[int, str, Binding]], *, condi
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             out.append((statement.lineno, statement.name, Binding("def", statement, conditional=conditional)))
         elif isinstance(statement, (ast.Import, ast.ImportFrom)):
-            _imports(statement, out, conditional=conditional)
+            out.extend(imported(statement, conditional=conditional))
         elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With)):
             _targets(statement, out, conditional=conditional)
         for nested in _blocks(statement):
@@ -255,7 +255,10 @@ def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
     return [block for block in blocks if block]
 
 
-def _imports(statement: ast.Import | ast.ImportFrom, out: list[tuple[int, str, Binding]], *, conditional: bool) -> None:
+def imported(
+    statement: ast.Import | ast.ImportFrom, *, conditional: bool = False
+) -> Iterator[tuple[int, str, Binding]]:
+    """What an import binds: the line, the name, the binding."""
     for alias in statement.names:
         if isinstance(statement, ast.ImportFrom):
             name = alias.asname or alias.name
@@ -265,7 +268,7 @@ def _imports(statement: ast.Import | ast.ImportFrom, out: list[tuple[int, str, B
         else:
             name = alias.name.split(".")[0]
             binding = Binding("import", statement, 0, conditional, name)
-        out.append((statement.lineno, name, binding))
+        yield statement.lineno, name, binding
 
 
 def _targets(

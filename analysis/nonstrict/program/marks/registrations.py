@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.program.modules import imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -277,8 +278,9 @@ class Registering:
             known = None if node.id in self._own else self._resolved(self.module, node.id)
             return Word(known[1], known[0].path) if known and _is_operator(known[2]) else Word(node.id)
         around = _dotted(node.value)
-        if around[:2] == ["torch", "ops"] and len(around) == 3:
-            return Word(node.attr, "", around[2])
+        meant = [*self._outside(around[0]).split("."), *around[1:]] if around else []
+        if meant[:2] == ["torch", "ops"] and len(meant) == 3:
+            return Word(node.attr, "", meant[2])
         owner = self._module_named(around[0]) if len(around) == 1 and around[0] not in self._own else None
         known = self._resolved(owner, node.attr) if owner is not None else None
         return Word(known[1], known[0].path) if known and _is_operator(known[2]) else Word(node.attr)
@@ -299,18 +301,57 @@ class Registering:
     @cached_property
     def _own(self) -> set[str]:
         """The names that functions in the statement bind for themselves: they may hold anything."""
+        return self._rebound | {name for name, _ in self._imports}
+
+    @cached_property
+    def _imports(self) -> list[tuple[str, Binding]]:
+        """What functions in the statement import."""
+        if not isinstance(self.statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return []
+        imports = (node for node in walk(self.statement) if isinstance(node, (ast.Import, ast.ImportFrom)))
+        return [(name, binding) for node in imports for _, name, binding in imported(node)]
+
+    @cached_property
+    def _rebound(self) -> set[str]:
+        """The names that functions in the statement bind otherwise than by imports."""
         if not isinstance(self.statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             inner = [node for node in walk(self.statement) if isinstance(node, ast.Lambda)]
             return {name for node in inner for name in _parameters(node)}
         bound = {node.id for node in walk(self.statement) if isinstance(node, ast.Name) and _is_stored(node)}
-        imports = (node for node in walk(self.statement) if isinstance(node, (ast.Import, ast.ImportFrom)))
         inside = {
             node.name
             for node in walk(self.statement)
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node is not self.statement
         }
-        named = {alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names}
-        return bound | named | inside | _parameters(self.statement)
+        return bound | inside | _parameters(self.statement)
+
+    def _outside(self, name: str) -> str:
+        """The dotted name of what a name stands for outside the project; "" where it is not known."""
+        if name not in self._own:
+            return self._held(self.module, name)
+        found = {self._bound(self.module, binding) for own, binding in self._imports if own == name}
+        return found.pop() if len(found) == 1 and name not in self._rebound else ""
+
+    def _held(self, module: Module, name: str, depth: int = 0) -> str:
+        """The same of a name at the top level of a module: all of its bindings have to agree."""
+        if depth > _IMPORTS or name in module.declared_global:
+            return ""
+        found = {self._bound(module, binding, depth) for binding in module.bindings.get(name, [])}
+        return found.pop() if len(found) == 1 else ""
+
+    def _bound(self, module: Module, binding: Binding, depth: int = 0) -> str:
+        """The dotted name of what an import, or an assignment of a name or attribute, binds."""
+        if binding.kind == "assign":
+            parts = _dotted(binding.node) if binding.node is not None else []
+            root = self._held(module, parts[0], depth + 1) if parts else ""
+            return ".".join((root, *parts[1:])) if root else ""
+        if binding.kind != "import":
+            return ""
+        source = self._imported(module, binding)
+        if source is not None:
+            return self._held(source, binding.attribute, depth + 1) if binding.attribute else ""
+        package = self.project.absolute(binding.module, binding.level, module)
+        return f"{package}.{binding.attribute}" if binding.attribute else package
 
     def _resolved(self, module: Module, name: str, depth: int = 0) -> tuple[Module, str, Binding] | None:
         """The one binding of a top-level name, through imports; None if there may be others."""
