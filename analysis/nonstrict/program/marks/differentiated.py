@@ -11,8 +11,10 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
-from nonstrict.program import classes, definition_values, differentiation
+from nonstrict.program import classes, definition_values, differentiation, naming
 from nonstrict.program.effects import Event, Summary, reachable, span_of
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import roots
@@ -22,13 +24,14 @@ from nonstrict.program.writers.writes import functions_with
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.library_calls import Names
     from nonstrict.program.definitions import Mark
     from nonstrict.program.effects import Effect
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
-#: What begins a backward pass.
-_BEGINS = re.compile(r"\bbackward\(|\bautograd\b")
+#: What asks for gradients, besides methods called `backward`.
+_AUTOGRAD = "torch.autograd"
 #: Code that makes parameters which need no gradients: which ones, is not told.
 _FREEZING = frozenset({"requires_grad", "requires_grad_"})
 _FREEZES = re.compile(r"(?<=\.)(?:requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|requires_grad\s*=\s*False)")
@@ -96,7 +99,7 @@ def _interpreted(machine: Machine, modules: list[Module]) -> Iterator[tuple[Summ
     count = 0
     for module in modules:
         yield _top_level(machine, module), ""
-        for node, offset, is_top_level in functions_with(module, _WORTH):
+        for node, offset, is_top_level in functions_with(module, _worth(machine, module)):
             if is_top_level:
                 continue
             frame = machine.module_frame(module)
@@ -106,14 +109,38 @@ def _interpreted(machine: Machine, modules: list[Module]) -> Iterator[tuple[Summ
                 if not isinstance(function, ast.FunctionDef) or count >= _MAX_FUNCTIONS:
                     continue
                 forward = is_module and function.name == "forward"
-                if forward or _BEGINS.search(ast.unparse(function)):
+                if forward or _begins(naming.names_of_method(machine, module, function), function):
                     count += 1
                     machine.begin()
                     told = f"{node.name}.forward" if forward and isinstance(node, ast.ClassDef) else ""
                     yield reached.interpreted(machine, module, function, offset, owner, differentiates=True), told
 
 
-_WORTH = re.compile(r"\bbackward\(|\bautograd\b|\bdef forward\b")
+def _worth(machine: Machine, module: Module) -> re.Pattern[str]:
+    """What stands in the text of functions that are worth reading: some may turn out to begin a backward pass."""
+    frame = machine.module_frame(module)
+    handed_on = (
+        name
+        for name, bindings in module.bindings.items()
+        if any(binding.kind == "import" or naming.is_chain(binding.node) for binding in bindings)
+    )
+    known = [name for name in handed_on if _is_autograd(naming.dotted(frame, ast.Name(name, ast.Load())))]
+    words = "|".join(map(re.escape, ("autograd", *known)))
+    return re.compile(rf"\bbackward\(|\bdef forward\b|\b(?:{words})\b")
+
+
+def _begins(names: Names, function: ast.FunctionDef) -> bool:
+    """Whether a function may begin a backward pass."""
+    for node in walk(function):
+        if isinstance(node, ast.Call) and last_name(node.func) == "backward":
+            return True
+        if naming.is_chain(node) and _is_autograd(names(node)):
+            return True
+    return False
+
+
+def _is_autograd(known: str) -> bool:
+    return known == _AUTOGRAD or known.startswith(f"{_AUTOGRAD}.")
 
 
 def _top_level(machine: Machine, module: Module) -> Summary:
