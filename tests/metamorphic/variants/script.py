@@ -30,7 +30,7 @@ def driver_in_main(program: Program) -> str | None:
     start = program.lines_of(tail[0])[0]
     lines = program.text.split("\n")
     body = "\n".join(lines[start - 1 :])
-    shared = sorted(_bound_by(tail) & _read_by_definitions(program))
+    shared = sorted(_bound_by(tail) & _needed_before(program, tail))
     declared = f"    global {', '.join(shared)}\n" if shared else ""
     head = "\n".join(lines[: start - 1])
     return f"{head}\n\ndef main():\n{declared}{indented(body)}\n\n\nmain()\n"
@@ -111,11 +111,14 @@ def _bound_by(statements: list[ast.stmt]) -> set[str]:
     return stored(tree) | bound_otherwise(tree)
 
 
-def _read_by_definitions(program: Program) -> set[str]:
-    definitions = [node for node in program.tree.body if isinstance(node, Definition)]
-    return {name.id for node in definitions for name in names(node)} | {
-        name for node in ast.walk(program.tree) if isinstance(node, ast.Global) for name in node.names
-    }
+def _needed_before(program: Program, tail: list[ast.stmt]) -> set[str]:
+    """The names that the module binds, or its definitions read, before its last statements."""
+    before = [node for node in program.tree.body if node not in tail]
+    definitions = [node for node in before if isinstance(node, Definition)]
+    bound = _bound_by([node for node in before if not isinstance(node, Definition)])
+    declared = {name for node in ast.walk(program.tree) if isinstance(node, ast.Global) for name in node.names}
+    read = {name.id for node in definitions for name in names(node)}
+    return bound | declared | read | {node.name for node in definitions}
 
 
 def _fits_in_a_function(program: Program) -> bool:

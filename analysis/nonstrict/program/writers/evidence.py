@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.execution import simple_statements
+from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.steps import may_meet, member_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
@@ -328,11 +329,12 @@ def assigned_attribute(
     related: Callable[[ast.ClassDef], bool] | None,
     inside: bool = True,
     bases: tuple[ast.ClassDef, ...] = (),
+    receiver: str = "",
 ) -> Iterator[Write]:
     """Assignments of an attribute outside `__init__` and what it calls.
 
-    Where the class of the object is known, what methods of classes that are not `related` to it assign on `self` does
-    not count. Its `bases` tell what else is called to construct the object.
+    Where the class of the object is known, what methods of classes that are not `related` to it assign on their
+    `receiver` does not count. Its `bases` tell what else is called to construct the object.
     """
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in ("__init__", "__post_init__"):
         return
@@ -346,19 +348,22 @@ def assigned_attribute(
         inner = target.value if isinstance(target, ast.Subscript) and member is None else target
         if isinstance(inner, ast.Attribute):
             member = inner.value, inner.attr
-        if member is not None and member[1] == attribute and (inside or not _is_self(member[0])):
+        if member is not None and member[1] == attribute and (inside or not _is_called(member[0], receiver)):
             yield Write(path, offset, node, How.CHANGED, (f".{attribute}",))
     if isinstance(node, ast.Call):
         changed = node.args[0] if _sets(node, attribute) else _changed_by(node, attribute)
-        if changed is not None and (inside or not _is_self(changed)):
+        if changed is not None and (inside or not _is_called(changed, receiver)):
             yield Write(path, offset, node, How.CHANGED, (f".{attribute}",))
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.FunctionDef) or child.name not in building:
-            yield from assigned_attribute(path, offset, child, attribute, related, inside, bases)
+            own = receiver
+            if isinstance(node, ast.ClassDef) and isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                own = receiver_of(child)
+            yield from assigned_attribute(path, offset, child, attribute, related, inside, bases, own)
 
 
 def _called_by_init(bodies: Iterable[ast.ClassDef]) -> frozenset[str]:
-    """The methods that `__init__`, and what it calls, call on `self`: what they assign is part of the construction."""
+    """The methods that `__init__`, and what it calls, call on the object: what they assign is part of that."""
     methods: dict[str, list[ast.FunctionDef]] = {}
     for body in bodies:
         for child in body.body:
@@ -366,9 +371,9 @@ def _called_by_init(bodies: Iterable[ast.ClassDef]) -> frozenset[str]:
                 methods.setdefault(child.name, []).append(child)
     pending, found = ["__init__"], set[str]()
     while pending:
-        calls = (inner for one in methods.get(pending.pop(), ()) for inner in walk(one) if isinstance(inner, ast.Call))
-        functions = (call.func for call in calls)
-        called = {one.attr for one in functions if isinstance(one, ast.Attribute) and _is_self(one.value)}
+        reached = ((walk(one), receiver_of(one)) for one in methods.get(pending.pop(), ()))
+        calls = ((inner.func, own) for nodes, own in reached for inner in nodes if isinstance(inner, ast.Call))
+        called = {one.attr for one, own in calls if isinstance(one, ast.Attribute) and _is_called(one.value, own)}
         pending += called - found
         found |= called
     return frozenset(found)
@@ -389,5 +394,5 @@ def _changed_by(node: ast.Call, attribute: str) -> ast.expr | None:
     return inner.value if isinstance(inner, ast.Attribute) and inner.attr == attribute else None
 
 
-def _is_self(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "self"
+def _is_called(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name

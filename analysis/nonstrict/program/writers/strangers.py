@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts import fields
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
@@ -47,9 +48,11 @@ def _are_related(cls: Class, owner: Class) -> bool:
 def writes(machine: Machine, module: Module, around: ast.AST, write: Write, owner: Class) -> bool:
     """Whether an object whose attribute is assigned was surely made by another class than the one that is asked for."""
     changed = [target for target in targets_of(write.node) if len(steps_of(target)) > 1]
-    if not changed or steps_of(changed[0])[0] == "self":
+    if not changed:
         return False
     root, *path = steps_of(changed[0])[:-1]
+    if root in fields.receivers(around):
+        return False
     local = any(
         isinstance(inner, (ast.Name, ast.arg)) and _binds(inner, root)
         for inner in (walk(around) if not isinstance(around, ast.Module) else ())
