@@ -14,6 +14,7 @@ from nonstrict.program import classes
 from nonstrict.program.effects import reachable, span_of
 from nonstrict.program.marks.once import runs_once
 from nonstrict.program.values import Kind
+from nonstrict.program.writers import strangers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -92,7 +93,7 @@ def _in_module(
             parts.append((node, chunk.offset))
     for part, offset in parts:
         for node, holder, changed in _changing(part, names, methods):
-            if _is_object(body, module, part, holder, cls):
+            if _names_object(part, holder, cls) or _holds_object(body, module, part, offset, node, holder, cls):
                 early = isinstance(holder, ast.Call) or _Order(body, module, part, last_name(holder)).is_early(node)
                 yield Change(changed, Related(span_of(module.path, offset, node), "changed here"), early)
 
@@ -110,8 +111,8 @@ def _changing(
             yield call, called.value, methods[called.attr]
 
 
-def _is_object(body: MarkedBody, module: Module, part: ast.AST, holder: ast.expr, cls: Class) -> bool:
-    """Whether an expression is an object of the class, as far as the text tells."""
+def _names_object(part: ast.AST, holder: ast.expr, cls: Class) -> bool:
+    """Whether the text calls an expression an object of the class: by the call that makes it, or an annotation."""
     name = last_name(holder)
     if isinstance(holder, ast.Call):
         return name == cls.name
@@ -122,10 +123,22 @@ def _is_object(body: MarkedBody, module: Module, part: ast.AST, holder: ast.expr
         annotated = isinstance(node, ast.arg) and node.arg == name and node.annotation is not None
         if annotated and isinstance(node, ast.arg) and last_name(node.annotation or node) == cls.name:
             return True
-    if not isinstance(holder, ast.Name) or name not in module.bindings or _is_local(part, name):
+    return False
+
+
+def _holds_object(
+    body: MarkedBody, module: Module, part: ast.AST, offset: int, changing: ast.AST, holder: ast.expr, cls: Class
+) -> bool:
+    """Whether an expression holds an object of the class, as the interpreter knows it."""
+    if not isinstance(holder, ast.Name):
         return False
-    held = body.machine.global_value(module, name)
-    return any(one.kind is Kind.OBJECT and one.ref is cls for one in held.alternatives())
+    if _is_local(part, holder.id):
+        held = strangers.held_within(body.machine, module, part, offset, changing, holder)
+    elif holder.id in module.bindings:
+        held = body.machine.global_value(module, holder.id).alternatives()
+    else:
+        return False
+    return any(one.kind is Kind.OBJECT and one.ref is cls for one in held)
 
 
 def _is_local(part: ast.AST, name: str) -> bool:

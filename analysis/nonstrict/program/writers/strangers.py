@@ -58,7 +58,9 @@ def writes(machine: Machine, module: Module, around: ast.AST, write: Write, owne
         for inner in (walk(around) if not isinstance(around, ast.Module) else ())
     )
     if local:
-        return not _may_be(_in_function(machine, module, around, write, changed[0]), owner)
+        target = changed[0]
+        base = target.value if isinstance(target, (ast.Attribute, ast.Subscript)) else target
+        return not _may_be(held_within(machine, module, around, write.offset, write.node, base), owner)
     held = own_methods.at(machine.global_value(module, root), path) if root in module.bindings else []
     return not _may_be(held, owner)
 
@@ -75,17 +77,16 @@ def _may_be(held: Iterable[Value], owner: Class) -> bool:
     return any(_are_related(one.ref, owner) for one in held)
 
 
-def _in_function(machine: Machine, module: Module, around: ast.AST, write: Write, target: ast.expr) -> list[Value]:
-    """What a function holds whose attribute it assigns."""
+def held_within(
+    machine: Machine, module: Module, around: ast.AST, offset: int, node: ast.AST, expression: ast.expr
+) -> list[Value]:
+    """What an expression holds in the function or method around a node, apart from None; nothing outside functions."""
     functions = around.body if isinstance(around, ast.ClassDef) else [around]
     for function in functions:
-        if isinstance(function, ast.FunctionDef) and any(inner is write.node for inner in walk(function)):
+        if isinstance(function, ast.FunctionDef) and any(inner is node for inner in walk(function)):
             frame = machine.module_frame(module)
-            owner = (
-                definition_values.class_of(frame, around, write.offset) if isinstance(around, ast.ClassDef) else None
-            )
-            base = target.value if isinstance(target, (ast.Attribute, ast.Subscript)) else target
-            held = held_by(machine, module, function, write.offset, owner, base)
+            owner = definition_values.class_of(frame, around, offset) if isinstance(around, ast.ClassDef) else None
+            held = held_by(machine, module, function, offset, owner, expression)
             return [one for one in held.alternatives() if one.kind is not Kind.NONE]
     return []
 
