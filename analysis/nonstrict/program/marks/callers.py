@@ -261,11 +261,14 @@ def leaves_out(machine: Machine, function: Function, name: str) -> bool:
 def aliases(function: Function) -> set[str]:
     """Top-level names bound to an expression that leads to the function, also through its class and its instances.
 
-    `step = torch.compile(step)`, `model = Model()`, `compiled = torch.compile(model)`.
+    `step = torch.compile(step)`, `model = Model()`, `compiled = torch.compile(model)`, and `model = make_model()` where
+    the function mentions the class.
     """
     found = {function.name if function.owner is None else function.owner.name}
-    bound = function.module.assigned_from
-    layer = found
+    module = function.module
+    bound = module.assigned_from
+    makers = {chunk.name for chunk in module.chunks_with(found) if not chunk.is_class} if function.owner else set[str]()
+    layer = found | makers
     for _ in range(_HOPS):
         layer = set[str]().union(*(bound.get(name, ()) for name in layer)) - found
         found = found | layer
