@@ -16,6 +16,7 @@ from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
 from nonstrict.program.machine import Machine
 from nonstrict.program.marks import callers, loose, open_targets, roots
+from nonstrict.program.marks.exports import Exports
 from nonstrict.program.project import Project
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.elsewhere import Bytes
@@ -186,13 +187,23 @@ def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) ->
     """The aliases and wrappers that marked files define, those that are made of them, and who uses them."""
     faults = Faults()
 
-    def exported(paths: Iterable[str], words: AbstractSet[str]) -> set[str]:
+    exports = Exports(machine.project)
+
+    def exported(paths: Iterable[str], words: AbstractSet[str] | None = None) -> set[str]:
         found: set[str] = set()
         for path in paths:
             with faults.losing_files("was not searched for wrappers of markers", [path]):
                 module = machine.project.module(path)
-                found |= roots.exported(machine, module, words) if module is not None else set()
+                known = words if words is not None or module is None else exports.meant_in(module)
+                new = roots.exported(machine, module, known) if module is not None and known else set[str]()
+                exports.add(path, new)
+                found |= new
         return found
+
+    def meaning(paths: Iterable[str]) -> list[str]:
+        modules = [module for path in paths if (module := machine.project.module(path)) is not None]
+        exports.hand_on(modules)
+        return [module.path for module in modules if exports.meant_in(module)]
 
     layer = exported((file.path for file in marked if file.may_wrap), roots.WRAPPABLE)
     names: set[str] = set()
@@ -205,10 +216,11 @@ def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) ->
         data = machine.elsewhere.found.data
         others = (path for path in files if path not in users)
         wanted = Words(layer)
-        hits = [path for path in others if wanted.are_in(data(path))]
+        mentioning = [path for path in others if wanted.are_in(data(path))]
+        hits = meaning(mentioning)
         # A file that holds a marker may make a wrapper of one that another file defines.
         users |= set(hits) - known
-        layer = exported(hits, names) - names
+        layer = exported(hits) - names
     return Wrappers(names, users, tuple(faults.found))
 
 
