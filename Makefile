@@ -4,6 +4,7 @@
 #   make fuzz MINUTES=n  property tests with fresh seeds for n minutes (default: 10); prints counter-examples
 #   make graph-breaks    measure again which constructs the installed torch refuses to compile
 #   make unbacked SEED=n  data-dependent sizes: composes and compiles bodies, prints where nonstrict says otherwise
+#   make golden  every finding of suites, corpus and examples again: tests/golden, to be read before a commit
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
 #   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix
 #   make pictures   those of the extension's page, taken in a real workbench
@@ -21,10 +22,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format docs graph-breaks unbacked bench dist client package pictures clean
+.PHONY: help demo test fuzz lint format docs graph-breaks unbacked golden bench dist client package pictures clean
 
 help:
-	@sed -n '2,9s/^#   //p' Makefile
+	@sed -n '2,10s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
@@ -60,6 +61,9 @@ graph-breaks: $(VENV)/.developer
 
 unbacked: $(VENV)/.developer
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/measure_unbacked.py --seed $(or $(SEED),0)
+
+golden: $(VENV)/.developer
+	@$(BIN)/python scripts/golden.py
 
 bench: $(VENV)/.developer
 	@$(BIN)/python bench/report.py $(BENCH_ARGS)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 _HEADING = re.compile(r"#{2,3} +(?P<title>.+)")
 _FENCE = re.compile(r"(?P<marks>`{3,}|~{3,}) *(?P<language>[\w-]*)\s*$")
@@ -63,6 +64,13 @@ class Case:
             for match in _EXPECTED.finditer(line)
         ]
 
+    def write(self, directory: Path) -> None:
+        """Write the files into a directory."""
+        for name, text in self.files.items():
+            target = directory / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8", newline="")
+
 
 def fences(page: str) -> Iterator[Fence]:
     """Yield the fenced blocks of a Markdown page. A fence ends at a line with at least as many marks."""
@@ -101,11 +109,8 @@ def problems(case: Case, directory: Path, *, alike: Mapping[str, str] | None = N
 
     Where `alike` is given, messages do not matter, nor whether a rule is reported or the one it maps to.
     """
-    for name, text in case.files.items():
-        target = directory / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8", newline="")
-    found = [(finding, _relative(finding["filename"], directory)) for finding in checked(directory)]
+    case.write(directory)
+    found = [(finding, name_within(finding["filename"], directory)) for finding in checked(directory)]
     for finding, _ in found:
         finding["code"] = (alike or {}).get(finding["code"], finding["code"])
     told: list[str] = []
@@ -124,17 +129,20 @@ def problems(case: Case, directory: Path, *, alike: Mapping[str, str] | None = N
     return told
 
 
-def checked(directory: Path) -> list[dict[str, Any]]:
-    """What `nonstrict check` reports on a directory, as the objects of its JSON output."""
+def checked(directory: Path, *options: str, output: Path | None = None) -> list[dict[str, Any]]:
+    """What `nonstrict check` reports on a directory, as the objects of its JSON output.
+
+    They are written to `output`: by default a file beside the directory.
+    """
     from nonstrict.cli.main import main
 
-    output = directory.parent / f"{directory.name}.json"
-    status = main(["check", "--output-format", "json", "--no-cache", "-o", str(output), str(directory)])
+    output = output or directory.parent / f"{directory.name}.json"
+    status = main(["check", "--output-format", "json", "--no-cache", *options, "-o", str(output), str(directory)])
     assert status in (0, 1, 2), f"exit status {status}"
     return json.loads(output.read_text(encoding="utf-8"))
 
 
-def _relative(filename: str, directory: Path) -> str:
-    """The name of a reported file as the case spells it."""
+def name_within(filename: str, directory: Path) -> str:
+    """The name of a reported file, relative to the directory that was checked; it may lie outside (`../`)."""
     resolved = (directory / filename).resolve()
-    return resolved.relative_to(directory.resolve()).as_posix()
+    return Path(os.path.relpath(resolved, directory.resolve())).as_posix()
