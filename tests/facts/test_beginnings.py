@@ -146,3 +146,11 @@ def test_trees_are_taken_over_after_an_edit():
     after.take_over(before)
     assert [chunk.node() for chunk in after.chunks] == trees
     assert "steps + 1" in ast.unparse(after.shell)
+
+
+def test_it_stays_open_where_every_piece_was_parsed_first():
+    code = "def main():\n    global x\n    x = 2\n\nmain()\n"
+    outline = Outline(code)
+    assert outline.parses()
+    assert ast.unparse(outline.shell) == ast.unparse(Outline(code).shell)
+    assert "def main" not in ast.unparse(outline.shell)

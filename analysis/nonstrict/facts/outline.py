@@ -196,7 +196,7 @@ class Outline:
         """Whether every piece parses; then so does the whole, which is not parsed for that."""
         if self.exact:
             return False
-        if "shell" not in self.__dict__:
+        if not self.beginnings and "shell" not in self.__dict__:
             try:
                 self.__dict__["shell"] = tree_of(self._shell_text())
             except (SyntaxError, ValueError, RecursionError, MemoryError):
