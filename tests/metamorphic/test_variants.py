@@ -2,7 +2,7 @@
 
 What changes neither what a program computes nor what torch makes of it changes no finding: names, comments, order,
 files, and the way in which objects are made. A difference is a defect of the analysis, or it stands in `MEANT` with the
-reason why it is right. `unmended.txt` lists the defects that are known: it may only shrink.
+reason why it is right.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.metamorphic.sources import GROUPS
-from tests.metamorphic.ways import ALIKE, MEANT, WAYS, rewritten, unmended
+from tests.metamorphic.ways import ALIKE, MEANT, WAYS, rewritten
 from tests.suites.cases import problems
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("group", GROUPS)
 def test_variant(way: str, group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    known = unmended()
     for index, case in enumerate(GROUPS[group]()):
         variant = rewritten(way, case)
         if variant is None or (way, group, case.title) in MEANT:
@@ -32,9 +31,7 @@ def test_variant(way: str, group: str, tmp_path: Path, monkeypatch: pytest.Monke
         project.mkdir()
         monkeypatch.chdir(project)
         differences = problems(variant, project, alike=ALIKE.get(way, {}))
-        if (way, group, case.title) in known:
-            told += [] if differences else [f"{case.title}: mended, to be taken out of unmended.txt"]
-        elif differences:
+        if differences:
             told.append("\n    ".join([f"{case.title} (line {case.line})", *differences]))
     assert not told, "\n".join(told)
 
@@ -46,6 +43,6 @@ def test_way_applies(way: str) -> None:
 
 
 def test_exceptions_name_cases() -> None:
-    for way, group, title in [*MEANT, *unmended()]:
+    for way, group, title in MEANT:
         assert way in WAYS
         assert title in {case.title for case in GROUPS[group]()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.metamorphic.variants import noise, order, renaming, script, spelling
@@ -46,12 +45,6 @@ MEANT = {
     ("all_in_main", "nst902", "A directive that does not exist"): _SUPPRESSED,
     ("all_in_main", "nst902", "A name that no rule has"): _SUPPRESSED,
 }
-
-
-def unmended() -> set[tuple[str, str, str]]:
-    """Differences that are defects of the analysis still, as (way, group, title)."""
-    lines = (Path(__file__).parent / "unmended.txt").read_text(encoding="utf-8").splitlines()
-    return {(way, group, title) for way, group, title in (line.split(" | ", 2) for line in lines)}
 
 
 def rewritten(way: str, case: Case) -> Case | None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Path = (ast.Name, ast.Attribute)
 
 
 def last_name(node: ast.AST) -> str:
@@ -22,6 +23,29 @@ def last_name(node: ast.AST) -> str:
     while isinstance(node, ast.Subscript):
         node = node.value
     return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def bound_from(definition: ast.AST, names: AbstractSet[str]) -> set[str]:
+    """The names and attributes that assignments bind to a value, or a part of one, in which one of some names stands.
+
+    `self.step, reset = make_step(2)` binds `step` and `reset` to what `make_step` made.
+    """
+    found: set[str] = set()
+    for inner in walk(definition):
+        value = inner.value if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) else None
+        if value is not None and any(last_name(part) in names for part in walk(value) if isinstance(part, _Path)):
+            targets = inner.targets if isinstance(inner, ast.Assign) else [getattr(inner, "target", value)]
+            found |= {last_name(part) for target in targets for part in _bound(target)}
+    return found - {""}
+
+
+def _bound(target: ast.expr) -> Iterator[ast.expr]:
+    """What a target of an assignment stores to."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for element in target.elts:
+            yield from _bound(element)
+    else:
+        yield target.value if isinstance(target, ast.Starred) else target
 
 
 def promising(

@@ -17,10 +17,10 @@ from nonstrict.program import (
     definition_values,
     differentiation,
     externals,
-    fixtures,
     globals_of,
     invoke,
     parameters,
+    requested_fixtures,
     stores,
 )
 from nonstrict.program import expressions as _expressions
@@ -413,6 +413,7 @@ class Machine:
             self._static[key] = frame
             top = function.owner is None and function.closure is None
             frame.at_module_level = top and function.name in entries(function.module.outline.shell)
-            frame.env.update(parameters.of_marked(frame, function, fixtures.given(frame, function), receiver))
+            given = requested_fixtures.given(frame, function, receiver)
+            frame.env.update(parameters.of_marked(frame, function, given, receiver))
             invoke.run(self, frame)
         return frame

@@ -184,6 +184,10 @@ class Module:
         return self.outline.node(binding.chunk) if binding.chunk else binding.node
 
 
+#: Kinds of bindings to what an expression gives: itself, one of its elements, what entering it gives.
+_OF_VALUES = frozenset({"assign", "element", "enter"})
+
+
 def _bound_outside(shell: ast.Module) -> tuple[tuple[int, str, Binding], ...]:
     """The lines, names and bindings of statements outside definitions."""
     return remembered(shell, "_nonstrict_bound", _find_bound)
@@ -203,8 +207,9 @@ def _grouped(shell: ast.Module) -> dict[str, tuple[Binding, ...]]:
 
 
 def _assigned(shell: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """The names that are bound to a value or to a part of one, each with the value."""
     for _, name, binding in _bound_outside(shell):
-        if binding.kind == "assign" and binding.node is not None:
+        if binding.kind in _OF_VALUES and binding.node is not None:
             yield name, binding.node
 
 

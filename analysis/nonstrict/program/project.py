@@ -7,13 +7,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.program.modules import Module
-from nonstrict.program.search_path import has_init, import_root, search_path
+from nonstrict.program.search_path import folders_above, has_init, import_root, search_path
 from nonstrict.program.source_folders import source_folders
 from nonstrict.program.sys_path import changes_path
 from nonstrict.text.source import UnreadableSource, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from nonstrict.facts.outline import Outline
     from nonstrict.text.source import Source
@@ -193,6 +193,14 @@ class Project:
         if path in self._spelled:
             return self._spelled[path]
         return path if os.path.isabs(importer.path) else os.path.relpath(path)
+
+    def beside(self, module: Module, name: str) -> Iterator[Module]:
+        """The files of a name in the folder of a module and in those above, up to the root of the project."""
+        for folder in folders_above(os.path.dirname(os.path.abspath(module.path)), frozenset(self.site_packages)):
+            path = os.path.join(folder, name)
+            found = self.module(self._called(path, module)) if self._is_file(path) else None
+            if found is not None:
+                yield found
 
     def find_installed(self, dotted: str) -> str | None:
         """The file of an installed module: a `.py` or a compiled extension; None if it is not installed."""

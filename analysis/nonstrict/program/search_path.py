@@ -64,7 +64,7 @@ def has_init(folder: str) -> bool:
 def project_of(path: str, code: str) -> str:
     """The folder of the project of a file; where nothing marks one, its outermost package, or its own folder."""
     root, name = import_root(path, code, has_init)
-    top = _around(root, frozenset())[-1]
+    top = folders_above(root)[-1]
     if _is_project(top):
         return top
     package = os.path.join(root, name.partition(".")[0])
@@ -82,7 +82,7 @@ def search_path(module: Module, root: str, ends: frozenset[str], places: Places)
     `root` is the folder that holds the outermost package of the file, or the file itself; `ends` are folders from which
     nothing leads up: those of installed packages.
     """
-    around = _around(root, ends)
+    around = folders_above(root, ends)
     added = sys_path.additions(module, around, lambda folder, dotted: places.changing(folder, dotted, module))
     # A file that imports by the name of a folder that it lies in is not run from within that folder.
     named = [above for below, above in pairwise(around) if _names(module.source.code, os.path.basename(below))]
@@ -90,7 +90,7 @@ def search_path(module: Module, root: str, ends: frozenset[str], places: Places)
     return tuple(dict.fromkeys((*added.before, *with_sources, *added.behind)))
 
 
-def _around(root: str, ends: frozenset[str]) -> list[str]:
+def folders_above(root: str, ends: frozenset[str] = frozenset()) -> list[str]:
     """A folder and those above it, up to the root of the project or one of `ends`."""
     around = [root]
     while not _ends(around[-1]) and around[-1] not in ends and len(around) <= _MAX_ABOVE:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.Constant: "value"}
 #: Words of markers that are no business of what stores or returns a function: they trace or compile it.
 _AT_ONCE = frozenset(name.rpartition(".")[2] for name in MARKERS) - WRAPPABLE
+#: Words that mark what they are given, and make no decorators.
+_ITSELF = frozenset(name.rpartition(".")[2] for name in MARKERS)
 #: What a class may compile that it is given, and where it says that the graph must not break.
 _COMPILING = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
 _WHOLE = re.compile(r"\bfullgraph\s*=\s*True\b|[\"']fullgraph[\"']")
@@ -82,7 +84,7 @@ def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
             ):
                 found.add(chunk.name)
     found |= _in_blocks(module, wanted | found)
-    return found | _made_by(machine, module, found)
+    return found | _made_by(machine, module, found | (wanted - _ITSELF))
 
 
 def _in_blocks(module: Module, names: AbstractSet[str]) -> set[str]:

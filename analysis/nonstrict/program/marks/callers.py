@@ -7,16 +7,17 @@ import functools
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
+from nonstrict.facts.targets import bound_from
 from nonstrict.facts.walk import walk
 from nonstrict.program import parameters
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import roots
-from nonstrict.program.marks.sites import CallSite
+from nonstrict.program.marks.sites import CallSite, Passing, passed_expression
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import Flag, Heap, Kind, Value, container, join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from nonstrict.findings import Span
     from nonstrict.program.definitions import Function, Mark, SeenCall
@@ -85,6 +86,21 @@ def _calls_elsewhere(machine: Machine, mark: Mark) -> None:
             for use in machine.elsewhere.users(module, name):
                 held = roots.handed_on(use.module, {use.name})
                 roots.find_calls(machine, use.module, {use.name} | held | method)
+    for factory in roots.factories(mark):
+        for use in roots.uses(machine, factory):
+            roots.find_calls(machine, use.module, _holding(use.module, use.name))
+
+
+def _holding(module: Module, name: str) -> set[str]:
+    """The names and attributes in a module that may hold what calling a function returned, and its own name."""
+    found = {name}
+    for _ in range(_HOPS):
+        nodes = [module.outline.shell, *(module.outline.node(chunk) for chunk in module.chunks_with(found))]
+        new = set[str]().union(*(bound_from(node, found) for node in nodes if node is not None)) - found
+        if not new:
+            break
+        found |= new
+    return found
 
 
 def siblings(machine: Machine, mark: Mark) -> list[Mark]:
@@ -160,17 +176,20 @@ def _resolved(machine: Machine, value: Value, caller: Function | None, hops: int
 
 def _passed(machine: Machine, function: Function, name: str) -> list[tuple[Value, Function | None]]:
     """What the seen calls of a plain function pass for one of its parameters."""
+    return [(one.value, one.frame.function) for one in passings(machine, function, name)]
+
+
+def passings(machine: Machine, function: Function, name: str) -> Iterator[Passing]:
+    """The seen calls of a plain function that pass something for one of its parameters."""
     if function.name != "<lambda>":
         roots.find_calls(machine, function.module, aliases(function))
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-    found: list[tuple[Value, Function | None]] = []
-    for frame, _, positional, keywords in machine.static_calls.get(function.node, []):
-        given = dict(zip(names, positional, strict=False))
-        given.update(keywords)
-        if name in given:
-            found.append((given[name], frame.function))
-    return found
+    index = names.index(name) if name in names else len(names)
+    for frame, node, positional, keywords in list(machine.static_calls.get(function.node, [])):
+        value = keywords.get(name, positional[index] if index < min(len(positional), len(names)) else None)
+        if value is not None:
+            yield Passing(frame, node, value, passed_expression(node, positional, index, name))
 
 
 def seek_region(machine: Machine, mark: Mark) -> None:
@@ -266,11 +285,15 @@ def aliases(function: Function) -> set[str]:
     """
     found = {function.name if function.owner is None else function.owner.name}
     module = function.module
-    bound = module.assigned_from
     makers = {chunk.name for chunk in module.chunks_with(found) if not chunk.is_class} if function.owner else set[str]()
-    layer = found | makers
+    return found | _led_to(module, found | makers) - makers
+
+
+def _led_to(module: Module, names: set[str]) -> set[str]:
+    """Top-level names of a module, those given among them, bound to an expression that mentions one of them."""
+    found = layer = names
     for _ in range(_HOPS):
-        layer = set[str]().union(*(bound.get(name, ()) for name in layer)) - found
+        layer = set[str]().union(*(module.assigned_from.get(name, ()) for name in layer)) - found
         found = found | layer
     return found
 

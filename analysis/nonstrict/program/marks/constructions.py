@@ -12,6 +12,7 @@ from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
 from nonstrict.program.marks import roots
+from nonstrict.program.marks.sites import passed_expression
 from nonstrict.program.parameters import default_nodes, definition_frame
 from nonstrict.program.values import Kind, Value, join
 
@@ -142,22 +143,13 @@ def _read(
         if value is None:
             value = _default(machine, made.ref, constructor, parameter)
         if value is not None:
-            yield Construction(frame, node, made.ref, value, _expression(node, index - 1, parameter))
+            yield Construction(frame, node, made.ref, value, passed_expression(node, positional, index, parameter))
 
 
 def _ordered(constructor: ast.AST) -> Iterator[str]:
     arguments = getattr(constructor, "args", None)
     if isinstance(arguments, ast.arguments):
         yield from (one.arg for one in (*arguments.posonlyargs, *arguments.args))
-
-
-def _expression(node: ast.AST, index: int, parameter: str) -> ast.expr | None:
-    """What stands in a construction for a parameter."""
-    if not isinstance(node, ast.Call) or any(isinstance(one, ast.Starred) for one in node.args):
-        return None
-    if 0 <= index < len(node.args):
-        return node.args[index]
-    return next((keyword.value for keyword in node.keywords if keyword.arg == parameter), None)
 
 
 def _default(machine: Machine, cls: Class, constructor: ast.AST, parameter: str) -> Value | None:

@@ -59,13 +59,14 @@ def _decorates(around: list[ast.AST]) -> bool:
 def _once(
     machine: Machine, module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str, depth: int
 ) -> bool:
-    name = owner if node.name == "__init__" else node.name
-    if not name or not depth or machine.elsewhere.users(module, owner or name):
+    constructs = node.name == "__init__"
+    name = owner if constructs else node.name
+    if not name or not depth or (owner and not constructs and machine.elsewhere.users(module, owner)):
         return False
-    found = list(itertools.islice((around for around in mentions(module, name) if around is not None), 2))
+    found = list(itertools.islice(_everywhere(machine, module, name), 2))
     if len(found) != 1:
         return False
-    around = found[0]
+    user, around = found[0]
     inside = [one for one in around if isinstance(one, (*_FUNCTIONS, ast.ClassDef))]
     called = isinstance(around[-1], ast.Call) and not any(isinstance(one, _REPEATS) for one in around)
     if not called or not inside:
@@ -74,7 +75,14 @@ def _once(
     holder = inside[-2] if len(inside) > 1 else None
     if isinstance(last, ast.ClassDef):
         return False
-    return _once(machine, module, last, holder.name if isinstance(holder, ast.ClassDef) else "", depth - 1)
+    return _once(machine, user, last, holder.name if isinstance(holder, ast.ClassDef) else "", depth - 1)
+
+
+def _everywhere(machine: Machine, module: Module, name: str) -> Iterator[tuple[Module, list[ast.AST]]]:
+    """The nodes around each mention of a top-level name of a module: there, and in the files that import it."""
+    yield from ((module, around) for around in mentions(module, name) if around is not None)
+    for use in machine.elsewhere.users(module, name) if name in module.bindings else ():
+        yield from ((use.module, around) for around in _uses(use.module, use.name))
 
 
 def mentions(module: Module, name: str) -> Iterator[list[ast.AST] | None]:

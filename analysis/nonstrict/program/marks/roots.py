@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from nonstrict.facts.outline import Chunk
-    from nonstrict.program.definitions import Class, Mark
+    from nonstrict.program.definitions import Class, Function, Mark
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
     from nonstrict.program.values import Value
+    from nonstrict.program.writers.elsewhere import Use
 
 #: Marker kinds whose bodies are looked at.
 TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})
@@ -393,8 +394,29 @@ def settled_marks(machine: Machine) -> list[Mark]:
 def seek_factory_calls(machine: Machine, mark: Mark) -> None:
     """Look for the calls of the factory that made a marked function, if one did and no call of it is known."""
     closure = mark.function.closure if mark.function is not None else None
-    if closure is not None and closure.function is not None and closure.caller is None:
-        find_calls(machine, closure.module, {closure.function.name})
+    if closure is None or closure.caller is not None:
+        return
+    for factory in factories(mark):
+        find_calls(machine, factory.module, {factory.name})
+        own = {factory.name} if factory.owner is not None else set[str]()
+        for use in uses(machine, factory):
+            find_calls(machine, use.module, {use.name} | handed_on(use.module, {use.name}) | own)
+
+
+def factories(mark: Mark) -> Iterator[Function]:
+    """The functions in which a marked function is defined, the innermost first."""
+    closure = mark.function.closure if mark.function is not None else None
+    while closure is not None and closure.function is not None:
+        yield closure.function
+        closure = closure.function.closure
+
+
+def uses(machine: Machine, function: Function) -> list[Use]:
+    """The other files that import a top-level function, or the class of a method."""
+    exported = function.owner.name if function.owner is not None else function.name
+    if function.closure is not None or exported not in function.module.bindings:
+        return []
+    return machine.elsewhere.users(function.module, exported)
 
 
 def kept_marks(machine: Machine) -> list[Mark]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from nonstrict.findings import Span
     from nonstrict.program.definitions import SeenCall
+    from nonstrict.program.frames import Frame
     from nonstrict.program.values import Value
 
 
@@ -37,3 +39,25 @@ class Parameter(NamedTuple):
     annotation: str
     has_default: bool
     span: Span
+
+
+class Passing(NamedTuple):
+    """A seen call that passes something for a parameter, and the expression that stands for it, if one does."""
+
+    frame: Frame
+    node: ast.AST
+    value: Value
+    expression: ast.expr | None
+
+
+def passed_expression(node: ast.AST, positional: Sequence[Value], index: int, name: str) -> ast.expr | None:
+    """What stands in a call for the parameter of that name, which takes the positional value number `index`.
+
+    The first value may be the receiver, which no argument stands for.
+    """
+    if not isinstance(node, ast.Call) or any(isinstance(one, ast.Starred) for one in node.args):
+        return None
+    index -= len(positional) - len(node.args)
+    if 0 <= index < len(node.args):
+        return node.args[index]
+    return next((keyword.value for keyword in node.keywords if keyword.arg == name), None)

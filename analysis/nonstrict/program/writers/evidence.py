@@ -11,8 +11,9 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.aliases import aliases_of
 from nonstrict.facts.execution import simple_statements
-from nonstrict.facts.scopes import receiver_of
+from nonstrict.facts.scopes import parameter_names, receiver_of
 from nonstrict.facts.steps import may_meet, member_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
@@ -20,7 +21,7 @@ from nonstrict.findings import Related
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import classes
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import constructions
+from nonstrict.program.marks import callers, constructions
 from nonstrict.program.running import runs
 from nonstrict.program.values import UNKNOWN, Kind, Value
 from nonstrict.program.writers import foreign_writes, own_methods, strangers
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
+    from nonstrict.program.marks.constructions import Construction
+    from nonstrict.program.marks.sites import Passing
     from nonstrict.program.modules import Module
     from nonstrict.program.places import Place
 
@@ -47,6 +50,8 @@ SHOWN = 5
 _MAX_TEXT = 60
 #: A name that more files use tells nothing.
 _MAX_FILES = 40
+#: What a constructor is given is followed through so many functions that hand it on.
+_MAX_HANDED = 3
 MODE_TEXTS = (b".eval()", b".train(")
 _MODE = re.compile(r"\.(?:eval|train)\(")
 #: Objects with a method `train` that are no modules, by the end of their names.
@@ -232,14 +237,26 @@ def _by_own_method(machine: Machine, held: Value, write: Write) -> bool:
 
 
 def _of_given(machine: Machine, owner: Class, attribute: str, path: tuple[str, ...]) -> Iterator[Write]:
-    """Changes of what a constructor was given, by the name that it has where the object is made, from there on."""
+    """Changes of what a constructor was given, from where the object is made on."""
     for made in constructions.constructions(machine, owner, attribute):
-        if isinstance(made.expression, ast.Name):
-            around = made.frame.function.node if made.frame.function is not None else made.frame.module.outline.shell
-            for write in writes_within(made.frame.module.path, made.frame.offset, around, made.expression.id):
-                later = getattr(write.node, "lineno", 0) > getattr(made.node, "lineno", 0)
-                if later and write.how is not How.REBOUND and may_meet(write.steps, path):
-                    yield write
+        yield from _changed_after(machine, made, path, _MAX_HANDED)
+
+
+def _changed_after(machine: Machine, made: Construction | Passing, path: tuple[str, ...], hops: int) -> Iterator[Write]:
+    """Changes, after a call, of what is passed to it, by the name that it has there, and by those of the callers."""
+    frame, given = made.frame, made.expression
+    if isinstance(given, ast.Name) and frame.function is not None:
+        given = aliases_of(frame.function.node).get(given.id, given)
+    if not isinstance(given, ast.Name):
+        return
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    for write in writes_within(frame.module.path, frame.offset, around, given.id):
+        later = getattr(write.node, "lineno", 0) > getattr(made.node, "lineno", 0)
+        if later and write.how is not How.REBOUND and may_meet(write.steps, path):
+            yield write
+    if hops and frame.function is not None and given.id in parameter_names(frame.function.node.args):
+        for passing in callers.passings(machine, frame.function, given.id):
+            yield from _changed_after(machine, passing, path, hops - 1)
 
 
 def owners_at(machine: Machine, holder: Value | None, place: Place) -> list[Class | None]:
