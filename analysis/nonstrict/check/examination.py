@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, syntax_error, torch_of
 from nonstrict.check.faults import Faults, examined_by
+from nonstrict.check.gathering import gathered
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
 from nonstrict.facts.laziness import is_docstring
@@ -239,7 +240,7 @@ def _examine_bodies(
     while bodies:
         for body in bodies:
             if wanted(body) and body not in machine.failed_regions():
-                findings = examined_by(body, _asked(body, options))
+                findings = gathered(body, examined_by(body, _asked(body, options)))
                 told.append(Told(body, tuple(findings)))
         # Looking at bodies evaluates more of the program, which may compile more functions.
         bodies = _regions(machine, task, seen, faults)

@@ -278,7 +278,8 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         return
     if isinstance(target, ast.Name):
         in_env = frame.scope is None or target.id in frame.scope.local
-        result = expressions.operate(frame, statement, before.at(FRESH) if in_env else before, value, statement.op)
+        read = frame.consume(target, before).at(FRESH) if in_env else before
+        result = expressions.operate(frame, statement, read, value, statement.op)
         if not in_env and result.kind is Kind.UNKNOWN:
             result = before.at(FRESH)
         frame.assign(target.id, result, statement)

@@ -224,7 +224,8 @@ class Rule(NamedTuple):
     `severity` is the default; `documentation` is the Markdown page (the docstring of the rule's file).
     `examine` yields the findings in one body; None for rules of the tool itself (NST9xx). `experiment` is how a compile
     confirms or refutes a finding. `fixes` yields the ways to mend one, the best one first, of no applicability above
-    `surest`; None if there are none.
+    `surest`; None if there are none. `gathered` says of many places what one finding says of all of them, where a
+    function whose result is frozen leads to them ("leads to 40 places that ..."); "" where each is told by itself.
     """
 
     code: str
@@ -237,6 +238,7 @@ class Rule(NamedTuple):
     experiment: Experiment = Experiment.NONE
     fixes: Callable[[Context], Iterator[Fix]] | None = None
     surest: Applicability = Applicability.UNSAFE
+    gathered: str = ""
 
     @property
     def url(self) -> str:

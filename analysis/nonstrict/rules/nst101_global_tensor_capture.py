@@ -164,4 +164,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     experiment=Experiment.CHANGE,
+    gathered="read global tensors: its result is frozen at the first compilation",
 )

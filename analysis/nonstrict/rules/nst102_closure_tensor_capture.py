@@ -163,4 +163,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     experiment=Experiment.CHANGE,
+    gathered="read captured tensors: its result is frozen at the first compilation",
 )

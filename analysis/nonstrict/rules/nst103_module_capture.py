@@ -230,4 +230,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     experiment=Experiment.CHANGE,
+    gathered="use captured modules: its result is frozen at the first compilation",
 )

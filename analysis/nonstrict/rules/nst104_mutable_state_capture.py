@@ -240,4 +240,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     experiment=Experiment.CHANGE,
+    gathered="read state which nothing guards: its result is frozen at the first compilation",
 )

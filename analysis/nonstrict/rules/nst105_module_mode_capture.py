@@ -236,4 +236,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     experiment=Experiment.CHANGE,
+    gathered="read attributes of modules which nothing guards: its result is frozen at the first compilation",
 )

@@ -156,4 +156,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     experiment=Experiment.EFFECT,
+    gathered="read or write outside the program: once per compilation, when its result is frozen",
 )

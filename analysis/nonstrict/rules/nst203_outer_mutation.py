@@ -150,4 +150,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     experiment=Experiment.EFFECT,
+    gathered="change state outside of it: once per compilation, when its result is frozen",
 )

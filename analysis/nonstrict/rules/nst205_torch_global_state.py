@@ -153,4 +153,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     experiment=Experiment.EFFECT,
+    gathered="change the global state of torch: once per compilation, when its result is frozen",
 )

@@ -152,4 +152,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     experiment=Experiment.DRAW,
+    gathered="draw values or ask the clock: its result is frozen at the first compilation",
 )

@@ -223,4 +223,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     experiment=Experiment.REFUSAL,
+    gathered="need the data of tensors: its result is frozen at the first compilation",
 )
