@@ -173,13 +173,6 @@ def computes(statement: ast.If) -> bool:
     return any(not isinstance(inner, kept) for inner in (*statement.body, *statement.orelse))
 
 
-def only_tells(frame: Frame, statement: ast.If) -> bool:
-    """Whether all that a branch does is output, such as log records: what it decides reaches no result."""
-    told = {id(effect.node) for effect in frame.summary.effects.values() if effect.event is Event.IO}
-    written = (inner for inner in (*statement.body, *statement.orelse) if not isinstance(inner, ast.Pass))
-    return all(isinstance(inner, ast.Expr) and id(inner.value) in told for inner in written)
-
-
 def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool) -> dict[str, Value]:
     """The variables in a branch: `is None`, `is not None`, `isinstance`, and plain truth rule alternatives out."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):

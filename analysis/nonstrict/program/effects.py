@@ -198,6 +198,8 @@ class Summary:
     settled: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     #: those that were stored outside, with where: they decide something if what is stored there is read
     recorded: set[tuple[tuple[object, ...], Place]] = field(default_factory=set[tuple[tuple[object, ...], "Place"]])
+    #: keys of effects in conditions on which nothing depends but what is done besides computing
+    idle: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     #: the function, where this is the summary of one that was called
     definition: Function | None = None
 
@@ -278,8 +280,12 @@ def _read_again(states: list[Reached]) -> set[tuple[object, ...]]:
     recorded = set[tuple[tuple[object, ...], Place]]().union(*(reached.summary.recorded for reached in states))
     if not recorded:
         return set()
-    effects = (effect for reached in states for effect in reached.summary.effects.values())
-    read = {effect.place for effect in effects if effect.event is Event.READ}
+    read = {
+        effect.place
+        for reached in states
+        for key, effect in reached.summary.effects.items()
+        if effect.event in (Event.READ, Event.ATTRIBUTE) and key not in reached.summary.idle
+    }
     return {
         key for key, place in recorded if any(place[:3] == one[:3] and may_meet(place.path, one.path) for one in read)
     }

@@ -11,7 +11,7 @@ from nonstrict.program.effects import Event, reachable
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from nonstrict.program.definitions import Function
     from nonstrict.program.effects import Effect, Observed, Summary
@@ -41,8 +41,14 @@ def decides_only_effects(root: Summary, function: Function | None, read: Observe
     body = [*getattr(guard, "body", []), *getattr(guard, "orelse", [])]
     if block is node.body and all(_returns_nothing(statement) for statement in body):
         body = block[position + 1 :]
-    known = _Known(root, read.effect.place)
+    known = _Known(root, [read.effect.place])
     return bool(body) and all(known.is_effect(statement) for statement in body)
+
+
+def does_only_effects(summary: Summary, branch: ast.If) -> bool:
+    """Whether all that either way of a branch does is done besides computing, and changes only what was asked."""
+    known = _Known(summary, [effect.place for effect in asked(summary, branch)])
+    return all(known.is_effect(statement) for statement in (*branch.body, *branch.orelse))
 
 
 def _synchronises(statement: ast.AST, effects: Iterable[Effect]) -> bool:
@@ -73,11 +79,17 @@ def _returns_nothing(statement: ast.stmt) -> bool:
     return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
+def asked(summary: Summary, branch: ast.If) -> list[Effect]:
+    """What the condition of a branch does, such as reading captured state."""
+    tested = {id(node) for node in walk(branch.test)}
+    return [effect for effect in summary.effects.values() if id(effect.node) in tested]
+
+
 class _Known:
     """What a body does, by the expression at which it does it."""
 
-    def __init__(self, root: Summary, place: Place) -> None:
-        self._place = place
+    def __init__(self, root: Summary, asked: Sequence[Place]) -> None:
+        self._asked = asked
         self._effects: dict[int, list[Effect]] = {}
         self._followed: set[int] = set()
         for reached in reachable(root):
@@ -105,5 +117,5 @@ class _Known:
         return done and not followed and all(self._is_asked(effect) for effect in changes)
 
     def _is_asked(self, change: Effect) -> bool:
-        written, asked = change.place, self._place
-        return written[:3] == asked[:3] and may_meet(written.path, asked.path)
+        written = change.place
+        return any(written[:3] == one[:3] and may_meet(written.path, one.path) for one in self._asked)

@@ -11,7 +11,7 @@ from nonstrict.facts import endings
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import rebuilt
 from nonstrict.facts.walk import walk
-from nonstrict.program import conditions, definition_values, differentiation, settled, stores
+from nonstrict.program import conditions, definition_values, differentiation, only_effects, settled, stores
 from nonstrict.program.effects import Event
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import elements_of, evaluate, use
@@ -156,7 +156,9 @@ def _undecided(frame: Frame, statement: ast.If) -> None:
         execute(frame, statement.body if verdict else statement.orelse)
     else:
         _both(frame, statement)
-    if drawn and not conditions.only_tells(frame, statement):
+    if (drawn or frame.summary.recorded) and only_effects.does_only_effects(frame.summary, statement):
+        frame.summary.idle.update(effect.key for effect in only_effects.asked(frame.summary, statement))
+    else:
         settled |= drawn
 
 

@@ -177,10 +177,7 @@ def write(frame: Frame, node: ast.AST, place: Place, value: Value, what: str, *,
     """Python state at a place changes; a traced tensor stored outside stays behind there."""
     if frame.static or not outer(place):
         return
-    if place.captured:
-        frame.summary.recorded.update((effect.key, place) for effect in value.pending if effect.event is Event.RANDOM)
-    else:
-        frame.settle(value)
+    frame.summary.recorded.update((effect.key, place) for effect in value.pending if effect.event is Event.RANDOM)
     _only_changed(frame, node, place)
     if traced(value) and not registered:
         frame.emit(Event.LEAK, node, place, value, what)

@@ -11,10 +11,11 @@ import re
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import definition_values
+from nonstrict.program import definition_values, namespaces
 from nonstrict.program.effects import Event, reachable
+from nonstrict.program.values import GLOBALS
+from nonstrict.program.writers import reached
 from nonstrict.program.writers.how import How
-from nonstrict.program.writers.reached import interpreted
 from nonstrict.program.writers.writes import Write, functions_with
 
 if TYPE_CHECKING:
@@ -24,46 +25,56 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
-#: What gives a module as an object, other than an import statement.
-_MODULES = re.compile(r"\bmodules\b|\bimport_module\b")
+#: What gives a module as an object, other than an import statement, or what it holds by name.
+_MODULES = re.compile(r"\bmodules\b|\bimport_module\b|\bglobals\b")
 #: More functions than this are not looked into.
 _MAX_FUNCTIONS = 12
 _CHANGES = frozenset({Event.WRITE, Event.LEAK})
 
 
 def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
-    """The writes of a top-level name by functions, of its module and of those that use it, that got the module."""
+    """The writes of a top-level name by code, of its module and of those that use it, that got the module.
+
+    The module may do so itself for others that give it the name: `options.use("scale", 2.0)`.
+    """
     users = [module, *machine.elsewhere.mentions(module, name)]
+    for_others = _MODULES.search(module.source.code) is not None
     concerned = [
-        summary for user in users if _MODULES.search(user.source.code) for summary in _storing(machine, user, name)
+        summary
+        for user in users
+        if for_others or _MODULES.search(user.source.code)
+        for summary in _storing(machine, user, name)
     ]
     if len(concerned) > _MAX_FUNCTIONS:
         return []
+    # The name is given: where what it is stored under is no longer known, it may be this one.
+    places = {module.place(one) for one in (name, namespaces.ANY, GLOBALS)}
     found: dict[int, Write] = {}
     for summary in concerned:
-        for reached in reachable(summary):
-            for effect in reached.summary.effects.values():
-                if effect.event in _CHANGES and effect.place == module.place(name):
+        for part in reachable(summary):
+            for effect in part.summary.effects.values():
+                if effect.event in _CHANGES and effect.place in places:
                     found[id(effect.node)] = Write(effect.path, effect.offset, effect.node, How.REBOUND)
     return list(found.values())
 
 
 def _storing(machine: Machine, user: Module, name: str) -> Iterator[Summary]:
-    """What the functions of a module do that store something under a name; not those that are marked."""
+    """What the functions and statements of a module do that store something under a name; not those that are marked."""
     marked = {id(mark.function.node) for mark in machine.marks.values() if mark.function is not None}
     frame = machine.module_frame(user)
     for node, offset, top_level in functions_with(user, name):
         if top_level:
+            yield from reached.once_running(machine, user, node, lambda statement: _stores(statement, name))
             continue
         owner = definition_values.class_of(frame, node, offset) if isinstance(node, ast.ClassDef) else None
         for function in node.body if isinstance(node, ast.ClassDef) else [node]:
             if isinstance(function, ast.FunctionDef) and id(function) not in marked and _stores(function, name):
-                yield interpreted(machine, user, function, offset, owner)
+                yield reached.interpreted(machine, user, function, offset, owner)
 
 
-def _stores(function: ast.FunctionDef, name: str) -> bool:
-    """Whether a function stores under an attribute, or under a key, of a name."""
-    for node in walk(function):
+def _stores(code: ast.AST, name: str) -> bool:
+    """Whether code stores under an attribute, or under a key, of a name."""
+    for node in walk(code):
         if isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load):
             return True
         if isinstance(node, ast.Constant) and node.value == name:

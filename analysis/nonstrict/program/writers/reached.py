@@ -25,7 +25,7 @@ from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import MUTATORS, Write, functions_with, writes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from nonstrict.program.definitions import Class
     from nonstrict.program.effects import Effect
@@ -195,6 +195,21 @@ def _statements(machine: Machine, module: Module, shell: ast.AST, names: set[str
     machine.budget = left
     if summary.effects or summary.calls:
         yield summary
+
+
+def once_running(
+    machine: Machine, module: Module, shell: ast.AST, concerned: Callable[[ast.stmt], bool]
+) -> Iterator[Summary]:
+    """What those statements outside functions do that are concerned, once something ran; each by itself."""
+    running = False
+    for statement in getattr(shell, "body", []):
+        if running and concerned(statement):
+            frame = Frame(machine, module, 0, Summary(module.name))
+            left, machine.budget = machine.budget, _BUDGET
+            machine.execute(frame, [statement])
+            machine.budget = left
+            yield frame.summary
+        running = running or any(runs(machine, module, one) for one in simple_statements([statement]))
 
 
 def _names_a_part(statement: ast.AST) -> bool:
