@@ -36,6 +36,27 @@ def fills(function: FunctionNode, name: str) -> bool:
     return tests_before_use(function, name) and name in _facts(function).stored
 
 
+def completes(function: FunctionNode, store: ast.AST) -> bool:
+    """Whether a store sets up what the same branch has just put into a cache: `C.one = made`, then `C.one.size = 2`."""
+    return store in remembered(function, "_nonstrict_completing", _completing)
+
+
+def _completing(function: FunctionNode) -> frozenset[ast.AST]:
+    """The statements, and the targets in them, that set up what they stand behind in a branch that fills a cache."""
+    found: set[ast.AST] = set()
+    for branch in walk(function):
+        for block in (branch.body, branch.orelse) if isinstance(branch, ast.If) else ():
+            made: set[str] = set()
+            for statement in block:
+                for target in statement.targets if isinstance(statement, ast.Assign) else ():
+                    part = ast.unparse(target.value) if isinstance(target, (ast.Attribute, ast.Subscript)) else ""
+                    if part in made:
+                        found |= {statement, target}
+                    if part in made or fills(function, _root(target)):
+                        made.add(ast.unparse(target))
+    return frozenset(found)
+
+
 def sets_itself(function: FunctionNode, name: str) -> bool:
     """Whether a function tests a name or attribute that it stores into, be it a cache, a flag or a running value."""
     facts = _facts(function)

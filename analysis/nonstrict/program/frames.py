@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
-from nonstrict.facts.laziness import sets_itself, tests_before_use
+from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
 from nonstrict.program import context_variables, refinements, registries, symbols
 from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Event, Sight, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
@@ -134,7 +134,8 @@ class Frame:
     ) -> Effect:
         """Record an effect of this function."""
         stores = event is Event.WRITE or event is Event.LEAK
-        lazy = stores and self.function is not None and tests_before_use(self.function.node, place.key)
+        own = self.function.node if stores and self.function is not None else None
+        lazy = own is not None and (tests_before_use(own, place.key) or completes(own, node))
         at = (self.module.path, self.offset, node)
         effect = Effect(event, *at, place, value, what, lazy, self.branches > 0, self.strict, telling=telling)
         if not ((stores or event is Event.IO) and self._takes_back(node)):

@@ -319,6 +319,18 @@ class Machine:
             self._reaching[key] = [*reached.writes_reaching(self, module, name), *through_modules]
         return self._reaching[key]
 
+    @cached_property
+    def _reaching_abroad(self) -> dict[tuple[str, str], list[Write]]:
+        return {}
+
+    def writes_reaching_abroad(self, module: Module, name: str) -> list[Write]:
+        """The same in other files, which begin with what they import; searched for once."""
+        key = (module.path, name)
+        if key not in self._reaching_abroad:
+            self._reaching_abroad[key] = []
+            self._reaching_abroad[key] = reached.writes_reaching_abroad(self, module, name)
+        return self._reaching_abroad[key]
+
     def is_written(self, place: Place, *, rebound: bool) -> bool:
         """Whether code of the project was seen to bind a global anew, or to change what it holds."""
         return any(isinstance(writer, Rebinding) is rebound for writer in writes.writers(self, place))

@@ -64,8 +64,8 @@ def _any_attribute(frame: Frame, node: ast.AST, base: Value, name: Value) -> Val
 
 def set_attribute(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """`setattr(x, name, value)`, and what does the same past the `__setattr__` of a class."""
-    if len(positional) == 3:
-        stores.set_attribute(frame, node, positional[0], namespaces.named(positional[1]), positional[2])
+    for alternative in positional[0].alternatives() if len(positional) == 3 else ():
+        stores.set_attribute(frame, node, alternative, namespaces.named(positional[1]), positional[2])
     return NONE
 
 

@@ -28,10 +28,14 @@ _HOPS = 2
 
 
 class Use(NamedTuple):
-    """A file that imports a name of another module, and the name by which it uses it."""
+    """A file that imports a name of another module, and the name by which it uses it.
+
+    `first` is the name with which code says so: that of the module where the file imports the module.
+    """
 
     module: Module
     name: str
+    first: str
 
 
 #: A question: a text, or the last part of a module's name with a name. A text may stand for a replaced attribute.
@@ -262,7 +266,7 @@ class Elsewhere:
 
         With `hand_on` also those that import the name from a module which imports it.
         """
-        found: dict[tuple[str, str], Use] = {}
+        found: dict[tuple[str, tuple[str, ...]], Use] = {}
         level = [(module, name)]
         for _ in range(_HOPS + 1):
             for source, exported in level:
@@ -273,8 +277,8 @@ class Elsewhere:
                     if may_use is not None and not may_use(user.source.code):
                         continue
                     for spelled in sorted(spellings(self._project, user, _imports(user, exported), source, exported)):
-                        if (user.path, spelled[-1]) not in found:
-                            found[user.path, spelled[-1]] = Use(user, spelled[-1])
+                        if (user.path, spelled) not in found:
+                            found[user.path, spelled] = Use(user, spelled[-1], spelled[0])
                             following += [(user, spelled[-1])] if len(spelled) == 1 and hand_on else []
             level = following
         return list(found.values())

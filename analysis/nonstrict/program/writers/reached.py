@@ -51,16 +51,40 @@ def writes_reaching(machine: Machine, module: Module, name: str) -> list[Write]:
     held = machine.global_value(module, name)
     if all(_is_closed(machine, alternative) for alternative in held.alternatives()):
         return []
-    names = {name, *module.handed_on.get(name, ()), *_returning(module, name)}
+    names = _handing_on(module, name)
     concerned = list(_concerned(machine, module, names))
-    if len(concerned) > _MAX_FUNCTIONS:
-        return []
-    found: dict[int, Write] = {}
-    for alias in sorted(names - {name}):
+    found: list[Write] = []
+    for alias in sorted(names - {name}) if len(concerned) <= _MAX_FUNCTIONS else ():
         if held.heap is not None and machine.global_value(module, alias).heap is held.heap:
             writes = writes_of(machine, module, alias)
-            found.update((id(write.node), write) for write in writes if write.how is not How.REBOUND)
-    for summary in concerned:
+            found += (write for write in writes if write.how is not How.REBOUND)
+    found += _changes_by(module, name, concerned)
+    return list({id(write.node): write for write in found}.values())
+
+
+def writes_reaching_abroad(machine: Machine, module: Module, name: str) -> list[Write]:
+    """The same in other files: `get_settings().mode = "fast"`, `SETTINGS.use("fast")`, `configure(SETTINGS)`."""
+    held = machine.global_value(module, name)
+    if all(_is_closed(machine, alternative) for alternative in held.alternatives()):
+        return []
+    spelled: dict[str, set[str]] = {}
+    for alias in sorted(_handing_on(module, name)):
+        for use in machine.elsewhere.users(module, alias):
+            spelled.setdefault(use.module.path, set()).update((use.first, use.name))
+    users = ((machine.project.module(path), names) for path, names in spelled.items())
+    concerned = [one for user, names in users if user is not None for one in _concerned(machine, user, names)]
+    return _changes_by(module, name, concerned)
+
+
+def _handing_on(module: Module, name: str) -> set[str]:
+    """A name, the other names of what it holds, and the functions that return it."""
+    return {name, *module.handed_on.get(name, ()), *_returning(module, name)}
+
+
+def _changes_by(module: Module, name: str, concerned: list[Summary]) -> list[Write]:
+    """What some code changes in what a name leads to; nothing where that is too much to tell anything."""
+    found: dict[int, Write] = {}
+    for summary in concerned if len(concerned) <= _MAX_FUNCTIONS else ():
         for reached in reachable(summary):
             for effect in reached.summary.effects.values():
                 changes = effect.event in _WRITES and not effect.lazy

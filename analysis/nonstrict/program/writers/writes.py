@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.closures import precedes_closures
 from nonstrict.facts.execution import Step, steps_outside
-from nonstrict.facts.laziness import fills
+from nonstrict.facts.laziness import completes, fills
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import is_namespace, may_meet, steps_of
@@ -95,6 +95,8 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bo
         if abroad and module is not None and not _any_concerns(writes, place):
             replaced = machine.replaced.get((module.path, place.name))
             writes = replaced or machine.foreign_writes(module, place.name)
+            if place.path and not _any_concerns(writes, place):
+                writes = [*writes, *machine.writes_reaching_abroad(module, place.name)]
     elif place.origin is Origin.CELL:
         writes = _cell_writes(machine, place)
     else:
@@ -269,7 +271,8 @@ def _as_filling(function: FunctionNode, write: Write, name: str) -> Write:
     made = isinstance(write.node, ast.Assign) and not isinstance(write.value, ast.Constant)
     attributes = [step for step in write.steps if step.startswith(".")]
     cache = attributes[0] if attributes else name
-    return write._replace(fills=True) if made and len(attributes) <= 1 and fills(function, cache) else write
+    filling = made and len(attributes) <= 1 and fills(function, cache)
+    return write._replace(fills=True) if filling or completes(function, write.node) else write
 
 
 def _in_statement(path: str, offset: int, statement: ast.AST, name: str, *, module_level: bool) -> Iterator[Write]:
