@@ -28,7 +28,6 @@ from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
     from contextlib import AbstractContextManager
 
     from nonstrict.facts.outline import Chunk
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 
 #: Markers of functions that an experiment can compile by themselves or in a region.
 PROBED = frozenset({"nonstrict", "in-graph", "make-fx", "leaf", "custom-op", "compiled"})
+#: What hands on names that it does not mention.
+_ALL = b"import *"
 #: How many modules a wrapper may pass through: each layer is one more search of the files.
 _WRAPPER_LAYERS = 3
 
@@ -73,7 +74,7 @@ def _examine(
 ) -> Share:
     torch = torch_of(options.torch_version)
     scout: Machine | None = None
-    wrappers = Wrappers(set(), set())
+    wrappers = Wrappers()
     shares: list[Share] = []
     documents: dict[str, Document | None] = {}
     for number, part in parts:
@@ -85,8 +86,8 @@ def _examine(
         machine = scout.anew()
         if options.kept is not None:
             options.kept.append(machine)
-        own = {file.path for file in part} | (wrappers.users if number == 0 else set[str]())
-        task = Task(own, wrappers.users.union(file.path for file in marked), wrappers.names)
+        own = {file.path for file in part} | (wrappers.users if number == 0 else frozenset[str]())
+        task = Task(own, set(wrappers.users).union(file.path for file in marked), wrappers.exports)
         faults = Faults()
         with faults.losing_files("was not analysed", sorted(own)):
             shares.append(examined(machine, task, options, documents=documents).share)
@@ -105,7 +106,7 @@ class Task(NamedTuple):
 
     own: set[str]
     every: set[str]
-    names: set[str]
+    exports: Exports
 
 
 class Told(NamedTuple):
@@ -137,7 +138,7 @@ def examined(
     consulted: set[str] = set()
     for path in sorted(task.own):
         with faults.losing_files("was not searched for marks", [path]):
-            _discover(machine, path, task.names, faults)
+            _discover(machine, path, task.exports, faults)
     told: list[Told] = []
     _examine_bodies(machine, task, options, wanted or _any, told, faults)
     found: dict[tuple[object, ...], Finding] = {}
@@ -161,7 +162,7 @@ def _any(body: MarkedBody) -> bool:
     return True
 
 
-def _discover(machine: Machine, path: str, names: set[str], faults: Faults) -> None:
+def _discover(machine: Machine, path: str, exports: Exports, faults: Faults) -> None:
     """Find the marks of a file; a definition that cannot be read costs those in it."""
     module = machine.project.module(path)
     if module is None:
@@ -172,41 +173,42 @@ def _discover(machine: Machine, path: str, names: set[str], faults: Faults) -> N
         line = chunk.first if chunk is not None else 1
         return faults.losing("was not searched for marks", subject, Span(path, line, 0, line, 0))
 
-    roots.discover(machine, module, roots.words_in(module.source.code) | roots.mentioned(module, names), losing)
+    meant = exports.meant_in(machine.project, module)
+    roots.discover(machine, module, roots.words_in(module.source.code) | meant.marking, meant.applying, losing)
     open_targets.seek_callers(machine)
 
 
 class Wrappers(NamedTuple):
     """Names by which the project applies markers, and the files that use them and hold no marker's own name."""
 
-    names: set[str]
-    users: set[str]
+    exports: Exports = Exports()
+    users: frozenset[str] = frozenset()
     faults: tuple[Finding, ...] = ()
 
 
 def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) -> Wrappers:
     """The aliases and wrappers that marked files define, those that are made of them, and who uses them."""
     faults = Faults()
+    exports = Exports()
 
-    exports = Exports(machine.project)
-
-    def exported(paths: Iterable[str], words: AbstractSet[str] | None = None) -> set[str]:
+    def exported(paths: Iterable[str], *, first: bool = False) -> set[str]:
         found: set[str] = set()
         for path in paths:
             with faults.losing_files("was not searched for wrappers of markers", [path]):
                 module = machine.project.module(path)
-                known = words if words is not None or module is None else exports.meant_in(module)
-                new = roots.exported(machine, module, known) if module is not None and known else set[str]()
-                exports.add(path, new)
-                found |= new
+                known = exports.meant_in(machine.project, module) if module is not None and not first else None
+                if module is not None and (known is None or known.every):
+                    new = roots.exported(machine, module, known)
+                    exports.add(path, new)
+                    found |= new.every
         return found
 
     def meaning(paths: Iterable[str]) -> list[str]:
         modules = [module for path in paths if (module := machine.project.module(path)) is not None]
-        exports.hand_on(modules)
-        return [module.path for module in modules if exports.meant_in(module)]
+        exports.hand_on(machine.project, modules)
+        return [module.path for module in modules if exports.meant_in(machine.project, module).every]
 
-    layer = exported((file.path for file in marked if file.may_wrap), roots.WRAPPABLE)
+    layer = exported((file.path for file in marked if file.may_wrap), first=True)
     names: set[str] = set()
     users: set[str] = set()
     known = {file.path for file in marked}
@@ -217,12 +219,12 @@ def wrappers_of(files: Sequence[str], marked: list[Marked], machine: Machine) ->
         data = machine.elsewhere.found.data
         others = (path for path in files if path not in users)
         wanted = Words(layer)
-        mentioning = [path for path in others if wanted.are_in(data(path))]
+        mentioning = [path for path in others if wanted.are_in(data(path)) or _ALL in data(path)]
         hits = meaning(mentioning)
         # A file that holds a marker may make a wrapper of one that another file defines.
         users |= set(hits) - known
         layer = exported(hits) - names
-    return Wrappers(names, users, tuple(faults.found))
+    return Wrappers(exports, frozenset(users), tuple(faults.found))
 
 
 def _examine_bodies(

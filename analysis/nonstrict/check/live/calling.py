@@ -9,11 +9,12 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers, roots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from nonstrict.findings import Location, Span
     from nonstrict.program.definitions import Mark
     from nonstrict.program.machine import Machine
+    from nonstrict.program.marks.exports import Exports
 
 
 class SeenCaller(NamedTuple):
@@ -32,21 +33,21 @@ class Caller(NamedTuple):
     location: Location
 
 
-def callers_of(machine: Machine, path: str, function: str, names: Iterable[str]) -> list[SeenCaller]:
+def callers_of(machine: Machine, path: str, function: str, exports: Exports) -> list[SeenCaller]:
     """The calls of a marked function of a file, by a machine that has seen nothing yet.
 
-    `names` are those by which the project applies markers.
+    `exports` are the names by which the project applies markers.
     """
-    return with_deep_stack(lambda: list(_callers(machine, path, function, frozenset(names))))
+    return with_deep_stack(lambda: list(_callers(machine, path, function, exports)))
 
 
-def _callers(machine: Machine, path: str, function: str, names: frozenset[str]) -> Iterator[SeenCaller]:
-    _discover(machine, path, names)
+def _callers(machine: Machine, path: str, function: str, exports: Exports) -> Iterator[SeenCaller]:
+    _discover(machine, path, exports)
     marks = [mark for mark in machine.marks.values() if _is_wanted(mark, path, function)]
     found = [call for mark in marks for call in callers.calls_of(machine, mark)]
     # Whether a function of another file is compiled is said there.
     for other in {call.path for call in found} - {path}:
-        _discover(machine, other, names)
+        _discover(machine, other, exports)
     compiled = set(machine.regions)
     seen: set[Span] = set()
     for call in found:
@@ -57,10 +58,11 @@ def _callers(machine: Machine, path: str, function: str, names: frozenset[str]) 
             yield SeenCaller(caller.qualname if caller else "", caller is not None and caller.node in compiled, span)
 
 
-def _discover(machine: Machine, path: str, names: frozenset[str]) -> None:
+def _discover(machine: Machine, path: str, exports: Exports) -> None:
     module = machine.project.module(path)
     if module is not None:
-        roots.discover(machine, module, roots.words_in(module.source.code) | roots.mentioned(module, names))
+        meant = exports.meant_in(machine.project, module)
+        roots.discover(machine, module, roots.words_in(module.source.code) | meant.marking, meant.applying)
 
 
 def _is_wanted(mark: Mark, path: str, function: str) -> bool:

@@ -31,6 +31,7 @@ from nonstrict.check.live.units import again, seen
 from nonstrict.check.stack import undisturbed
 from nonstrict.knowledge.markers import may_mark
 from nonstrict.program.machine import Machine
+from nonstrict.program.marks.exports import Exports
 from nonstrict.program.project import Project
 from nonstrict.program.writers.elsewhere import stem_of
 
@@ -289,7 +290,7 @@ class Folder:
     def callers_of(self, path: str, function: str) -> tuple[Caller, ...]:
         """The calls of a marked function of a file, looked for anew with every question."""
         self.scan()
-        found = callers_of(self._scout.anew(), path, function, self._marked.names)
+        found = callers_of(self._scout.anew(), path, function, self._marked.exports)
         placed = ((one, self.source(one.span.path)) for one in found)
         return tuple(
             Caller(one.caller, one.compiled, source.locate(one.span)) for one, source in placed if source is not None
@@ -354,9 +355,9 @@ class Folder:
             self._marked.look_at(path, self._overlays.get(path))
         for path in sorted(went):
             self._changed |= self._results.drop(path)
-        known = self._marked.names
+        known = self._marked.exports.known()
         self._marked.find_wrappers(self._scout)
-        if registering or known != self._marked.names:
+        if registering or known != self._marked.exports.known():
             self._scout.elsewhere.found.registered.clear()
             self._results.outdate_all()
         for path in came | went:
@@ -468,11 +469,11 @@ class Folder:
         if not self._holds_markers(path):
             return []
         machine = Machine(self._scout.project.anew(), [path], self._scout.torch)
-        told = undisturbed(lambda: examined(machine, Task({path}, {path}, set()), self._options))
+        told = undisturbed(lambda: examined(machine, Task({path}, {path}, Exports()), self._options))
         return [finding for finding in told.share.findings if finding.span.path == path]
 
     def _task(self, path: str) -> Task:
-        return Task({path}, self._marked.paths(), self._marked.names)
+        return Task({path}, self._marked.paths(), self._marked.exports)
 
     def _states(self, path: str) -> tuple[Source, ...]:
         text = self._texts.get(path)

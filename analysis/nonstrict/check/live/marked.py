@@ -8,15 +8,15 @@ from nonstrict.check.analysis import Marked
 from nonstrict.check.examination import Wrappers, wrappers_of
 from nonstrict.knowledge.markers import may_mark, may_wrap
 from nonstrict.program.marks import roots
+from nonstrict.program.marks.exports import Applied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nonstrict.findings import Finding
     from nonstrict.program.machine import Machine
+    from nonstrict.program.marks.exports import Exports
     from nonstrict.text.source import Source
-
-_NONE = Wrappers(set(), set())
 
 
 class MarkedFiles:
@@ -27,13 +27,13 @@ class MarkedFiles:
         self._files = list(files)
         self._covered = frozenset(files)
         self._holding: dict[str, Marked] = {}
-        self._wrappers = _NONE
-        self._exported: dict[str, frozenset[str]] = {}
+        self._wrappers = Wrappers()
+        self._exported: dict[str, Applied] = {}
 
     @property
-    def names(self) -> set[str]:
+    def exports(self) -> Exports:
         """The names by which the project applies markers."""
-        return self._wrappers.names
+        return self._wrappers.exports
 
     def faults_in(self, path: str) -> tuple[Finding, ...]:
         """What was lost in a file while looking for these names."""
@@ -49,7 +49,7 @@ class MarkedFiles:
 
     def paths(self) -> set[str]:
         """All files that are to be examined."""
-        return self._wrappers.users.union(self._holding)
+        return {*self._wrappers.users, *self._holding}
 
     def replace_files(self, files: Sequence[str]) -> None:
         """There are these files now; what is known of those that stay is kept."""
@@ -80,18 +80,18 @@ class MarkedFiles:
         self._note(path, code)
         after = self._holding.get(path)
         was_user = path in self._wrappers.users
-        is_user = after is None and any(name in code for name in self._wrappers.names)
+        is_user = after is None and any(name in code for name in self._wrappers.exports.known())
         wraps = any(one is not None and one.may_wrap for one in (before, after))
         if was_user == is_user and not was_user and not (wraps and self._exports_otherwise(path, machine)):
             return False
-        known = self._wrappers
+        known = self._wrappers.exports.known()
         self.find_wrappers(machine)
-        return known.names != self._wrappers.names
+        return known != self._wrappers.exports.known()
 
     def _exports_otherwise(self, path: str, machine: Machine) -> bool:
         """Whether a marked file lets others apply markers by other names than when this was last asked."""
         module = machine.project.module(path)
-        names = frozenset(roots.exported(machine, module)) if module is not None else frozenset[str]()
+        names = roots.exported(machine, module) if module is not None else Applied()
         known = self._exported.get(path)
         self._exported[path] = names
         return known != names

@@ -14,7 +14,6 @@ from nonstrict.program.marks import wrappers
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
     from nonstrict.facts.outline import Chunk
@@ -60,18 +59,30 @@ LOOKED_UP = re.compile(r"\bgetattr\(\s*[\w.]+,\s*[\"'](\w+)[\"']")
 _OTHERWISE = re.compile(r"\s*(?:\.|:|=(?!=))")
 
 
-def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
+def aliases(machine: Machine, module: Module, words: AbstractSet[str]) -> set[str]:
     """Top-level names that a marker word was used to bind: imports under another name, assignments, wrappers."""
-    wanted = set(words)
+    found = renamed(machine, module, words)
+    found |= _wrapping(module, words | found)
+    return found | made_by(machine, module, found | (words - _ITSELF))
+
+
+def renamed(machine: Machine, module: Module, words: AbstractSet[str]) -> set[str]:
+    """The top-level names that imports under another name and assignments bind to what a word means."""
     found: set[str] = set()
-    for name, bindings in module.bindings.items() if _may_rename(module, wanted) else ():
+    for name, bindings in module.bindings.items() if words and _may_rename(module, words) else ():
         for binding in bindings:
-            if binding.kind == "import" and binding.attribute in wanted and name != binding.attribute:
+            if binding.kind == "import" and binding.attribute in words and name != binding.attribute:
                 found.add(name)
-            elif binding.kind == "assign" and binding.node is not None and _may_alias(binding.node, wanted | found):
+            elif binding.kind == "assign" and binding.node is not None and _may_alias(binding.node, words | found):
                 value = machine.global_value(module, name)
-                found |= {name} if _gives_marker(value, wanted | found) else set[str]()
-    for chunk in module.chunks_with(wanted | found):
+                found |= {name} if _gives_marker(value, words | found) else set[str]()
+    return found
+
+
+def _wrapping(module: Module, wanted: AbstractSet[str]) -> set[str]:
+    """The functions and classes of a module that mark what they are given, or give a marker."""
+    found: set[str] = set()
+    for chunk in module.chunks_with(wanted):
         names = wanted | found
         if chunk.is_class:
             found |= _of_class(module, chunk, names)
@@ -83,8 +94,7 @@ def aliases(machine: Machine, module: Module, words: Iterable[str]) -> set[str]:
                 or wrappers.replaces_members(node, names)
             ):
                 found.add(chunk.name)
-    found |= _in_blocks(module, wanted | found)
-    return found | _made_by(machine, module, found | (wanted - _ITSELF))
+    return found | _in_blocks(module, wanted | found)
 
 
 def _in_blocks(module: Module, names: AbstractSet[str]) -> set[str]:
@@ -115,21 +125,24 @@ def _of_class(module: Module, chunk: Chunk, names: AbstractSet[str]) -> set[str]
     return found
 
 
-def makers(module: Module, *, methods: bool = False) -> set[str]:
+def makers(module: Module, known: AbstractSet[str] = frozenset(), *, methods: bool = False) -> set[str]:
     """Top-level functions and classes that apply a marker to what they, or functions inside them, are given.
 
     What they return need not be the marked function: `return make_fx(fn)(*example)`, `self.graph = make_fx(fn)(x)`,
-    `LIB.impl(name, fn)`. `methods` are the names of the methods that do so as well: any other class may have a `run`.
+    `LIB.impl(name, fn)`. `known` are names of other modules that do so. `methods` are the names of the methods that do
+    so as well: any other class may have a `run`.
     """
     found: set[str] = set()
     tops = {chunk.name for chunk in module.outline.chunks}
-    words = _handed_to(module)
+    words = _handed_to(module) | known
+    applying = set(words)
     for _ in range(_LAYERS if words else 0):
-        known = words | (found & tops)
-        new = {name for chunk in module.chunks_with(known) for name in _applying(module, chunk, known)}
-        if new <= found:
+        new = [_applying(module, chunk, applying) for chunk in module.chunks_with(applying)]
+        found |= set[str]().union(*(names for names, _ in new))
+        leading = set[str]().union(*(names for _, names in new)) & tops
+        if leading <= applying:
             break
-        found |= new
+        applying |= leading
     return found if methods else found & tops
 
 
@@ -141,20 +154,23 @@ def _handed_to(module: Module) -> set[str]:
     return words if traces_exports(code) else words - COMMON_WORDS
 
 
-def _applying(module: Module, chunk: Chunk, words: AbstractSet[str]) -> set[str]:
-    """The names by which a definition applies one of some words to what it is given."""
+def _applying(module: Module, chunk: Chunk, words: AbstractSet[str]) -> tuple[set[str], set[str]]:
+    """The names by which a definition applies one of some words to what it is given; those whose call does so."""
     own = words if _WHOLE.search(chunk.text) else words - _COMPILING
     length = _CLASS_LENGTH if chunk.is_class else _WRAPPER_LENGTH
     if chunk.name == "_" or chunk.length >= length or not _may_apply(module, chunk, own):
-        return set()
+        return set(), set()
     node = module.outline.glimpse(chunk)
     if isinstance(node, ast.ClassDef):
-        return wrappers.applying_members(node, own)
+        members = wrappers.applying_members(node, own)
+        found = {*members.methods, node.name} if members.methods or members.made else set[str]()
+        return found, {node.name} if members.made else set()
     applies = isinstance(node, ast.FunctionDef) and wrappers.applies_to_given(node, own)
-    return {chunk.name} if applies else set()
+    found = {chunk.name} if applies else set[str]()
+    return found, found
 
 
-def _made_by(machine: Machine, module: Module, factories: set[str]) -> set[str]:
+def made_by(machine: Machine, module: Module, factories: set[str]) -> set[str]:
     """Top-level names that hold what a function of the module returned: a marker, or a decorator that applies one."""
     found: set[str] = set()
     for name, bindings in module.bindings.items() if factories else ():

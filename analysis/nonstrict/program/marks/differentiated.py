@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.facts.words import Words
 from nonstrict.findings import Related
 from nonstrict.program import classes, definition_values, differentiation, naming
 from nonstrict.program.effects import Event, Summary, reachable, span_of
@@ -74,19 +75,57 @@ def seen(machine: Machine) -> dict[tuple[str, int], list[Need]]:
     return {key: list(told) for key, told in found.items()}
 
 
-def _concerned(machine: Machine) -> Iterator[Module]:
-    """The modules that declare operators, those that import them, and so on."""
-    marks = [mark for mark in machine.marks.values() if mark.operator is not None]
-    paths = dict.fromkeys(mark.path for mark in marks)
-    level = list(paths)
+def _concerned(machine: Machine) -> Iterator[tuple[Module, set[str]]]:
+    """The modules that declare operators, those that import them and name what computes with one, and so on.
+
+    With each the names that lead to an operator there.
+    """
+    named: dict[str, set[str]] = {}
+    for mark in machine.marks.values():
+        if mark.operator is not None:
+            named.setdefault(mark.path, set()).update(roots.names_of(machine, mark), _makers(mark))
+    level = list(named)
     for _ in range(_HOPS):
-        modules = [module for path in level if (module := machine.project.module(path)) is not None]
-        level = [path for module in modules for path in machine.elsewhere.importers(module) if path not in paths]
-        paths.update(dict.fromkeys(level))
-    for path in paths if len(paths) <= _MAX_FILES else list(paths)[:_MAX_FILES]:
+        level = [path for known in level if len(named) < _MAX_FILES for path in _users(machine, known, named)]
+    for path in list(named)[:_MAX_FILES]:
         module = machine.project.module(path)
         if module is not None and not _freezes(module):
-            yield module
+            yield module, _leading(module, named[path])
+
+
+def _makers(mark: Mark) -> set[str]:
+    """The functions in which an operator is made, to the outermost, and the class of a method."""
+    within, found = mark.within, set[str]()
+    while within is not None:
+        found |= {within.name} if within.owner is None else {within.name, within.owner.name}
+        within = within.closure.function if within.closure is not None else None
+    return found
+
+
+def _users(machine: Machine, path: str, named: dict[str, set[str]]) -> list[str]:
+    """The files that come to be concerned by way of one; what computes with an operator there is entered in `named`."""
+    module = machine.project.module(path)
+    if module is None:
+        return []
+    names = named[path] = _leading(module, named[path])
+    mention = Words(names)
+    data = machine.elsewhere.found.data
+    found = [one for one in machine.elsewhere.importers(module) if one not in named and mention.are_in(data(one))]
+    named.update((one, set(names)) for one in found)
+    return found
+
+
+def _leading(module: Module, names: set[str]) -> set[str]:
+    """Some names, and those of the definitions, imports and variables of a module whose text leads to one of them."""
+    found, layer = set(names), set(names)
+    while layer:
+        renamed = (
+            name for name, bindings in module.bindings.items() if any(one.attribute in layer for one in bindings)
+        )
+        assigned = set[str]().union(*(module.assigned_from.get(name, ()) for name in layer))
+        layer = {*renamed, *assigned, *(chunk.name for chunk in module.chunks_with(layer))} - found
+        found |= layer
+    return found
 
 
 def _freezes(module: Module) -> bool:
@@ -94,11 +133,12 @@ def _freezes(module: Module) -> bool:
     return any(_FREEZES.match(module.source.code, start) for start, _ in module.outline.places(_FREEZING))
 
 
-def _interpreted(machine: Machine, modules: list[Module]) -> Iterator[tuple[Summary, str]]:
+def _interpreted(machine: Machine, modules: list[tuple[Module, set[str]]]) -> Iterator[tuple[Summary, str]]:
     """What is done where gradients may be asked for; for a `forward`, whose it is."""
     count = 0
-    for module in modules:
-        yield _top_level(machine, module), ""
+    for module, names in modules:
+        if roots.outside_imports(module, names):
+            yield _top_level(machine, module), ""
         for node, offset, is_top_level in functions_with(module, _worth(machine, module)):
             if is_top_level:
                 continue

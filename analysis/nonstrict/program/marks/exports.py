@@ -1,4 +1,4 @@
-"""Names by which some files apply markers, and which other files may mean them: those that import from them.
+"""Names by which some files apply markers, and which files may mean them: those that import from where they are known.
 
 A function or variable that is called the same in a file that imports nothing of the kind is another one.
 """
@@ -6,12 +6,14 @@ A function or variable that is called the same in a file that imports nothing of
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from nonstrict.facts.words import identifiers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
@@ -24,55 +26,87 @@ _IMPORT = re.compile(
 )
 
 
+class Applied(NamedTuple):
+    """Names that apply markers: those that are a marker, or return what one made, and others, which are `applying`."""
+
+    marking: frozenset[str] = frozenset()
+    applying: frozenset[str] = frozenset()
+
+    @property
+    def every(self) -> frozenset[str]:
+        """All of them."""
+        return self.marking | self.applying
+
+
 class Exports:
     """By name, the files that define, or hand on, what applies a marker."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self) -> None:
         """Nothing is known yet."""
-        self._project = project
-        self._of: dict[str, set[str]] = {}
-        self._imported: dict[str, set[str]] = {}
+        #: by name and file, whether the name is a marker there, or what it returns may be marked
+        self._of: dict[str, dict[str, bool]] = {}
+        self._imported: WeakKeyDictionary[Module, set[str]] = WeakKeyDictionary()
 
-    def add(self, path: str, names: Iterable[str]) -> None:
+    def known(self) -> Mapping[str, frozenset[str]]:
+        """The names, with the files that they are known in."""
+        return {name: frozenset(paths) for name, paths in self._of.items()}
+
+    def add(self, path: str, names: Applied) -> None:
         """A file applies markers by some names."""
-        for name in names:
-            self._of.setdefault(name, set()).add(path)
+        for name in names.every:
+            known = self._of.setdefault(name, {})
+            known[path] = known.get(path, False) or name in names.marking
 
-    def hand_on(self, modules: Iterable[Module]) -> None:
+    def hand_on(self, project: Project, modules: Iterable[Module]) -> None:
         """Add the files that import such a name from where it is known to be: others may import it from them."""
         pending = list(modules)
-        while handing := [module for module in pending if self._hands_on(module)]:
-            pending = [module for module in pending if module not in handing]
+        while True:
+            handing = [self._hands_on(project, module) for module in pending]
+            if not any(handing):
+                return
+            pending = [module for module, hands in zip(pending, handing, strict=True) if not hands]
 
-    def _hands_on(self, module: Module) -> bool:
-        handed = [
-            name
+    def _hands_on(self, project: Project, module: Module) -> bool:
+        imported = self._imports(project, module)
+        handed = {
+            name: marks
             for name, paths in self._of.items()
-            if module.path not in paths and name in module.bindings and not paths.isdisjoint(self._imports(module))
-        ]
-        self.add(module.path, handed)
+            if module.path not in paths
+            and (marks := _marks(paths, imported)) is not None
+            and (name in module.bindings or module.star_imports)
+        }
+        marking = frozenset(name for name, marks in handed.items() if marks)
+        self.add(module.path, Applied(marking, frozenset(handed) - marking))
         return bool(handed)
 
-    def meant_in(self, module: Module) -> set[str]:
+    def meant_in(self, project: Project, module: Module) -> Applied:
         """Those of the names that a module may mean."""
-        reached = {module.path, *self._imports(module)}
-        names = (name for name, paths in self._of.items() if not paths.isdisjoint(reached))
-        return {name for name in names if any(True for _ in module.outline.places((name,)))}
+        reached = {module.path, *self._imports(project, module)}
+        found = ((name, marks) for name, paths in self._of.items() if (marks := _marks(paths, reached)) is not None)
+        meant = {name: marks for name, marks in found if any(True for _ in module.outline.places((name,)))}
+        marking = frozenset(name for name, marks in meant.items() if marks)
+        return Applied(marking, frozenset(meant) - marking)
 
-    def _imports(self, module: Module) -> set[str]:
+    def _imports(self, project: Project, module: Module) -> set[str]:
         """The files that a module imports, or imports from."""
-        if module.path not in self._imported:
-            found = (self._project.find(dotted, module) for dotted in self._named(module))
-            self._imported[module.path] = {path for path in found if path is not None}
-        return self._imported[module.path]
+        if module not in self._imported:
+            found = (project.find(dotted, module) for dotted in _named(project, module))
+            self._imported[module] = {path for path in found if path is not None}
+        return self._imported[module]
 
-    def _named(self, module: Module) -> Iterator[str]:
-        for match in _IMPORT.finditer(module.source.code):
-            if match["modules"] is not None:
-                for one in match["modules"].split(","):
-                    parts = one.split(" as ")[0].strip().split(".")
-                    yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
-                continue
-            dotted = self._project.absolute(match["module"], len(match["dots"]), module)
-            yield dotted
-            yield from (f"{dotted}.{name}" if dotted else name for name in identifiers(match["names"]))
+
+def _marks(paths: Mapping[str, bool], reached: AbstractSet[str]) -> bool | None:
+    """Whether what some files call by a name may be marked, of those that are reached; None if none is."""
+    return max((marks for path, marks in paths.items() if path in reached), default=None)
+
+
+def _named(project: Project, module: Module) -> Iterator[str]:
+    for match in _IMPORT.finditer(module.source.code):
+        if match["modules"] is not None:
+            for one in match["modules"].split(","):
+                parts = one.split(" as ")[0].strip().split(".")
+                yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+            continue
+        dotted = project.absolute(match["module"], len(match["dots"]), module)
+        yield dotted
+        yield from (f"{dotted}.{name}" if dotted else name for name in identifiers(match["names"]))

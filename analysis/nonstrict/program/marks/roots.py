@@ -16,7 +16,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.knowledge.markers import LIBRARY, MARKERS, WRAPPABLE, traces_exports
 from nonstrict.program import classes, definition_values
-from nonstrict.program.marks.aliases import COMMON_WORDS, NAMING, aliases, makers
+from nonstrict.program.marks.aliases import COMMON_WORDS, NAMING, aliases, made_by, makers, renamed
+from nonstrict.program.marks.exports import Applied
 from nonstrict.program.places import Origin, Place
 
 if TYPE_CHECKING:
@@ -69,20 +70,23 @@ _TRACING_WORDS = COMMON_WORDS | OPERATOR_WORDS | LIBRARY_WORDS
 def discover(
     machine: Machine,
     module: Module,
-    words: Iterable[str] = WORDS,
+    words: AbstractSet[str] = WORDS,
+    applying: AbstractSet[str] = frozenset(),
     losing: Callable[[Chunk | None], AbstractContextManager[object]] = nullcontext,
 ) -> None:
     """Evaluate whatever in a module applies a marker; the marks are then in `machine.marks`.
 
-    `losing` is entered for the code outside definitions, and for each definition.
+    `words` are markers and what wraps them, `applying` what else applies one. `losing` is entered for the code outside
+    definitions, and for each definition.
     """
     code = module.source.code
     if not traces_exports(code):
-        words = set(words) - COMMON_WORDS
-    if not any(True for _ in _applications(module, words)):
+        words = words - COMMON_WORDS
+    if not any(True for _ in _applications(module, words | applying)):
         return
     machine.begin()
-    names = set(words) | aliases(machine, module, words) | makers(module, methods=True)
+    names = {*words, *applying, *aliases(machine, module, words), *_applying_too(machine, module, applying)}
+    names |= makers(module, applying, methods=True)
     machine.words |= names - COMMON_WORDS
     with losing(None):
         run_shell(machine, module, names)
@@ -97,6 +101,12 @@ def discover(
         machine.begin()
         with losing(chunk):
             evaluate_chunk(machine, module, chunk, node, names)
+
+
+def _applying_too(machine: Machine, module: Module, applying: AbstractSet[str]) -> set[str]:
+    """The top-level names that hold what applies markers, or what it returned."""
+    found = renamed(machine, module, applying)
+    return found | made_by(machine, module, found | applying)
 
 
 def _hooking(module: Module) -> set[str]:
@@ -128,22 +138,25 @@ def words_in(code: str) -> frozenset[str]:
     return found
 
 
-def mentioned(module: Module, names: Iterable[str]) -> set[str]:
-    """Those of some names that stand in the code of a module, as whole words."""
-    return {name for name in names if any(True for _ in module.outline.places((name,)))}
-
-
 def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:
     """Whether a definition compiles a region or mentions a marker: most that hold the word `compile` do neither."""
     return any(name in text for name in names) or _COMPILES.search(text) is not None
 
 
-def exported(machine: Machine, module: Module, words: AbstractSet[str] = WRAPPABLE) -> set[str]:
-    """Names by which other modules may apply a marker: aliases and wrappers that this module defines."""
+def exported(machine: Machine, module: Module, known: Applied | None = None) -> Applied:
+    """Names by which other modules may apply a marker: aliases and wrappers that this module defines.
+
+    `known` are the names of other modules that do so, the markers' own if it is not given.
+    """
+    words, applying = known if known is not None else (WRAPPABLE, frozenset[str]())
     code = module.source.code
     if any(word in code for word in _STRICT_WORDS) and _STRICT.search(code):
         words = words | REGION_WORDS
-    return (aliases(machine, module, words) | makers(module)) - WORDS - words
+    told = WORDS | words | applying
+    marking = frozenset(aliases(machine, module, words)) - told
+    return Applied(
+        marking, frozenset(_applying_too(machine, module, applying) | makers(module, applying)) - told - marking
+    )
 
 
 def _applications(module: Module, names: Iterable[str]) -> Iterator[int]:
@@ -200,6 +213,14 @@ def _shell_index(module: Module) -> tuple[dict[str, list[str]], dict[str, list[a
         for word in _words(statement):
             statements.setdefault(word, []).append(statement)
     return bound, statements
+
+
+def outside_imports(module: Module, names: AbstractSet[str]) -> bool:
+    """Whether a statement outside definitions, and no import, mentions one of some names."""
+    if not any(True for _ in module.outside(names)):
+        return False
+    statements = (one for one in module.outline.shell.body if not isinstance(one, (ast.Import, ast.ImportFrom)))
+    return any(not names.isdisjoint(_words(statement)) for statement in statements)
 
 
 def _words(node: ast.AST) -> set[str]:

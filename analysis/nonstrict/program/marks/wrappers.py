@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Path = (ast.Name, ast.Attribute)
+#: Methods that run where an object is made, or called as a function.
+_MAKING = frozenset({"__init__", "__call__"})
 #: Methods that put an argument into a container.
 _STORING = frozenset({"append", "add", "insert", "setdefault", "__setitem__"})
 
@@ -88,17 +90,39 @@ def replaces_members(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
 
 def applies_to_given(node: FunctionNode, words: AbstractSet[str]) -> bool:
     """Whether a function, or one inside it, applies a marker to a parameter or to what is made of one."""
-    return _applies_any(node, words, _reached(node))
+    return _applies_any(node, words, _reached(node, _parameters(node)))
 
 
-def applying_members(node: ast.ClassDef, words: AbstractSet[str]) -> set[str]:
-    """The methods of a class that apply a marker to what its objects are given, and the class's name for `__init__`."""
-    given = _reached(node)
+class Applying(NamedTuple):
+    """The methods by which a class applies a marker to what its objects are given.
+
+    `made` says that making an object, or calling it, leads to that: a method marks what the constructor is given.
+    """
+
+    methods: set[str]
+    made: bool
+
+
+def applying_members(node: ast.ClassDef, words: AbstractSet[str]) -> Applying:
+    """How a class applies a marker to what its objects are given."""
     methods = [method for method in node.body if isinstance(method, ast.FunctionDef)]
+    given, kept = _reached(node, _parameters(node)), _kept(node, methods)
     found: set[str] = set()
     while new := {one.name for one in methods if _applies_any(one, words | found, given)} - found:
         found |= new
-    return {name for name in found if not name.startswith("__")} | ({node.name} if found else set())
+    stored = any(_applies_any(one, words | found, _reached(one, kept)) for one in methods) if kept else False
+    return Applying({name for name in found if not name.startswith("__")}, stored or not found.isdisjoint(_MAKING))
+
+
+def _kept(node: ast.ClassDef, methods: list[ast.FunctionDef]) -> set[str]:
+    """The attributes that hold what the constructor of a class is given, as its methods write them."""
+    constructor = next((method for method in methods if method.name == "__init__"), None)
+    if constructor is None:
+        fields = [
+            one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        ]
+        return {f"{receiver}.{name}" for receiver in {*map(receiver_of, methods)} - {""} for name in fields}
+    return {name for name in _reached(constructor, _parameters(constructor)) if "." in name}
 
 
 def _applies_any(node: FunctionNode, words: AbstractSet[str], given: AbstractSet[str]) -> bool:
@@ -130,9 +154,14 @@ def _binds_arguments(value: ast.expr, words: AbstractSet[str]) -> bool:
     return made and isinstance(value, ast.Call) and gives_marker(value.args[0], words)
 
 
-def _reached(node: ast.AST) -> set[str]:
-    """The parameters of functions in a node, and the names, attributes and inner functions that hold one of them."""
-    given = {inner.arg for inner in walk(node) if isinstance(inner, ast.arg)}
+def _parameters(node: ast.AST) -> set[str]:
+    """The parameters of the functions in a node."""
+    return {inner.arg for inner in walk(node) if isinstance(inner, ast.arg)}
+
+
+def _reached(node: ast.AST, known: AbstractSet[str]) -> set[str]:
+    """Some names, and the names, attributes and inner functions of a node that hold what one of them does."""
+    given = set(known)
     bindings = list(_bindings(node))
     while True:
         new = {name for name, value in bindings if name not in given and _is_of(value, given)}
