@@ -1,4 +1,4 @@
-"""What may run compiled code: what a script sets up before that decides nothing later."""
+"""What may run compiled code, or trace: what a script sets up before that decides nothing later."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.execution import is_call
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.values import UNKNOWN, Kind
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ _MAX_CALLS = 3
 #: Modules of the standard library that run code of the program which they are given by its name.
 _IMPORTING = frozenset({"importlib", "runpy"})
 _OBJECTS = frozenset({Kind.MODULE, Kind.OBJECT})
+#: Functions that make a graph of what they are given, and the last parts of their names.
+_TRACERS = frozenset(name for name, marker in MARKERS.items() if marker.kind == "make-fx")
+_TRACER_NAMES = frozenset(name.rpartition(".")[2] for name in _TRACERS)
 
 
 def runs(machine: Machine, module: Module, statement: ast.AST) -> bool:
@@ -53,8 +58,26 @@ def _is_of_the_library(module: Module, name: str) -> bool:
 
 
 def runs_compiled(machine: Machine, module: Module, node: ast.AST) -> bool:
-    """Whether a part of a module calls a compiled or marked function, itself or in what it calls."""
-    return any(True for _ in names_run(machine, module, node))
+    """Whether a part of a module calls a compiled or marked function, itself or in what it calls, or has one traced."""
+    return _traces(machine, module, node) or any(True for _ in names_run(machine, module, node))
+
+
+def _traces(machine: Machine, module: Module, node: ast.AST) -> bool:
+    """Whether a part of a module has a graph made: what is exchanged from there on, the graph does not see."""
+    return any(
+        held.kind is Kind.EXTERNAL and held.ref in _TRACERS
+        for callee in remembered(node, "_nonstrict_tracers", _named_as_tracers)
+        for held in machine.evaluate(machine.module_frame(module), callee).alternatives()
+    )
+
+
+def _named_as_tracers(node: ast.AST) -> tuple[ast.expr, ...]:
+    calls = (inner.func for inner in walk(node) if isinstance(inner, ast.Call))
+    return tuple(
+        callee
+        for callee in calls
+        if isinstance(callee, (ast.Name, ast.Attribute)) and last_name(callee) in _TRACER_NAMES
+    )
 
 
 def names_run(machine: Machine, module: Module, node: ast.AST, depth: int = _MAX_CALLS) -> Iterator[str]:
@@ -73,7 +96,10 @@ def _is_compiled(machine: Machine, callee: Value, depth: int) -> bool:
     function = callee.ref
     if function.node in machine.regions:
         return True
-    return depth > 0 and any(True for _ in names_run(machine, function.module, function.node, depth - 1))
+    if depth <= 0:
+        return False
+    module, node = function.module, function.node
+    return _traces(machine, module, node) or any(True for _ in names_run(machine, module, node, depth - 1))
 
 
 def _called_names(node: ast.AST) -> tuple[str, ...]:

@@ -274,8 +274,11 @@ def elements(value: Value) -> Iterator[Value]:
 
 
 def holds_generator(value: Value) -> bool:
-    """Whether a value is a `torch.Generator`, or a container that holds one."""
-    return value.kind is Kind.GENERATOR or any(holds_generator(element) for element in elements(value))
+    """Whether a value may be a `torch.Generator`, or a container that holds one."""
+    return any(
+        one.kind is Kind.GENERATOR or any(holds_generator(element) for element in elements(one))
+        for one in value.alternatives()
+    )
 
 
 def _elements(value: Value) -> Iterator[tuple[Value, bool]]:

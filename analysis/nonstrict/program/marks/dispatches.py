@@ -128,7 +128,7 @@ def _as_argument(machine: Machine, mark: Mark) -> list[tuple[str, int, ast.AST]]
 
 def _passes_marked(call: StaticCall) -> bool:
     _, _, positional, keywords = call
-    return any(map(_is_marked, (*positional, *keywords.values())))
+    return any(_marked_in(value) is not None for value in (*positional, *keywords.values()))
 
 
 def _passed(machine: Machine, function: Function) -> dict[str, set[int]]:
@@ -142,8 +142,9 @@ def _passed(machine: Machine, function: Function) -> dict[str, set[int]]:
     for _, node, positional, keywords in machine.static_calls[function.node]:
         given = {**dict(zip(names, positional, strict=False)), **keywords}
         for name, value in given.items():
-            if _is_marked(value):
-                passed.setdefault(name, set()).add(id(value.ref))
+            mark = _marked_in(value)
+            if mark is not None:
+                passed.setdefault(name, set()).add(id(mark))
         for name in defaults.keys() - given.keys() if _is_plain(node) else ():
             passed.setdefault(name, set()).add(id(defaults[name]))
     return passed
@@ -156,7 +157,8 @@ def _marked_defaults(machine: Machine, function: Function) -> dict[str, Mark]:
     values = {
         name: machine.evaluate(around, node) for name, node in named if isinstance(node, (ast.Name, ast.Attribute))
     }
-    return {name: value.ref for name, value in values.items() if _is_marked(value)}
+    marked = {name: _marked_in(value) for name, value in values.items()}
+    return {name: mark for name, mark in marked.items() if mark is not None}
 
 
 def _is_plain(call: ast.AST) -> bool:
@@ -167,8 +169,10 @@ def _is_plain(call: ast.AST) -> bool:
     return not starred and all(keyword.arg is not None for keyword in call.keywords)
 
 
-def _is_marked(value: Value) -> bool:
-    return value.kind is Kind.MARKED
+def _marked_in(value: Value) -> Mark | None:
+    """The marked function that a value is, as far as it is known; None where it may be one of several."""
+    marks: list[Mark] = [one.ref for one in value.alternatives() if one.kind is Kind.MARKED]
+    return marks[0] if len(marks) == 1 else None
 
 
 def _same_factory(call: SeenCall, function: Function) -> bool:
