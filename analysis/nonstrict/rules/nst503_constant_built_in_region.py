@@ -100,6 +100,10 @@ variable moves.
 
 - Constants made outside the region: module globals, attributes, arguments of the region.
 - Objects of classes registered with `register_dataclass` or `register_pytree_node`, which a region may construct.
+- `config = config or Config()` where all calls of the region pass a config.
+
+An object that the region makes on one way only (`Config(2) if wide else CONFIG`) is a warning, and an error where a
+call of the region leaves out the parameter in whose place it is made.
 
 ## References
 
@@ -111,6 +115,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Related, Severity
+from nonstrict.program.boundary.making import Made
 from nonstrict.rules.base import Experiment, Rule, report_at
 from nonstrict.rules.captures import called
 
@@ -128,14 +133,16 @@ def examine(body: Body) -> Iterator[Finding]:
         constant = next((one for one in argument.registrations if one.kind == "constant"), None)
         if constant is None or not argument.made:
             continue
+        sometimes = argument.made is Made.SOMETIMES
         message = (
-            f"this object of `{constant.cls.name}`, which is registered as a constant, is made in the region that "
-            f"passes it to `{called(body)}`: torch.compile cannot guard it and fails"
+            f"this object of `{constant.cls.name}`, which is registered as a constant, is "
+            f"{'in some calls ' if sometimes else ''}made in the region that passes it to `{called(body)}`: "
+            "torch.compile cannot guard it and fails"
         )
         evidence = (Related(constant.span, "registered as a constant here"),)
-        yield report_at(
-            RULE, body, argument.span, message, help="make the object outside the region", evidence=evidence
-        )
+        severity = Severity.WARNING if sometimes else RULE.severity
+        advice = "make the object outside the region"
+        yield report_at(RULE, body, argument.span, message, help=advice, evidence=evidence, severity=severity)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -12,7 +12,8 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program import classes, parameters
 from nonstrict.program.annotations import canonical, promised_value
-from nonstrict.program.boundary import registered, verdicts, whole_numbers
+from nonstrict.program.boundary import making, registered, verdicts, whole_numbers
+from nonstrict.program.boundary.making import Made
 from nonstrict.program.boundary.verdicts import Boundary, Refused
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers
@@ -37,14 +38,14 @@ _BUILTINS = frozenset(dir(builtins))
 class Taken(NamedTuple):
     """An argument of a marked function in a region; of the annotation of a parameter if no call was seen.
 
-    `made` says that the region itself makes the object. `site` is the call.
+    `made` says in which calls the region itself makes the object. `site` is the call.
     """
 
     span: Span
     name: str
     value: Value
     refused: Refused | None
-    made: bool = False
+    made: Made = Made.NEVER
     site: CallSite | None = None
     #: of the classes of the objects that are passed
     registrations: tuple[Registration, ...] = ()
@@ -99,14 +100,14 @@ def _at_site(body: MarkedBody, judge: Boundary, site: CallSite) -> Iterator[Take
         yield _argument(body, judge, site, "", span, value, value)
     receiver = _receiver(body, site)
     if receiver is not None:
-        yield Taken(site.span, "self", receiver, judge.argument(receiver), made=False, site=site)
+        yield Taken(site.span, "self", receiver, judge.argument(receiver), site=site)
 
 
 def _argument(
     body: MarkedBody, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, own: Value
 ) -> Taken:
     node = argument_node(site, span)
-    made = _made_in_region(site, node, own)
+    made = Made.ALWAYS if _is_made(site, node, own) else Made.NEVER
     if may_be_set_later(body, value):
         value = UNKNOWN  # not set yet when it was seen
     if value.kind is Kind.UNKNOWN:
@@ -133,21 +134,18 @@ def may_be_set_later(body: MarkedBody, value: Value) -> bool:
 
 
 def judged(
-    body: MarkedBody, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, *, made: bool = False
+    body: MarkedBody, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, *, made: Made = Made.NEVER
 ) -> Taken:
     """An argument, and whether torch takes it."""
     refused = judge.argument(_known(site, argument_node(site, span), value))
-    if refused is None and made and value.kind is Kind.MODULE:
+    if refused is None and made is Made.ALWAYS and value.kind is Kind.MODULE:
         refused = Refused("a module created in the region", "create it outside the region")
     return Taken(span, name, value, refused, made, site, tuple(_registrations(body, value)))
 
 
-def _made_in_region(site: CallSite, node: ast.expr | None, own: Value) -> bool:
-    """Whether the caller itself makes an object or module, and does not read it from somewhere."""
-    if own.place != FRESH or own.kind not in (Kind.OBJECT, Kind.MODULE):
-        return False
-    template = getattr(own.ref, "template", None)
-    if own.heap is None or (template is not None and template.heap is own.heap):
+def _is_made(site: CallSite, node: ast.expr | None, own: Value) -> bool:
+    """Whether the caller itself makes an object or module in every call, and does not read it from somewhere."""
+    if own.kind not in (Kind.OBJECT, Kind.MODULE) or not making.is_new(own):
         return False
     caller = site.call.caller if site.call is not None else None
     if not isinstance(node, ast.Name) or caller is None:

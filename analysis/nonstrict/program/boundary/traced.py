@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program.boundary import exchange
+from nonstrict.program.boundary import exchange, making
 from nonstrict.program.boundary.verdicts import Boundary, elements, holds_generator
 from nonstrict.program.definitions import SeenCall
 from nonstrict.program.marks import callers
-from nonstrict.program.places import FRESH
 from nonstrict.program.regions import crossing
 from nonstrict.program.values import Kind, Value, join
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from nonstrict.program.boundary.exchange import Taken
     from nonstrict.program.effects import Effect
     from nonstrict.program.marks.sites import CallSite
-
-_MAX_DEPTH = 3
 
 
 def taken(body: MarkedBody, known: list[Taken]) -> list[Taken]:
@@ -43,7 +40,8 @@ def taken(body: MarkedBody, known: list[Taken]) -> list[Taken]:
             span = site.argument_spans.get(name, site.span)
             if (span, name) in told or (span, name) in found or exchange.may_be_set_later(region, value):
                 continue
-            one = exchange.judged(body, judge, site, name, span, value, made=_is_made(value))
+            made = making.made(body.machine, region.mark.function, value)
+            one = exchange.judged(body, judge, site, name, span, value, made=made)
             if _matters(one):
                 found[span, name] = one
     return list(found.values())
@@ -51,7 +49,7 @@ def taken(body: MarkedBody, known: list[Taken]) -> list[Taken]:
 
 def _matters(argument: Taken) -> bool:
     """Whether torch refuses an argument, or the region makes it."""
-    return argument.refused is not None or argument.made or holds_generator(argument.value)
+    return argument.refused is not None or bool(argument.made) or holds_generator(argument.value)
 
 
 def joined(body: MarkedBody) -> dict[str, Value]:
@@ -84,12 +82,3 @@ def _site(body: MarkedBody, call: Effect) -> CallSite | None:
     passed = call.value.const
     seen = SeenCall(call.node, call.path, call.offset, None, passed.positional, dict(passed.keywords))
     return callers.site(body.machine, body.mark, seen)
-
-
-def _is_made(value: Value, depth: int = 0) -> bool:
-    """Whether the region itself makes an object or module that it passes, alone or in a container."""
-    if value.kind in (Kind.OBJECT, Kind.MODULE):
-        template = getattr(value.ref, "template", None)
-        known = value.heap is not None and (template is None or template.heap is not value.heap)
-        return value.place == FRESH and known
-    return depth < _MAX_DEPTH and any(_is_made(element, depth + 1) for element in elements(value))
