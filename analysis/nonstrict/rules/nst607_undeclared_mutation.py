@@ -92,6 +92,7 @@ otherwise, unsafe for leaf functions and implementations of a schema, whose call
 - Changes by functions of NumPy or by native code, which are not seen; those of an array that shares the memory are.
 - What was told apart from the argument, and cloned otherwise: `if y is x: y = y.clone()`.
 - Casts (`to()`, `float()`), which copy where there is anything to convert.
+- `x.contiguous()` and the like where a condition asks about the tensor: `if x.is_contiguous(): return x.clone()`.
 
 What is an argument on one branch only is a warning, and so is what may be a copy (`contiguous()`, `reshape()`, and
 `cpu()` where what is changed then changes an argument on the CPU); a leaf function that returns its argument is a note.
@@ -143,6 +144,8 @@ _CONVERTING = {
 _ITSELF_OR_COPY = _CONVERTING["cast"] - {"as_tensor", "asarray"} | {"contiguous", "resolve_conj", "resolve_neg"}
 #: What makes sequences, and nothing of their elements.
 _SEQUENCE_CALLS = frozenset({"list", "tuple", "range", "len", "zip", "enumerate", "reversed", "sorted"})
+#: How large a tensor is, which says nothing of its memory.
+_SIZES = frozenset({"shape", "size", "ndim", "dim", "numel"})
 #: In place of a position: any part of a sequence of unknown length.
 _ANY = -2
 #: Devices other than the CPU, as operators and their kernels are registered for them.
@@ -254,6 +257,8 @@ def _changed(node: ast.AST) -> ast.expr | None:
 
 def _conversions(function: ast.AST, node: ast.expr, seen: frozenset[str] = frozenset()) -> set[str]:
     """The conversions that an expression goes through, `cast` and `layout`; none if it surely is a view."""
+    if isinstance(node, ast.IfExp):
+        return _conversions(function, node.body, seen) | _conversions(function, node.orelse, seen)
     found: set[str] = set()
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Call):
@@ -316,14 +321,47 @@ def _may_convert(function: FunctionNode | None) -> bool:
 
 
 def _chooses_copy(node: ast.expr) -> bool:
-    """Whether an expression takes a copy if need be: `y.clone() if y is x else y`."""
-    return isinstance(node, ast.IfExp) and "clone" in {last_name(side) for side in (node.body, node.orelse)}
+    """Whether an expression takes a copy if need be: `y.clone() if y is x else y`.
+
+    That is a question about the tensor; what a flag or a size decides copies on one way only.
+    """
+    if not isinstance(node, ast.IfExp) or "clone" not in {last_name(side) for side in (node.body, node.orelse)}:
+        return False
+    chosen = {part.id for side in (node.body, node.orelse) for part in walk(side) if isinstance(part, ast.Name)}
+    return _compares_identity(node.test) or not chosen.isdisjoint(_asked(node.test))
+
+
+def _compares_identity(test: ast.expr) -> bool:
+    """Whether a test compares two objects with `is`, and not one with None."""
+    for part in walk(test):
+        if isinstance(part, ast.Compare) and any(isinstance(one, (ast.Is, ast.IsNot)) for one in part.ops):
+            return not any(isinstance(side, ast.Constant) for side in (part.left, *part.comparators))
+    return False
+
+
+def _asked(test: ast.expr) -> set[str]:
+    """The variables of which a test asks more than how large they are, or whether they are one constant."""
+    told: set[int] = set()
+    for part in walk(test):
+        if isinstance(part, ast.Attribute) and part.attr in _SIZES:
+            told.add(id(part.value))
+        elif isinstance(part, ast.Call) and last_name(part) == "len":
+            told.update(map(id, part.args))
+        elif isinstance(part, ast.Compare) and any(isinstance(side, ast.Constant) for side in part.comparators):
+            told.add(id(part.left))
+    return {part.id for part in walk(test) if isinstance(part, ast.Name) and id(part) not in told}
 
 
 def _is_told_apart(function: FunctionNode | None, at: ast.expr, place: Place) -> bool:
-    """Whether a conversion was compared with the argument before, and copied if it is that: `if y is x:`."""
+    """Whether a conversion is compared with the argument and copied if it is that: `if y is x:`."""
     made = _compared(function, at, place)
-    return made is not None and last_name(made) in _ITSELF_OR_COPY
+    if made is not None and last_name(made) in _ITSELF_OR_COPY:
+        return True
+    if function is None or not place.is_view or not _conversions(function, at):
+        return False
+    tests = (part.test for part in own_scope(function) if isinstance(part, (ast.If, ast.IfExp)))
+    names = {place.name, *(part.id for part in walk(at) if isinstance(part, ast.Name))}
+    return any(not names.isdisjoint(_asked(test)) for test in tests)
 
 
 def _is_another(function: FunctionNode | None, at: ast.expr, place: Place) -> bool:
@@ -407,7 +445,10 @@ def _returning(body: Body, index: int, name: str) -> ast.expr | None:
     parts = [tensors_in(value) for value in body.applied.returned()]
     if len(parts) == 1 and 0 <= index < len(parts[0]):
         return parts[0][index]
-    returned = [part for group in parts for part in group]
+    copied = {
+        one.span for one in body.given if not any(_is_argument(each, untyped=True) for _, each in _results(one.value))
+    }
+    returned = [part for group in parts for part in group if body.applied.span_of(part) not in copied]
     named = [part for part in returned if mentions(part, name)]
     plain = [part for part in named if isinstance(part, ast.Name)]
     rooted = [part for part in named if _begins_with(part, name)]
