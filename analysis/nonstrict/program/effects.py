@@ -75,12 +75,12 @@ class Sight(NamedTuple):
     #: what it is multiplied by, and what is then added
     times: float = 1
     added: float = 0
-    #: the bound of a slice
+    #: the bound of a slice, whose size it is if `torch._check` says that it lies within
     unchecked: bool = False
     #: the dimension whose size it is, where that is known
     along: int | None = None
-    #: whether that is also known to be the last dimension
-    last: bool = False
+    #: the same dimension counted from the end, where that is known: -1 is the last
+    behind: int | None = None
     #: also how far apart the elements of a dimension are in memory
     strided: bool = False
     #: a list has such a symbol for each of its entries
@@ -91,11 +91,13 @@ class Sight(NamedTuple):
     offset: bool = False
     #: the size of a part of a tensor
     split: bool = False
+    #: where the tensor begins in its memory, and nothing else
+    start: bool = False
 
     @property
     def is_shown(self) -> bool:
         """Whether the symbol can be told from the value, if it may bound a slice."""
-        return self.strided or not (self.hidden or self.lost or self.added)
+        return self.strided or self.start or not (self.hidden or self.lost or self.added)
 
 
 #: A symbol that stands there by itself.
@@ -191,6 +193,13 @@ class Summary:
     #: keys of those that have to be known as a Python value here, and of those that `torch._check` was told of
     decisive: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     checked: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
+    #: keys of those that cannot be negative, as `torch._check` was told or a size says, and of those that have a limit
+    floored: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
+    capped: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
+    #: of symbols that slices have, the keys of those that bound the slice
+    bounded: dict[tuple[object, ...], frozenset[tuple[object, ...]]] = field(
+        default_factory=dict[tuple[object, ...], frozenset[tuple[object, ...]]]
+    )
     #: keys of those of which `torch._check` was told what they are
     known: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     #: nondeterministic values made here, and the keys of those that decided something here: effects if they did
@@ -291,11 +300,11 @@ def _read_again(states: list[Reached]) -> set[tuple[object, ...]]:
     }
 
 
-def _visible(returned: Value, checked: set[tuple[object, ...]]) -> set[tuple[object, ...]]:
-    """The symbols that can be seen in what a function returns; `checked` are those that `torch._check` was told of."""
+def _visible(returned: Value, within: set[tuple[object, ...]]) -> set[tuple[object, ...]]:
+    """The symbols that can be seen in what a function returns; `within` are those that `torch._check` sets limits."""
     seen: dict[tuple[object, ...], list[Effect]] = {}
     for effect in _everywhere(returned):
-        if effect.sight.is_shown and (not effect.sight.unchecked or effect.key in checked):
+        if effect.sight.is_shown and (not effect.sight.unchecked or effect.key in within):
             seen.setdefault(effect.symbol or effect.key, []).append(effect)
     return {symbol for symbol, effects in seen.items() if _complete(effects)}
 
@@ -342,8 +351,9 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen
     states = list(reachable(root, cached=cached, keyed=keyed))
     pending = root.returns.pending if root.returns is not None else frozenset[Effect]()
     returned = {effect.key for effect in pending}
-    checked = set[tuple[object, ...]]().union(*(reached.summary.checked for reached in states))
-    seen = _visible(root.returns, checked) if root.returns is not None else set[tuple[object, ...]]()
+    floored = set[tuple[object, ...]]().union(*(reached.summary.floored for reached in states))
+    within = floored.intersection(set[tuple[object, ...]]().union(*(reached.summary.capped for reached in states)))
+    seen = _visible(root.returns, within) if root.returns is not None else set[tuple[object, ...]]()
     harmless = set[tuple[object, ...]]().union(*(reached.summary.resolved for reached in states))
     decisive = set[tuple[object, ...]]().union(*(reached.summary.decisive for reached in states))
     decided = returned.union(*(reached.summary.settled for reached in states), _read_again(states))
@@ -355,7 +365,9 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen
         effects = list(summary.effects.values())
         for key, effect in summary.unbacked.items():
             shown = key in harmless or (effect.symbol or key) in seen
-            if frozen or key in decisive or not shown:
+            bounded = summary.bounded.get(key)
+            shown = shown or (bounded is not None and bounded <= floored)
+            if (frozen and bounded is None) or key in decisive or not shown:
                 effects.append(effect)
         effects += [effect for key, effect in summary.draws.items() if key in decided]
         for effect in effects:

@@ -105,7 +105,7 @@ def _tell(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywo
     if frame.region:
         breaks.called(frame, node, name, positional, keywords)
     elif name.startswith("torch._check"):
-        symbols.told(frame, node, positional)
+        symbols.told(frame, node, positional, keywords)
 
 
 def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:

@@ -253,9 +253,10 @@ class Frame:
             self.summary.decisive.update(one.key for one in symbols.of(value) if one.key not in told)
 
     def sized_elements(self, value: Value, *, unknown: bool = False) -> None:
-        """The elements of a list decide sizes."""
+        """A number, or the elements of a list, are sizes: torch takes them for numbers that are not negative."""
         element = value.heap.element if value.heap is not None else None
         self.sized(value, unknown=unknown)
+        self.summary.floored.update(one.key for one in symbols.held_in(value))
         if element is not None:
             for member in element.alternatives():
                 if not member.is_tensor:

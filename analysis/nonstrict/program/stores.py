@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.steps import member_of
 from nonstrict.knowledge.effects import assignment_effect
-from nonstrict.program import classes, expressions, namespaces, refinements, symbols, unseen
+from nonstrict.program import classes, expressions, namespaces, refinements, symbolic_slices, symbols, unseen
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
@@ -217,6 +217,8 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
     if base.kind in TENSORS:
         frame.settle(value)
         items.indexes(frame, node, index, stores=True)
+        if isinstance(node, ast.Subscript) and not frame.region:
+            symbolic_slices.stored(frame, node.slice, index)
         frame.written(node, base, "[...] =")
         return
     if base.kind is Kind.NUMPY and frame.opaque:
@@ -259,6 +261,8 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     value = expressions.use(frame, statement.value)
     if before.kind in TENSORS:
         frame.settle(value)
+        if isinstance(target, ast.Subscript) and not frame.region:
+            symbolic_slices.stored(frame, target.slice, expressions.index(frame, target.slice))
         frame.written(statement, _holder(frame, target, before), "an in-place operator")
         if isinstance(target, ast.Name):
             frame.env[target.id] = before._replace(flags=before.flags & ~Flag.LITERAL)

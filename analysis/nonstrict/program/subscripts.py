@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.steps import member_of
-from nonstrict.program import attributes, classes, namespaces, releases, symbolic_sizes, symbols
+from nonstrict.program import attributes, classes, namespaces, releases, symbolic_sizes, symbolic_slices, symbols
 from nonstrict.program.effects import Event, Sight
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
@@ -210,11 +210,11 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
         parts = list(index.heap.items.values())
     advanced = False
     if not frame.region:
-        pending = symbolic_sizes.selected(frame, node.slice, base, parts)
+        pending = symbolic_slices.selected(frame, node.slice, base, parts)
     for position, part in enumerate(parts):
-        along = symbolic_sizes.mask_dimension(node.slice, position)
+        along = symbolic_slices.mask_dimension(node.slice, position)
         if part.kind is Kind.NUMBER:
-            frame.needed(part)
+            frame.needed(part, exactly=True)
         if part.kind in TENSORS:
             advanced = True
             frame.settle(part)
@@ -224,7 +224,7 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
                 )
                 pending |= made.pending
             else:
-                pending |= part.pending if frame.region else symbolic_sizes.by_positions(part, along)
+                pending |= part.pending if frame.region else symbolic_slices.by_positions(part, along)
         elif part.kind in (Kind.LIST, Kind.NUMPY, Kind.UNKNOWN, Kind.UNION):
             advanced = True
             frame.settle(part)

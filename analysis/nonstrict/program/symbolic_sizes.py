@@ -15,8 +15,6 @@ from nonstrict.program.values import NO_CONSTANT, Kind, Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nonstrict.program.effects import Effect
-    from nonstrict.program.frames import Frame
     from nonstrict.program.symbols import Pending
 
 # -- sizes of tensors -----------------------------------------------------------------------------------------------
@@ -76,9 +74,11 @@ def sized(name: str, positional: Sequence[Value], keywords: dict[str, Value]) ->
         given = given[2:]
     carried = frozenset[Any]()
     for index, value in enumerate(given):
-        carried |= symbols.along(symbols.of(value), index if last in _SHAPED else None)
+        known = last in _SHAPED
+        carried |= symbols.at(symbols.of(value), index if known else None, index - len(given) if known else None)
         for position, part in _positions(value, known=last in (_SHAPED | _FILLED) and not index):
-            carried |= symbols.along(symbols.of(part), position)
+            behind = None if position is None or value.heap is None else position - len(value.heap.items)
+            carried |= symbols.at(symbols.of(part), position, behind)
     carried |= frozenset[Any]().union(*(symbols.along(symbols.held_in(value), None) for value in named))
     if last in _SPLITS:
         first = len(given) == 1 and "dim" not in keywords
@@ -88,6 +88,7 @@ def sized(name: str, positional: Sequence[Value], keywords: dict[str, Value]) ->
 
 
 _ROWS = frozenset({"nonzero", "argwhere"})
+_ALWAYS_FLAT = frozenset({"masked_select", "bincount"})
 _FLAT = frozenset({"unique", "unique_consecutive", "masked_select", "bincount", "repeat_interleave"})
 
 
@@ -98,8 +99,9 @@ def made_by(last: str, given: Sequence[Value], keywords: dict[str, Value]) -> Si
         known = isinstance(dim.const, int) and dim.const >= 0
         return Sight(along=dim.const if known else None)
     if last in _ROWS and keywords.get("as_tuple") is None:
-        return Sight(along=0, strided=True)
-    return Sight(along=0, last=last in (_FLAT | _ROWS) and not given)
+        return Sight(along=0, behind=-2, strided=True)
+    flat = last in _ALWAYS_FLAT or (last in (_FLAT | _ROWS) and not given)
+    return Sight(along=0, behind=-1 if flat else None)
 
 
 def counts(name: str, positional: Sequence[Value]) -> list[Value]:
@@ -196,7 +198,11 @@ def left(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> Pend
     if not pending:
         return pending
     carried = frozenset(one for one in pending if one.event is Event.ESCAPE)
-    if last in _FLATTENING and _becomes_one(last, values) and len({(one.key, one.sight.part) for one in carried}) > 1:
+    if (
+        last in _FLATTENING
+        and _folded(last, values) is not None
+        and len({(one.key, one.sight.part) for one in carried if not one.sight.unchecked}) > 1
+    ):
         return (pending - carried) | symbols.hidden(carried)
     if last in _DOTS and not (keywords.keys() & {"dim", "axis"} or _numbers(values)):
         return pending - carried
@@ -206,8 +212,8 @@ def left(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> Pend
         return product(*tensors[:2]) if len(tensors) > 1 else pending
     if last in ("squeeze", "unsqueeze", "expand") and values:
         return (pending - carried) | _reshaped(last, carried, [*values[1:]], keywords)
-    if last in _FLATTENING and _becomes_one(last, values):
-        return (pending - carried) | symbols.along(_dense(carried), 0, last=True)
+    if last in _FLATTENING and (folded := _folded(last, values)) is not None:
+        return (pending - carried) | symbols.at(_dense(carried), *folded)
     if last in _RESHAPING:
         return (pending - carried) | symbols.along(carried, None)
     return elementwise(tensors)
@@ -230,25 +236,31 @@ def _inserted(carried: Pending, dim: Value) -> Pending:
 
 
 def _behind_inserted(sight: Sight, dim: int) -> Sight:
-    if sight.along is None:
-        return sight
+    """What is seen of a size behind an inserted dimension."""
+    before = _is_before(sight, dim, inserted=True)
+    if before is None:
+        return sight._replace(along=None, behind=None)
+    if before:
+        return sight._replace(along=None if sight.along is None else sight.along + 1)
+    return sight._replace(behind=None if sight.behind is None else sight.behind - 1)
+
+
+def _is_before(sight: Sight, dim: int, *, inserted: bool = False) -> bool | None:
+    """Whether a dimension stands before the one that a symbol is the size of; None if that is not known."""
+    if dim >= 0:
+        return None if sight.along is None else dim < sight.along + inserted
     if dim == -1:
-        return sight._replace(last=False)
-    return (
-        sight._replace(along=sight.along + (sight.along >= dim)) if dim >= 0 else sight._replace(along=None, last=False)
-    )
+        return False
+    return None if sight.behind is None else dim < sight.behind
 
 
 def _removed(carried: Pending, dim: Value) -> Pending:
     """Sizes where a dimension of size one is taken out."""
-    known = isinstance(dim.const, int) and dim.const >= -1
+    known = isinstance(dim.const, int) and not isinstance(dim.const, bool)
     carried = _dense(carried)
-    return frozenset(
-        one._replace(
-            sight=_behind_removed(one.sight, int(dim.const)) if known else one.sight._replace(along=None, last=False)
-        )
-        for one in carried
-    )
+    if not known:
+        return symbols.along(carried, None)
+    return frozenset(one._replace(sight=behind_removed(one.sight, [int(dim.const)])) for one in carried)
 
 
 def _dense(carried: Pending) -> Pending:
@@ -256,18 +268,26 @@ def _dense(carried: Pending) -> Pending:
     return frozenset(one._replace(sight=one.sight._replace(strided=False)) for one in carried)
 
 
-def _behind_removed(sight: Sight, dim: int) -> Sight:
-    """What is seen of a size behind a removed dimension, which is not its own."""
-    if sight.along is None or dim == -1 or dim > sight.along:
-        return sight._replace(last=False)
-    return sight._replace(along=sight.along - 1) if dim < sight.along else sight._replace(along=None, last=False)
+def behind_removed(sight: Sight, dims: Sequence[object]) -> Sight:
+    """What is seen of a size behind removed dimensions, none of which is its own."""
+    before = [_is_before(sight, dim) if isinstance(dim, int) else None for dim in dims]
+    if None in before or any(dim in (sight.along, sight.behind) for dim in dims):
+        return sight._replace(along=None, behind=None)
+    count = before.count(True)
+    along = None if sight.along is None else sight.along - count
+    return sight._replace(along=along, behind=None if sight.behind is None else sight.behind + len(before) - count)
 
 
 def transposed(pending: Pending) -> Pending:
     """What the transpose of a matrix carries."""
-    swapped = {0: 1, 1: 0}
+    swapped = {0: (1, -1), 1: (0, -2)}
     return frozenset(
-        one._replace(sight=one.sight._replace(along=swapped.get(one.sight.along), last=one.sight.along == 0))
+        one._replace(
+            sight=one.sight._replace(
+                along=swapped.get(one.sight.along, (None, None))[0],
+                behind=swapped.get(one.sight.along, (None, None))[1],
+            )
+        )
         if one.event is Event.ESCAPE and one.sight.along is not None
         else one
         for one in pending
@@ -314,19 +334,33 @@ def is_loss(last: str) -> bool:
     return last.endswith("_loss") or last in _MEAN
 
 
-def _becomes_one(last: str, values: Sequence[Value]) -> bool:
-    """Whether all dimensions become one, whose size is their product."""
+def _folded(last: str, values: Sequence[Value]) -> tuple[int, int] | None:
+    """The dimension, from the front and from the end, that takes what no other does: all of the others are numbers."""
     given = values[1:]
-    return not given if last in ("flatten", "ravel") else len(given) == 1 and given[0].const == -1
+    if last in ("flatten", "ravel"):
+        return None if given else (0, -1)
+    sizes = [value.const for value in given]
+    if sizes.count(-1) != 1 or not all(isinstance(size, int) for size in sizes):
+        return None
+    return sizes.index(-1), sizes.index(-1) - len(sizes)
 
 
 def fresh(pending: Pending) -> Pending:
     """What a new tensor takes over: it begins where its memory does."""
-    cut = frozenset(one for one in pending if one.event is Event.ESCAPE and (one.sight.offset or one.sight.strided))
+    cut = frozenset(one for one in pending if one.event is Event.ESCAPE and _is_of_memory(one.sight))
     if not cut:
         return pending
-    new = frozenset(one._replace(sight=one.sight._replace(offset=False, strided=False)) for one in cut)
+    new = frozenset(one._replace(sight=_anew(one.sight)) for one in cut)
     return (pending - cut) | new
+
+
+def _is_of_memory(sight: Sight) -> bool:
+    return sight.offset or sight.strided or sight.start
+
+
+def _anew(sight: Sight) -> Sight:
+    """What is seen of a size in a copy."""
+    return sight._replace(lost=True, start=False) if sight.start else sight._replace(offset=False, strided=False)
 
 
 def elementwise(values: Sequence[Value]) -> Pending:
@@ -339,19 +373,26 @@ def elementwise(values: Sequence[Value]) -> Pending:
     return (pending - made) | symbols.along(made, None) if made else pending
 
 
-def reduced(pending: Pending, over: Value | None) -> Pending:
-    """What a reduction leaves: nothing if it is over everything, else the sizes of other dimensions."""
+def reduced(pending: Pending, over: Value | None, kept: Value | None = None) -> Pending:
+    """What a reduction leaves: nothing if it is over everything, else the sizes of other dimensions.
+
+    `kept` says whether the dimensions stay, with size one.
+    """
     carried = frozenset(one for one in pending if one.event is Event.ESCAPE)
     if over is None or (over.const is None and over.kind is Kind.NONE):
         return pending - carried
-    dims = over.heap.items.values() if over.heap is not None else [over]
-    known = {one.const for one in dims}
-    return pending - frozenset(one for one in carried if _is_among(one.sight, known))
+    dims = [one.const for one in (over.heap.items.values() if over.heap is not None else [over])]
+    left_over = frozenset(one for one in carried if not _is_among(one.sight, dims))
+    if kept is None or kept.const is False:
+        left_over = frozenset(one._replace(sight=behind_removed(one.sight, dims)) for one in left_over)
+    elif kept.const is not True:
+        left_over = symbols.along(left_over, None)
+    return (pending - carried) | left_over
 
 
-def _is_among(sight: Sight, dims: set[object]) -> bool:
+def _is_among(sight: Sight, dims: Sequence[object]) -> bool:
     """Whether the dimension that a symbol is the size of is one of some."""
-    return (sight.along is not None and sight.along in dims) or (sight.last and -1 in dims)
+    return any(dim is not None and dim in (sight.along, sight.behind) for dim in dims)
 
 
 def rows(tensor: Value) -> Pending:
@@ -393,77 +434,3 @@ def _joined(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> P
         frozenset(one for one in added if (one.sight.each and one.sight.part is None) or one.sight.split) | unknown
     )
     return (pending - several) | symbols.hidden(several)
-
-
-def selected(frame: Frame, node: ast.expr, base: Value, parts: Sequence[Value]) -> Pending:
-    """What a subscript leaves of the sizes of a tensor, and the numbers that bound its slices."""
-    pending = base.pending
-    indices = node.elts if isinstance(node, ast.Tuple) else [node]
-    carried = frozenset(one for one in pending if one.event is Event.ESCAPE)
-    rest = pending - carried
-    counted = True
-    gone: set[int] = set()
-    cut: set[int] = set()
-    bounds = frozenset[Any]()
-    for position, index in enumerate(indices):
-        value = parts[position] if len(parts) == len(indices) else Value(Kind.UNKNOWN)
-        if isinstance(index, ast.Slice):
-            bounds |= _bounds(frame, index)
-            if any(one is not None for one in (index.lower, index.upper, index.step)):
-                cut.add(position)
-        elif value.kind is Kind.NUMBER:
-            gone.add(position)
-        else:
-            counted = False
-            if value.is_tensor and not position:
-                gone.add(0)  # a tensor of positions, or a mask, has a size of its own
-            break
-    left_over: set[Effect] = set()
-    for one in carried:
-        along = one.sight.along
-        if along in gone:
-            left_over |= symbols.along([one] if one.sight.strided else [], None)
-            continue
-        if along in cut:
-            left_over |= symbols.hidden([one]) if one.sight.hidden or one.sight.added else symbols.lost([one])
-        elif along is None or not counted:
-            left_over |= symbols.along([one], None)
-        else:
-            before = sum(position < along for position in gone)
-            strided = one.sight.strided and not gone
-            left_over.add(one._replace(sight=one.sight._replace(along=along - before, strided=strided)))
-    return rest | left_over | bounds
-
-
-def _bounds(frame: Frame, bounds: ast.Slice) -> Pending:
-    pending = frozenset[Any]()
-    for bound in (bounds.lower, bounds.upper):
-        if bound is not None:
-            value = frame.machine.evaluate(frame, bound)
-            plain = frozenset(one for one in symbols.of(value) if one.what in symbols.NUMBERS)
-            pending |= symbols.unchecked(plain) | (symbols.of(value) - plain)
-    return pending
-
-
-def by_positions(positions: Value, dimension: int | None) -> Pending:
-    """What a tensor carries whose elements were chosen by a tensor of positions, along a dimension."""
-    carried = symbols.of(positions)
-    chosen = frozenset(
-        one._replace(
-            sight=one.sight._replace(
-                along=None if dimension is None or one.sight.along is None else one.sight.along + dimension,
-                last=False,
-                strided=False,
-            )
-        )
-        for one in carried
-    )
-    return (positions.pending - carried) | chosen
-
-
-def mask_dimension(node: ast.expr, position: int) -> int | None:
-    """The dimension along which a mask selects, where only slices stand before it."""
-    if not isinstance(node, ast.Tuple):
-        return 0
-    before = node.elts[:position]
-    return position if all(isinstance(one, ast.Slice) for one in before) else None

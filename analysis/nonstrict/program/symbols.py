@@ -85,7 +85,12 @@ def unchecked(symbols: Iterable[Effect]) -> Pending:
 
 def along(symbols: Iterable[Effect], dimension: int | None, *, last: bool = False) -> Pending:
     """Symbols as the size of a dimension; `last` where that is known to be the last one."""
-    return frozenset(one._replace(sight=one.sight._replace(along=dimension, last=last)) for one in symbols)
+    return at(symbols, dimension, -1 if last else None)
+
+
+def at(symbols: Iterable[Effect], along: int | None, behind: int | None) -> Pending:
+    """Symbols as the size of a dimension, counted from the front and from the end."""
+    return frozenset(one._replace(sight=one.sight._replace(along=along, behind=behind)) for one in symbols)
 
 
 # -- numbers --------------------------------------------------------------------------------------------------------
@@ -156,13 +161,40 @@ def is_settled(operator: ast.cmpop, size: Value, limit: Value) -> bool:
     return bool(sizes) and plain and limit.const == 0 and isinstance(operator, (ast.GtE, ast.Lt))
 
 
-def told(frame: Frame, node: ast.AST, given: Sequence[Value]) -> None:
+def told(frame: Frame, node: ast.AST, given: Sequence[Value], keywords: dict[str, Value]) -> None:
     """`torch._check` is told of numbers: of their limits, or with an equation which number something is."""
     keys = {one.key for value in given for one in of(value)}
-    frame.summary.checked.update(keys)
-    condition = node.args[0] if isinstance(node, ast.Call) and node.args else None
-    if isinstance(condition, ast.Compare) and isinstance(condition.ops[0], ast.Eq):
-        frame.summary.known.update(keys)
+    summary = frame.summary
+    summary.checked.update(keys)
+    if not isinstance(node, ast.Call) or not node.args:
+        return
+    condition = node.args[0]
+    if not isinstance(condition, ast.Compare):
+        summary.floored.update(keys)
+        summary.capped.update(keys if "max" in keywords or isinstance(condition, ast.BoolOp) else ())
+        return
+    if isinstance(condition.ops[0], ast.Eq):
+        summary.known.update(keys)
+    if len(condition.ops) > 1 or not isinstance(condition.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+        summary.floored.update(keys)
+        summary.capped.update(keys)
+        return
+    _limited(frame, condition)
+
+
+def _limited(frame: Frame, condition: ast.Compare) -> None:
+    """A comparison with one operator sets a number a lower or an upper limit."""
+    more = isinstance(condition.ops[0], (ast.Gt, ast.GtE))
+    for side, other, least in (
+        (condition.left, condition.comparators[0], more),
+        (*condition.comparators, None, not more),
+    ):
+        keys = {one.key for one in of(frame.machine.evaluate(frame, side))}
+        limit = frame.machine.evaluate(frame, condition.left if other is None else other).const
+        if not least:
+            frame.summary.capped.update(keys)
+        elif not isinstance(limit, int) or limit >= -1:
+            frame.summary.floored.update(keys)
 
 
 def computed(frame: Frame, name: str, values: Sequence[Value]) -> Pending:

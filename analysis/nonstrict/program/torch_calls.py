@@ -172,7 +172,7 @@ def _applied(
     if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
         return _made(frame, node, last, values, keywords)
     if last == "where" and len(values) == 1:
-        pending = frame.unbacked(node, first, "`where` of one argument", sight=Sight(along=0, last=True)).pending
+        pending = frame.unbacked(node, first, "`where` of one argument", sight=Sight(along=0, behind=-1)).pending
         return holding(Kind.TUPLE, Value(Kind.TENSOR, FRESH, pending=pending)).with_pending(pending)
     if operator.data_dependent and operator.returns not in ("tensor", "tensors"):
         return _forced(frame, node, name, operator, first)
@@ -361,7 +361,8 @@ def _sizes(
     if symbolic_sizes.is_loss(last):
         pending = symbolic_sizes.reduced(pending, None) if symbolic_sizes.spans(last, values, keywords) else pending
     elif operator.reduces:
-        pending = symbolic_sizes.reduced(pending, over)
+        kept = keywords.get("keepdim", values[2] if len(values) - len(keywords) > 2 else None)
+        pending = symbolic_sizes.reduced(pending, over, kept)
     for value in symbolic_sizes.counts(name, values):
         frame.needed(value)
     pending = pending if operator.views else symbolic_sizes.fresh(pending)

@@ -104,6 +104,8 @@ exception.
 
 - `.item()` and `.tolist()` whose value is returned, or is by itself a dimension of a tensor that is returned whole:
   `torch.zeros(n)`, all parts of `x.split(sizes.tolist())`. The same size of something else does as well.
+- A slice that such a number bounds, where the number and the slice are returned: the slice has a size of its own,
+  unless the number cannot be negative (`torch._check(n >= 0)`).
 - Sizes made with the `.item()` of an argument itself: of an integer that a region is given, torch knows the number. So
   is any other use that asks for no Python value, where all calls pass what `torch.tensor` makes of a whole number.
 - `torch.nonzero(x)`, `x[mask]` and similar that are returned, also with elementwise arithmetic behind them, and
@@ -123,6 +125,7 @@ exception.
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
@@ -156,8 +159,8 @@ def examine(body: Body) -> Iterator[Finding]:
         what = seen.effect.what
         severity = RULE.severity
         if body.marker == "make-fx" and any(name in what for name in _UNBACKED):
-            if "make_fx" not in body.api:
-                continue
+            if "make_fx" not in body.api or isinstance(seen.effect.node, ast.Slice):
+                continue  # a slice takes the bound of the example, as what made it tells
             severity = Severity.WARNING
         message = (
             f"{clause(what, 'needs the data of a tensor')}, but tensors have no data while `{body.api}` traces "
