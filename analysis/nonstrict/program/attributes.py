@@ -12,7 +12,7 @@ from nonstrict.program.effects import NEEDED, Event
 from nonstrict.program.frames import relocated, set_later
 from nonstrict.program.parameters import argument_value
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
-from nonstrict.program.regions import breaks
+from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
     CONTAINERS,
@@ -89,6 +89,8 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
             return STRING
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
     found = handler(frame, node, base, name)
+    if frame.region and base.kind is Kind.MODULE:
+        layers.read(frame, node, base)
     if frame.differentiates:
         found = _recorded(found, name)
     if name in _CLASS_NAMES and found.kind in _UNTOLD and _asked_for_type(node.value) is not None:

@@ -31,7 +31,7 @@ from nonstrict.program.frames import Frame, traced
 from nonstrict.program.marks import marking, operators
 from nonstrict.program.marks.aliases import holds_marker
 from nonstrict.program.places import FRESH, NOWHERE, Origin
-from nonstrict.program.regions import breaks, dispatch, strictness
+from nonstrict.program.regions import breaks, dispatch, layers, strictness
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,
@@ -144,6 +144,8 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
         if callee.kind is not Kind.MODULE:
             return UNKNOWN
         return methods.call_module(frame, node, classes.as_inherited(callee), positional, keywords)
+    if frame.region and callee.kind is Kind.MODULE:
+        layers.called(frame, node, callee)
     frame.identified(node, callee)
     if module_state.is_capture(callee) and target.kind is Kind.BOUND:
         # Inside, the module's own state is not reported once more.

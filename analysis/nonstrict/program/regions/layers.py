@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.program import held_modules
+from nonstrict.facts.scopes import receiver_of
+from nonstrict.program import classes, held_modules
 from nonstrict.program.marks import marking
 from nonstrict.program.regions import breaks
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value
@@ -14,17 +15,36 @@ if TYPE_CHECKING:
 
     from nonstrict.program.frames import Frame
 
-#: Dynamo refuses these as soon as it wraps one; their cells (`LSTMCell`) it traces.
+#: Dynamo refuses these, and what derives from them, as soon as it wraps one; their cells (`LSTMCell`) it traces.
 _REFUSED = {"RNN": "rnn-call", "LSTM": "lstm-call", "GRU": "gru-call"}
 
 
 def called(frame: Frame, node: ast.AST, module: Value) -> None:
-    """A module whose `forward` is torch's is called in a region, and with it what it consists of."""
+    """A module is called in a region, and with it what it consists of."""
     for part in (module, *held_modules.called(module)):
-        construct = _REFUSED.get(held_modules.name_of(part))
+        construct = _refused(part)
         if construct is not None:
             breaks.statement(frame, node, construct)
             return
+
+
+def read(frame: Frame, node: ast.AST, base: Value) -> None:
+    """An attribute of a module is read in a region: of one that the region is a method of, at the first place."""
+    construct = _refused(base)
+    if construct is None:
+        return
+    own = frame.function is not None and frame.env.get(receiver_of(frame.function.node)) == base
+    if not own:
+        breaks.statement(frame, node, construct)
+    elif frame.caller is None and not any(
+        effect.what == f"stmt:{construct}" for effect in frame.summary.effects.values()
+    ):
+        breaks.statement(frame, node, construct)
+
+
+def _refused(module: Value) -> str | None:
+    held = classes.as_inherited(module) if module.kind is Kind.MODULE else module
+    return _REFUSED.get(held_modules.name_of(held))
 
 
 def compiled(frame: Frame, node: ast.AST, name: str, target: Value, keywords: dict[str, Value]) -> Value:
