@@ -89,8 +89,6 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
             return STRING
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
     found = handler(frame, node, base, name)
-    if frame.region and base.kind is Kind.MODULE:
-        layers.read(frame, node, base)
     if frame.differentiates:
         found = _recorded(found, name)
     if name in _CLASS_NAMES and found.kind in _UNTOLD and _asked_for_type(node.value) is not None:
@@ -179,6 +177,7 @@ def _of_torch(name: str) -> bool:
 
 def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """An attribute of an instance of a class of the program."""
+    layers.read(frame, node, base)
     if not hasattr(base.ref, "bases"):
         return _of_external_instance(frame, node, base, name)
     heap = base.heap

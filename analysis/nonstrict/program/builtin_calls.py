@@ -13,7 +13,7 @@ from nonstrict.program import (
     conditions,
     contents,
     copies,
-    expressions,
+    iteration,
     named_tuples,
     reflection,
     releases,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 #: Kinds of containers whose elements have numbers.
-_ORDERED = frozenset({Kind.LIST, Kind.TUPLE})
+_ORDERED = frozenset({Kind.LIST, Kind.TUPLE, Kind.ITERATOR})
 
 
 def mutated_argument(name: str) -> int | None:
@@ -132,7 +132,7 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     if value.is_tensor and not frame.region:
         pending = symbolic_sizes.dimension(pending, Value(Kind.NUMBER, const=0))
         frame.needed(value.with_pending(symbolic_sizes.rows(value)), exactly=True)
-    return Value(Kind.NUMBER, flags=shape, pending=pending)
+    return iteration.count(frame, value) or Value(Kind.NUMBER, flags=shape, pending=pending)
 
 
 def _drawn(pending: frozenset[Any]) -> frozenset[Any]:
@@ -146,7 +146,7 @@ def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
     if key is not None and key.kind is not Kind.NONE and positional:
         element = positional[0]
         if len(positional) == 1:
-            element = expressions.elements_of(frame, node, frame.consume(node, positional[0]))
+            element = iteration.elements_of(frame, node, frame.consume(node, positional[0]))
         compared = frame.machine.call(frame, node, key, [element], {})
         if compared.is_tensor:
             frame.emit(Event.ESCAPE, node, compared.place, compared, "comparing tensors by value")
@@ -154,7 +154,7 @@ def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
         return element
     candidates = positional
     if len(positional) == 1:
-        candidates = [expressions.elements_of(frame, node, frame.consume(node, positional[0]))]
+        candidates = [iteration.elements_of(frame, node, frame.consume(node, positional[0]))]
         if positional[0].is_tensor:
             candidates = [Value(Kind.TENSOR)]
     for value in candidates:
@@ -170,7 +170,7 @@ def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
 def _sorted(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     key = keywords.get("key")
     if key is not None and positional:
-        element = expressions.elements_of(frame, node, frame.consume(node, positional[0]))
+        element = iteration.elements_of(frame, node, frame.consume(node, positional[0]))
         found = frame.machine.call(frame, node, key, [element], {})
         if found.is_tensor:
             frame.emit(Event.ESCAPE, node, found.place, found, "comparing tensors by value")
@@ -184,7 +184,7 @@ def _sorted(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
 def _sum(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if not positional:
         return NUMBER
-    element = expressions.elements_of(frame, node, positional[0])
+    element = iteration.elements_of(frame, node, positional[0])
     frame.consume(node, element if element.is_tensor else positional[0])
     starts = [*positional[1:], *keywords.values()]
     for start in starts:
@@ -199,7 +199,7 @@ def _sum(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[st
 
 def _any(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if positional:
-        element = expressions.elements_of(frame, node, frame.consume(node, positional[0]))
+        element = iteration.elements_of(frame, node, frame.consume(node, positional[0]))
         conditions.decide_value(frame, _argument_node(node, 0), element)
     return BOOL
 
@@ -210,30 +210,39 @@ def _range(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
         if value.is_tensor:
             frame.emit(Event.ESCAPE, node, value.place, value, "using a tensor as a Python integer")
         frame.needed(value, exactly=True)
-    return container(Kind.LIST, NUMBER)._replace(ref=RANGE, pending=_drawn(_pending(positional)))
+    numbers = iteration.numbers(positional) if frame.static or frame.region else []
+    made = iteration.listed(Kind.LIST, numbers, NUMBER) if numbers else container(Kind.LIST, NUMBER)
+    return made._replace(ref=RANGE, pending=_drawn(_pending(positional)))
 
 
 def _enumerate(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    element = expressions.elements_of(frame, node, frame.consume(node, positional[0])) if positional else UNKNOWN
-    return holding(Kind.ITERATOR, container(Kind.TUPLE, NUMBER, element))
+    element = iteration.elements_of(frame, node, frame.consume(node, positional[0])) if positional else UNKNOWN
+    start = positional[1] if len(positional) > 1 else keywords.get("start", NUMBER._replace(const=0))
+    pairs = iteration.enumerated(frame, positional[0], start) if positional else []
+    return iteration.listed(Kind.ITERATOR, pairs, container(Kind.TUPLE, NUMBER, element))
 
 
 def _zip(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    elements = [expressions.elements_of(frame, node, frame.consume(node, value)) for value in positional]
+    elements = [iteration.elements_of(frame, node, frame.consume(node, value)) for value in positional]
+    return iteration.listed(Kind.ITERATOR, iteration.zipped(frame, positional), container(Kind.TUPLE, *elements))
+
+
+def _product(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    elements = [iteration.elements_of(frame, node, frame.consume(node, value)) for value in positional]
     return holding(Kind.ITERATOR, container(Kind.TUPLE, *elements))
 
 
 def _map(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if not positional:
         return UNKNOWN
-    elements = [expressions.elements_of(frame, node, frame.consume(node, value)) for value in positional[1:]]
+    elements = [iteration.elements_of(frame, node, frame.consume(node, value)) for value in positional[1:]]
     return holding(Kind.ITERATOR, frame.machine.call(frame, node, positional[0], elements, {}))
 
 
 def _filter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     element = UNKNOWN
     if len(positional) > 1:
-        element = expressions.elements_of(frame, node, frame.consume(node, positional[1]))
+        element = iteration.elements_of(frame, node, frame.consume(node, positional[1]))
     if positional and positional[0].kind is not Kind.NONE:
         kept = frame.machine.call(frame, node, positional[0], [element], {})
         conditions.decide_value(frame, node, kept)
@@ -253,7 +262,7 @@ def _collect(kind: Kind) -> Handler:
                 taken = contents.taken(frame, source)
                 heap.items, heap.element = taken.items, taken.element
             else:
-                element = expressions.elements_of(frame, node, source)
+                element = iteration.elements_of(frame, node, source)
                 heap.element = contents.second(element) if kind is Kind.DICT else element
                 if kind is Kind.DICT and source.place.origin is Origin.FRESH and held is not None:
                     heap.items = contents.paired(held)
@@ -278,7 +287,7 @@ def _reversed(frame: Frame, node: ast.AST, positional: list[Value], keywords: di
 def _iter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if not positional:
         return UNKNOWN
-    return holding(Kind.ITERATOR, expressions.elements_of(frame, node, frame.consume(node, positional[0])))
+    return holding(Kind.ITERATOR, iteration.elements_of(frame, node, frame.consume(node, positional[0])))
 
 
 def _next(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -385,7 +394,7 @@ def _same(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
 def _reduce(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if len(positional) < 2:
         return UNKNOWN
-    element = expressions.elements_of(frame, node, frame.consume(node, positional[1]))
+    element = iteration.elements_of(frame, node, frame.consume(node, positional[1]))
     return frame.machine.call(frame, node, positional[0], [element, element], {})
 
 
@@ -426,7 +435,7 @@ SPECIAL: dict[str, Handler] = {
     "builtins.range": _range,
     "builtins.enumerate": _enumerate,
     "builtins.zip": _zip,
-    "itertools.product": _zip,
+    "itertools.product": _product,
     "builtins.map": _map,
     "builtins.filter": _filter,
     "builtins.list": _collect(Kind.LIST),

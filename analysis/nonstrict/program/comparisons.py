@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program import attributes, classes, conditions, releases, symbols
+from nonstrict.program import attributes, classes, conditions, constant_folding, releases, symbols
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import breaks, items, unbacked
@@ -65,6 +65,8 @@ def _of_values(frame: Frame, node: ast.Compare, values: list[Value], *, membersh
         kept = _NO_PENDING.union(*(value.pending for value in values if value.kind in TENSORS))
         flags = Flag.BOOLEAN | literals(*values) | (_either(values) & Flag.ATTACHED)
         return Value(Kind.TENSOR, FRESH, flags=flags, pending=kept)
+    if (known := _of_constants(frame, node, values)) is not None:
+        return known.with_pending(pending)
     found = _of_numbers(frame, values).with_pending(pending)
     return join(Value(Kind.TENSOR, FRESH), found) if frame.region and any(map(breaks.became_tensor, values)) else found
 
@@ -117,6 +119,15 @@ def _of_numbers(frame: Frame, values: list[Value]) -> Value:
         return Value(Kind.BOOL, FRESH, flags=Flag.SHAPE)
     # What is not known outside a body may be a tensor, and its comparison another one.
     return UNKNOWN if frame.static and any(value.kind is Kind.UNKNOWN for value in values) else BOOL
+
+
+def _of_constants(frame: Frame, node: ast.Compare, values: list[Value]) -> Value | None:
+    """The outcome of comparing two constants that were computed here, where code is followed call by call."""
+    plain = all(value.place == FRESH for value in values)
+    if not plain or len(values) != 2 or not (frame.static or frame.region):
+        return None
+    known = constant_folding.compared(node.ops[0], *values)
+    return None if known is None else BOOL._replace(const=known)
 
 
 def _identify(frame: Frame, node: ast.expr, value: Value) -> None:

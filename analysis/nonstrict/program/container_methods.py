@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.effects import MUTATING_METHODS
-from nonstrict.program import contents, stores, subscripts
+from nonstrict.program import contents, iteration, stores, subscripts
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import sequences
 from nonstrict.program.values import (
@@ -67,9 +67,9 @@ def call(
     if name in ("get", "setdefault"):
         return _get(frame, receiver, positional)
     if name == "values":
-        return _view(_placed(frame, receiver, element))
+        return iteration.values(frame, receiver, _placed(frame, receiver, element))
     if name == "items":
-        return _view(container(Kind.TUPLE, STRING, _placed(frame, receiver, element)))
+        return iteration.pairs(frame, receiver, container(Kind.TUPLE, STRING, _placed(frame, receiver, element)))
     if name == "keys":
         return _view(STRING)
     if name in ("index", "count"):

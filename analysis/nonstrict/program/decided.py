@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
-from nonstrict.program import classes
+from nonstrict.program import classes, constant_folding
 from nonstrict.program.annotations import PLAIN_TENSORS, canonical
 from nonstrict.program.naming import dotted
 from nonstrict.program.places import NOWHERE
@@ -89,10 +89,7 @@ def _compared(frame: Frame, left: ast.expr, operator: ast.cmpop, right: ast.expr
         if other.kind is not Kind.NONE or not (one.kind is Kind.NONE or _is_given(one)):
             return None
         return (one.kind is Kind.NONE) is isinstance(operator, ast.Is)
-    known = one.const is not NO_CONSTANT and other.const is not NO_CONSTANT
-    if not known or not isinstance(operator, (ast.Eq, ast.NotEq)):
-        return None
-    return (one.const == other.const) is isinstance(operator, ast.Eq)
+    return constant_folding.compared(operator, one, other)
 
 
 def _is_given(value: Value) -> bool:

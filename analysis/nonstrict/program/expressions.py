@@ -9,11 +9,12 @@ from nonstrict.facts import shapes
 from nonstrict.facts.walk import walk
 from nonstrict.program import (
     attributes,
-    classes,
     comparisons,
     conditions,
+    constant_folding,
     contents,
     definition_values,
+    iteration,
     naming,
     object_operators,
     strings,
@@ -22,9 +23,8 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.effects import Event
-from nonstrict.program.frames import relocated
-from nonstrict.program.places import FRESH, VIEW
-from nonstrict.program.regions import breaks, folding, sequences
+from nonstrict.program.places import FRESH
+from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -32,9 +32,7 @@ from nonstrict.program.values import (
     ELLIPSIS,
     NO_CONSTANT,
     NONE,
-    PRIMITIVES,
     SETTING,
-    STRING,
     TENSORS,
     UNKNOWN,
     Flag,
@@ -50,6 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nonstrict.program.frames import Frame
+
+    _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 _MAX_ELEMENTS = 64
 #: What the result of arithmetic takes over from the numbers.
@@ -164,15 +164,23 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
             UNKNOWN.with_pending(pending) if others & {Kind.UNKNOWN, *TENSORS} else Value(Kind.NUMPY, pending=pending)
         )
     if left.kind in _NUMERIC and right.kind in _NUMERIC:
-        if isinstance(operator, ast.BitOr) and True in (left.const, right.const):
-            return Value(Kind.BOOL, FRESH, const=True)
-        pending = pending if frame.region else symbols.arithmetic(operator, left, right)
-        return Value(Kind.NUMBER, FRESH, flags=(left.flags | right.flags) & _OF_NUMBERS, pending=pending)
+        return _arithmetic(frame, left, right, operator)
     if left.kind is Kind.UNION or right.kind is Kind.UNION:
         members = (*left.alternatives(), *right.alternatives())
         if any(member.kind in TENSORS for member in members):
             return _tensor_arithmetic(frame, left, right, operator)
     return UNKNOWN.with_pending(pending)
+
+
+def _arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator) -> Value:
+    """The result of an operator on numbers."""
+    if isinstance(operator, ast.BitOr) and True in (left.const, right.const):
+        return Value(Kind.BOOL, FRESH, const=True)
+    known = constant_folding.computed(frame, operator, left, right) if frame.region or frame.static else None
+    if known is not None:
+        return known.with_pending(left.pending | right.pending)
+    pending = left.pending | right.pending if frame.region else symbols.arithmetic(operator, left, right)
+    return Value(Kind.NUMBER, FRESH, flags=(left.flags | right.flags) & _OF_NUMBERS, pending=pending)
 
 
 def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator) -> Value:
@@ -306,7 +314,7 @@ def _literal(frame: Frame, kind: Kind, elements: list[ast.expr]) -> Value:
         value = frame.consume(element, evaluate(frame, element)) if not frame.static else evaluate(frame, element)
         if isinstance(element, ast.Starred):
             heap.open, constant = True, False  # how many they are is not known, nor where the others are
-            heap.loose = heap.element = join(heap.element, elements_of(frame, element, value))
+            heap.loose = heap.element = join(heap.element, iteration.elements_of(frame, element, value))
             continue
         constant = constant and (value.const is not NO_CONSTANT or bool(value.flags & Flag.LITERAL))
         heap.store(NO_CONSTANT if kind is Kind.SET or heap.open else index, value)
@@ -337,32 +345,62 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
     return Value(Kind.DICT, FRESH, heap=heap, pending=pending)
 
 
-def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+def _comprehension(frame: Frame, node: _Comprehension) -> Value:
     saved = dict(frame.env)
     scope = frame.scope
-    pending: frozenset[object] = _NO_PENDING
     if scope is not None:
         targets = {name.id for gen in node.generators for name in walk(gen.target) if isinstance(name, ast.Name)}
         frame.scope = scope._replace(local=scope.local | targets)
-    for generator in node.generators:
-        iterable = use(frame, generator.iter)
-        pending |= iterable.pending
-        frame.machine.store(frame, generator.target, elements_of(frame, generator.iter, iterable), generator.iter)
-        for condition in generator.ifs:
-            conditions.decide(frame, condition)
-            frame.env = conditions.narrowed(frame, condition, frame.env, truth=True)
-    heap = Heap()
-    if isinstance(node, ast.DictComp):
-        use(frame, node.key)
-        element = use(frame, node.value)
-    else:
-        element = use(frame, node.elt)
+    iterable = use(frame, node.generators[0].iter)
+    values = _one_by_one(frame, node, iterable)
+    each = values if _depends(node) and iteration.differ(values) else []
+    heap, pending, made = Heap(), iterable.pending, list[Value]()
+    for value in each or [iteration.elements_of(frame, node.generators[0].iter, iterable)]:
+        frame.env = dict(saved)
+        key, entry, drawn = _row(frame, node, value)
+        pending |= drawn
+        made.append(entry)
+        if each:
+            heap.store(len(heap.items) if key is None else key, entry)
+    if not each and not isinstance(node, ast.DictComp):
+        heap.items = dict(enumerate(made * len(values)))
+    element = iteration.joined(made)
     element = element if frame.region else symbols.each(element, node)
     heap.element = element
     frame.scope = scope
     frame.env = saved
-    made = Value(_COMPREHENSIONS[type(node)], FRESH, heap=heap, pending=pending | element.pending)
-    return made if frame.region else made.with_pending(symbols.of_entries(made, element))
+    whole = Value(_COMPREHENSIONS[type(node)], FRESH, heap=heap, pending=pending | element.pending)
+    return whole if frame.region else whole.with_pending(symbols.of_entries(whole, element))
+
+
+def _one_by_one(frame: Frame, node: _Comprehension, iterable: Value) -> list[Value]:
+    """What the variables of a comprehension stand for one after the other; nothing if that is not known."""
+    plain = len(node.generators) == 1 and not node.generators[0].ifs
+    return (iteration.known(frame, iterable) if plain else None) or []
+
+
+def _depends(node: _Comprehension) -> bool:
+    """Whether what a comprehension makes mentions its first variables."""
+    names = {name.id for name in walk(node.generators[0].target) if isinstance(name, ast.Name)}
+    parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+    return any(isinstance(inner, ast.Name) and inner.id in names for part in parts for inner in walk(part))
+
+
+def _row(frame: Frame, node: _Comprehension, element: Value) -> tuple[object, Value, frozenset[object]]:
+    """The key that a comprehension makes of an element, if it makes a dict, what it makes, and what comes with it."""
+    pending: frozenset[object] = _NO_PENDING
+    for position, generator in enumerate(node.generators):
+        if position:
+            iterable = use(frame, generator.iter)
+            pending |= iterable.pending
+            element = iteration.elements_of(frame, generator.iter, iterable)
+        frame.machine.store(frame, generator.target, element, generator.iter)
+        for condition in generator.ifs:
+            conditions.decide(frame, condition)
+            frame.env = conditions.narrowed(frame, condition, frame.env, truth=True)
+    if isinstance(node, ast.DictComp):
+        return use(frame, node.key).const, use(frame, node.value), pending
+    return None, use(frame, node.elt), pending
 
 
 _COMPREHENSIONS: dict[type[ast.expr], Kind] = {
@@ -371,44 +409,6 @@ _COMPREHENSIONS: dict[type[ast.expr], Kind] = {
     ast.GeneratorExp: Kind.ITERATOR,
     ast.DictComp: Kind.DICT,
 }
-
-
-def elements_of(frame: Frame, node: ast.AST, iterable: Value) -> Value:
-    """What iterating over a value yields."""
-    found: Value | None = None
-    sequences.iterated(frame, node, iterable)
-    for alternative in iterable.alternatives():
-        found = join(found, _element(frame, node, alternative))
-    element = found or UNKNOWN
-    return element if iterable.kind in TENSORS else element.with_pending(element.pending | iterable.pending)
-
-
-def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
-    special = classes.special(frame, node, iterable, "__iter__", [])
-    if special is not None:
-        return special.heap.element or UNKNOWN if special.heap is not None else UNKNOWN
-    if iterable.kind in TENSORS:
-        return Value(Kind.TENSOR, iterable.place.step(VIEW), flags=iterable.flags & Flag.ATTACHED)
-    if iterable.kind is Kind.NUMPY:
-        return iterable.at(iterable.place.step("[]"))
-    if iterable.kind is Kind.SIZE:
-        return Value(Kind.NUMBER, flags=iterable.flags & Flag.SHAPE)
-    if iterable.kind is Kind.DICT:
-        keys = iterable.heap.items if iterable.heap else {}
-        return STRING if not keys or any(isinstance(key, str) for key in keys) else UNKNOWN
-    frame.advance(node, iterable)
-    if iterable.heap is not None and iterable.heap.element is not None:
-        element = iterable.heap.element
-        if iterable.place.origin is FRESH.origin:
-            return element
-        element = relocated(element, iterable.place.step("[]"))
-        # Of numbers it is enough that iterating reads the container.
-        return element if _is_number(element) else attributes.held(iterable, element)
-    return UNKNOWN.at(iterable.place.step("[]"))
-
-
-def _is_number(element: Value) -> bool:
-    return all(alternative.kind in PRIMITIVES for alternative in element.alternatives())
 
 
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:

@@ -54,6 +54,7 @@ class Frame:
         "depth",
         "differentiates",
         "done",
+        "endings",
         "entered",
         "env",
         "function",
@@ -106,6 +107,8 @@ class Frame:
         self.refined = False
         self.returns: Value | None = None
         self.done = False
+        #: statements by which the body of a loop ended that runs once for each entry
+        self.endings: set[type[ast.stmt]] = set()
         #: blocks of `with` statements, as lines, and the context variables that are set in them
         self.entered: list[tuple[tuple[int, int], frozenset[str]]] = []
         self.yields: Heap | None = None

@@ -18,6 +18,7 @@ from nonstrict.program import (
     functional_calls,
     held_modules,
     hooks,
+    iteration,
     named_tuples,
     namespaces,
     reflection,
@@ -237,8 +238,8 @@ def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[V
             continue  # it may not be there
         frame.branches += len(alternatives) > 1
         for child in alternatives:
-            if child.kind is Kind.MODULE and hasattr(child.ref, "bases") and id(child.ref) not in seen:
-                seen.add(id(child.ref))
+            if child.kind is Kind.MODULE and hasattr(child.ref, "bases") and id(child.heap) not in seen:
+                seen.add(id(child.heap))
                 placed = child.at(module.place.step("[]")) if module.place.origin is Origin.ARGUMENT else child
                 frame.machine.call(frame, node, placed, positional or [Value(Kind.TENSOR)], {})
         frame.branches -= len(alternatives) > 1
@@ -269,6 +270,8 @@ def _module(
     if (name in _CHILDREN or hooked is not None) and not positional:
         child = hooked or _child(module, attributes=name in ("children", "named_children"))
         named = child if name in ("children", "modules", "values") else container(Kind.TUPLE, STRING, child)
+        if hooked is None and name in ("values", "items") and isinstance(module.ref, str):
+            return (iteration.values if name == "values" else iteration.pairs)(frame, module, named)
         return holding(Kind.ITERATOR, named)
     if name in ("append", "extend", "insert", "__init__"):
         _fill(module, name, positional)

@@ -11,13 +11,21 @@ from nonstrict.facts import endings
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import rebuilt
 from nonstrict.facts.walk import walk
-from nonstrict.program import conditions, definition_values, differentiation, only_effects, settled, stores
+from nonstrict.program import (
+    conditions,
+    definition_values,
+    differentiation,
+    iteration,
+    only_effects,
+    settled,
+    stores,
+)
 from nonstrict.program.effects import Event
 from nonstrict.program.exceptions import handles
-from nonstrict.program.expressions import elements_of, evaluate, use
+from nonstrict.program.expressions import evaluate, use
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import assertions, breaks, folding, strictness
-from nonstrict.program.values import BOOL, NONE, REVERSED, UNKNOWN, Kind, Value, join
+from nonstrict.program.values import BOOL, NONE, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +33,6 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 _LOOP_ROUNDS = 2
-_MAX_UNROLLED = 16
 
 
 def execute(frame: Frame, body: Sequence[ast.stmt]) -> None:
@@ -86,6 +93,7 @@ def _return(frame: Frame, statement: ast.Return) -> None:
     value = use(frame, statement.value) if statement.value is not None else NONE
     frame.returned(statement, value)
     frame.done = True
+    frame.endings.add(ast.Return)
 
 
 def _raise(frame: Frame, statement: ast.Raise) -> None:
@@ -104,6 +112,7 @@ def _raise(frame: Frame, statement: ast.Raise) -> None:
         if frame.region:
             breaks.raised(frame, statement)
     frame.done = True
+    frame.endings.add(ast.Return)
 
 
 def _raised(frame: Frame, target: ast.expr) -> Value:
@@ -213,9 +222,9 @@ def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
     frame.settle(iterable)
     if frame.region and iterable.kind is Kind.ITERATOR and iterable.place.origin is Origin.ARGUMENT:
         breaks.statement(frame, statement.iter, "for-iterator-argument")
-    if frame.static and _unrolled(frame, statement, iterable):
+    if _unrolled(frame, statement, iterable):
         return
-    element = elements_of(frame, statement.iter, iterable)
+    element = iteration.elements_of(frame, statement.iter, iterable)
 
     def run() -> None:
         stores.store(frame, statement.target, element, statement.iter)
@@ -226,18 +235,24 @@ def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
 
 
 def _unrolled(frame: Frame, statement: ast.For | ast.AsyncFor, iterable: Value) -> bool:
-    """Run a loop over the elements of a literal one by one: markers may be applied to each."""
-    heap = iterable.heap
-    if iterable.kind not in (Kind.LIST, Kind.TUPLE) or heap is None or heap.loose is not None:
+    """Run a loop over what is known one by one for each entry: markers may be applied to it, objects made of it."""
+    values = iteration.known(frame, iterable)
+    if values is None or (frame.region and not iteration.differ(values)):
         return False
-    if not 0 < len(heap.items) <= _MAX_UNROLLED or not all(isinstance(key, int) for key in heap.items):
-        return False
-    elements = list(heap.items.values())
-    for value in reversed(elements) if iterable.ref == REVERSED else elements:
+    around, endings = frame.branches, frame.endings
+    frame.endings = set()
+    for value in values:
         stores.store(frame, statement.target, value, statement.iter)
         execute(frame, statement.body)
+        if frame.region and frame.done and ast.Continue not in frame.endings:
+            break
         frame.done = False
-    execute(frame, statement.orelse)
+        # Whether there is a next round is open once one may have been the last.
+        frame.branches = around + (frame.region and bool(frame.endings - {ast.Continue}))
+    else:
+        execute(frame, statement.orelse)
+    frame.done = frame.done and ast.Return in frame.endings and ast.Break not in frame.endings
+    frame.branches, frame.endings = around, endings | (frame.endings & {ast.Return})
     return True
 
 
@@ -396,6 +411,7 @@ def _delete(frame: Frame, statement: ast.Delete) -> None:
 
 def _leave(frame: Frame, statement: ast.stmt) -> None:
     frame.done = True
+    frame.endings.add(type(statement))
 
 
 _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.steps import member_of
 from nonstrict.knowledge.effects import assignment_effect
-from nonstrict.program import classes, expressions, namespaces, refinements, symbolic_slices, symbols, unseen
+from nonstrict.program import (
+    classes,
+    expressions,
+    iteration,
+    namespaces,
+    refinements,
+    symbolic_slices,
+    symbols,
+    unseen,
+)
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
@@ -41,7 +50,7 @@ def store(frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None
     elif isinstance(target, (ast.Tuple, ast.List)):
         _unpack(frame, target, value, source)
     elif isinstance(target, ast.Starred):
-        store(frame, target.value, container(Kind.LIST, expressions.elements_of(frame, source, value)), source)
+        store(frame, target.value, container(Kind.LIST, iteration.elements_of(frame, source, value)), source)
     elif isinstance(target, ast.Attribute):
         _store_attribute(frame, target, value)
     elif isinstance(target, ast.Subscript):
@@ -52,7 +61,7 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, source: as
     for index, element in enumerate(target.elts):
         part = None if isinstance(element, ast.Starred) else _at_position(value, index)
         if part is None:
-            part = expressions.elements_of(frame, source, value)
+            part = iteration.elements_of(frame, source, value)
         starred = next(
             (place for place, one in enumerate(target.elts) if isinstance(one, ast.Starred)), len(target.elts)
         )

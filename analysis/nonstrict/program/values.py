@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from typing import Any, NamedTuple
 
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
@@ -121,6 +122,8 @@ class Heap:
         """What lies under a key; None if nothing is known."""
         if key is NO_CONSTANT:
             return self.element
+        if type(key) is int and key < 0 and self.loose is None and not self.unsure:
+            key = key + len(self.items) if list(self.items) == list(range(len(self.items))) else key
         if key in self.items:
             return self.items[key] if self.loose is None else join(self.items[key], self.loose)
         return self.loose if isinstance(key, str) and self.items else self.element
@@ -266,7 +269,7 @@ def join(left: Value | None, right: Value) -> Value:
         if not any(_same(value, other) and value.place == other.place for other in merged):
             merged.append(value)
     if len(merged) > _MAX_ALTERNATIVES:
-        merged = _without_layers(merged)
+        merged = _of_classes(_without_layers(merged))
     if len(merged) == 1:
         return merged[0].with_pending(pending)
     if len(merged) > _MAX_ALTERNATIVES:
@@ -280,6 +283,38 @@ def _without_layers(values: list[Value]) -> list[Value]:
         return values
     own = [value for value in values if not isinstance(value.ref, str)]
     return [*own, Value(Kind.MODULE, FRESH, "torch.nn.Module")]
+
+
+def _of_classes(values: list[Value]) -> list[Value]:
+    """Objects made here, those of each class of the program as one of which is known what holds for all of them."""
+    groups: dict[tuple[Kind, int], list[Value]] = {}
+    for value in values:
+        if value.heap is None or value.place != FRESH or not hasattr(value.ref, "bases"):
+            return values
+        groups.setdefault((value.kind, id(value.ref)), []).append(value)
+    return [
+        Value(one[0].kind, FRESH, one[0].ref, heap=_any_heap(one)) if one[1:] else one[0] for one in groups.values()
+    ]
+
+
+def _any_heap(values: list[Value]) -> Heap:
+    """What any of some objects of a class holds."""
+    made = Heap()
+    heaps = [value.heap for value in values if value.heap is not None]
+    for name in dict.fromkeys(name for heap in heaps for name in heap.attributes):
+        held = [one for heap in heaps for one in heap.attributes.get(name, UNKNOWN).alternatives()]
+        known = held[0] if all(_same(held[0], one) for one in held) else None
+        few = len(held) <= _MAX_ALTERNATIVES
+        made.attributes[name] = functools.reduce(join, held) if known is not None or few else UNKNOWN
+    for heap in heaps:
+        made.hooks += [hook for hook in heap.hooks if hook not in made.hooks]
+        made.backward += [hook for hook in heap.backward if hook not in made.backward]
+        made.inner += [hook for hook in heap.inner if hook not in made.inner]
+        made.open = made.open or heap.open
+        if heap.element is not None:
+            made.element = made.loose = heap.element if heap.element is made.element else UNKNOWN
+            made.unsure = True
+    return made
 
 
 def _same(left: Value, right: Value) -> bool:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from nonstrict.program.values import Value
 
 
+_HOLDERS = frozenset({Kind.DICT, Kind.LIST, Kind.TUPLE, Kind.MODULE})
+
+
 def key(frame: Frame, expression: ast.expr) -> object:
     """The constant that all seen callers of a region pass as a key, or leave to be the default; else `NO_CONSTANT`."""
     function = frame.function
@@ -43,7 +46,7 @@ def met(alternatives: Sequence[Value]) -> Sequence[Value]:
 
 
 def is_choice(frame: Frame, node: ast.AST) -> bool:
-    """Whether what is called is one entry of a dict, and which one is open."""
+    """Whether what is called is one entry of a dict or list, and which one is open."""
     callee = node.func if isinstance(node, ast.Call) else None
     if isinstance(callee, ast.Name) and frame.function is not None:
         callee = bound_once(frame, callee.id)
@@ -55,7 +58,7 @@ def is_choice(frame: Frame, node: ast.AST) -> bool:
         return False
     if chosen is None or _in_turn(frame, chosen):
         return False
-    return frame.machine.evaluate(frame, holder).kind is Kind.DICT
+    return frame.machine.evaluate(frame, holder).kind in _HOLDERS
 
 
 def _in_turn(frame: Frame, chosen: ast.expr) -> bool:

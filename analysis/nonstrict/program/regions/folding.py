@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import expressions
+from nonstrict.program import constant_folding, expressions
 from nonstrict.program.regions import fields
 from nonstrict.program.values import CALLABLES, NO_CONSTANT, Flag, Kind
 
@@ -73,8 +73,6 @@ def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
         return isinstance(operator, ast.IsNot) if kinds.isdisjoint(_OPEN) and not left.flags & Flag.OPTIONAL else None
     if isinstance(operator, (ast.Eq, ast.NotEq)) and right.kind is Kind.NONE and left.is_tensor:
         return isinstance(operator, ast.NotEq)
-    if of_value(frame, left) is None or of_value(frame, right) is None or left.const is NO_CONSTANT:
+    if any(frame.machine.is_rebound(value.place) for value in (left, right)):
         return None
-    if isinstance(operator, (ast.Eq, ast.NotEq)) and right.const is not NO_CONSTANT:
-        return (left.const == right.const) is isinstance(operator, ast.Eq)
-    return None
+    return constant_folding.compared(operator, left, right)

@@ -30,14 +30,13 @@ def called(frame: Frame, node: ast.AST, module: Value) -> None:
 
 def read(frame: Frame, node: ast.AST, base: Value) -> None:
     """An attribute of a module is read in a region: of one that the region is a method of, at the first place."""
-    construct = _refused(base)
+    construct = _refused(base) if frame.region else None
     if construct is None:
         return
     own = frame.function is not None and frame.env.get(receiver_of(frame.function.node)) == base
-    if not own:
-        breaks.statement(frame, node, construct)
-    elif frame.caller is None and not any(
-        effect.what == f"stmt:{construct}" for effect in frame.summary.effects.values()
+    if not own or (
+        frame.caller is None
+        and not any(effect.what == f"stmt:{construct}" for effect in frame.summary.effects.values())
     ):
         breaks.statement(frame, node, construct)
 
