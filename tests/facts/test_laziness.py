@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from nonstrict.facts.laziness import keeps_by_key, returns_what_it_kept
+from nonstrict.facts.keeping import keeps_by_key, kept_by_key, returns_what_it_kept, ways_past
 
 
 def function(body: str) -> ast.FunctionDef:
@@ -44,9 +44,25 @@ def test_caches(body: str) -> None:
         "if args not in CACHE:\n    OTHER[args] = build()\nreturn CACHE[args]",
         "result = None\nif result is None:\n    result = build()\nreturn result",
         "try:\n    return CACHE[args]\nexcept ValueError:\n    pass\nCACHE[args] = build()\nreturn CACHE[args]",
+        "one = C.get(args)\nif one is None:\n    one = build()\n    if LATER:\n        return one\n    C[args] = one\nreturn one",
+        "if args in C:\n    return C[args]\nif LATER:\n    return build()\nC[args] = build()\nreturn C[args]",
+        "one = C.get(args)\nif one is None:\n    one = build()\n    if READY:\n        C[args] = one\nreturn one",
         "return build()",
     ],
 )
 def test_no_caches(body: str) -> None:
     assert not keeps_by_key(function(body))
     assert not returns_what_it_kept(function(body))
+
+
+def test_ways_past_a_cache() -> None:
+    body = (
+        "found = CACHE.get(args)\nif found is None:\n    if args is None:\n        return 0\n    found = build()\n"
+        "    if found < 0:\n        return found\n    elif found:\n        CACHE[args] = found\n    else:\n"
+        "        raise ValueError\nreturn found"
+    )
+    kept = kept_by_key(function(body))
+    assert kept is not None
+    built = next(node for one in kept.fill for node in ast.walk(one) if isinstance(node, ast.Call))
+    assert [ast.unparse(way) for way in ways_past(kept, built)] == ["return found"]
+    assert [way.lineno for way in ways_past(kept, built)] == [8]

@@ -6,16 +6,14 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.memo import remembered
-from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
 
 
-#: Methods and functions by which keys are made, and entries are asked for.
-_ENTRIES = frozenset({"get", "items", "keys", "values"})
-_KEYS = frozenset({"frozenset", "hash", "id", "repr", "sorted", "str", "tuple", "type"})
+#: Methods by which entries are asked for.
+ENTRIES = frozenset({"get", "items", "keys", "values"})
 #: What makes a copy of the keys or entries that it is given.
 _COPIES = frozenset({"dict", "frozenset", "list", "set", "sorted", "tuple"})
 _TARGET = (ast.Attribute, ast.Subscript, ast.Name)
@@ -52,7 +50,7 @@ def _completing(function: FunctionNode) -> frozenset[ast.AST]:
                     part = ast.unparse(target.value) if isinstance(target, (ast.Attribute, ast.Subscript)) else ""
                     if part in made:
                         found |= {statement, target}
-                    if part in made or fills(function, _root(target)):
+                    if part in made or fills(function, root_of(target)):
                         made.add(ast.unparse(target))
     return frozenset(found)
 
@@ -71,107 +69,6 @@ def tests_something(function: FunctionNode) -> bool:
         or any(isinstance(node, ast.If) and not isinstance(node.test, ast.Compare) for node in walk(function))
         or any(getattr(node.func, "id", "") == "hasattr" for node in asked)
     )
-
-
-def returns_what_it_kept(function: FunctionNode) -> bool:
-    """Whether a function starts with `if RESULT is not None: return RESULT` and fills `RESULT` later.
-
-    That is a cache written by hand.
-    """
-    for statement in _working(function):
-        ends = isinstance(statement, ast.If) and not statement.orelse and isinstance(statement.body[-1], ast.Return)
-        names = _present(statement.test) if ends and isinstance(statement, ast.If) else set[str]()
-        return any(fills(function, name) and not _is_variable(function, name) for name in names)
-    return False
-
-
-def keeps_by_key(function: FunctionNode) -> bool:
-    """Whether what a function calls is called once for each key, its result kept in a container or variable.
-
-    It begins with `if key in CACHE: return CACHE[key]`, the same with a value of `CACHE.get(key)`, or `try: return
-    CACHE[key]`, and fills it later; or it ends with `if key not in CACHE: CACHE[key] = f(key)` and `return CACHE[key]`.
-    Before that, only keys are named.
-    """
-    looked_up: dict[str, str] = {}
-    body = _working(function)
-    for index, statement in enumerate(body):
-        if isinstance(statement, ast.Assign) and _names_key(statement):
-            looked_up |= _lookups(statement)
-            continue
-        names = {looked_up.get(name, name) for name in _kept(statement, body[index + 1 :])}
-        return any(fills(function, name) and not _is_variable(function, name) for name in names)
-    return False
-
-
-def _working(function: FunctionNode) -> list[ast.stmt]:
-    """The statements of a function that do anything."""
-    idle = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
-    body = [] if isinstance(function, ast.Lambda) else function.body
-    return [statement for statement in body if not isinstance(statement, idle) and not is_docstring(statement)]
-
-
-def _kept(statement: ast.stmt, following: list[ast.stmt]) -> set[str]:
-    """What a statement returns if it is there, or what it fills for the `return` behind it."""
-    if isinstance(statement, ast.Try) and isinstance(statement.body[0], ast.Return):
-        value = statement.body[0].value
-        missing = any(_catches_missing(handler) for handler in statement.handlers)
-        return {_root(value)} if missing and isinstance(value, ast.Subscript) else set()
-    if not isinstance(statement, ast.If) or statement.orelse:
-        return set()
-    if isinstance(statement.body[-1], ast.Return):
-        return _present(statement.test)
-    last = following[0] if len(following) == 1 else None
-    returned = {_root(last.value)} if isinstance(last, ast.Return) and last.value is not None else set[str]()
-    return returned & _absent(statement.test)
-
-
-def _names_key(statement: ast.Assign) -> bool:
-    """Whether a statement only names what a cache is asked for, or what it has."""
-    calls = [node.func for node in walk(statement.value) if isinstance(node, ast.Call)]
-    return all(isinstance(target, ast.Name) for target in statement.targets) and all(
-        call.attr in _ENTRIES if isinstance(call, ast.Attribute) else getattr(call, "id", "") in _KEYS for call in calls
-    )
-
-
-def _lookups(statement: ast.Assign) -> dict[str, str]:
-    if not isinstance(statement.value, ast.Call) or not _is_lookup(statement.value):
-        return {}
-    container = _root(getattr(statement.value.func, "value", statement.value))
-    return {target.id: container for target in statement.targets if isinstance(target, ast.Name)}
-
-
-def _present(test: ast.expr) -> set[str]:
-    """What a condition asks to be there: `RESULT`, `RESULT is not None`, `key in CACHE`, or several of these."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return set[str]().union(*map(_present, test.values))
-    if isinstance(test, (ast.Name, ast.Attribute)):
-        return {_root(test)}
-    if isinstance(test, ast.Call):
-        return {_asked_for(test)} - {""}
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        if isinstance(test.ops[0], ast.IsNot):
-            return {_root(test.left)}
-        if isinstance(test.ops[0], ast.In):
-            return {_root(test.comparators[0])}
-    return set()
-
-
-def _absent(test: ast.expr) -> set[str]:
-    """What a condition asks to be missing: `RESULT is None`, `not RESULT`, `key not in CACHE`."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return {_root(test.operand)}
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        if isinstance(test.ops[0], ast.Is):
-            return {_root(test.left)}
-        if isinstance(test.ops[0], ast.NotIn):
-            return {_root(test.comparators[0])}
-    return set()
-
-
-def _is_variable(function: FunctionNode, name: str) -> bool:
-    """Whether a name is bound anew in the function itself, so that nothing of it stays."""
-    scope = scope_of(function)
-    return name in scope.assigned and name not in scope.global_names and name not in scope.nonlocal_names
 
 
 def is_docstring(statement: ast.stmt) -> bool:
@@ -203,7 +100,7 @@ def _counts(name: str, values: list[ast.AST | None]) -> bool:
 
 
 def _reads(value: ast.AST, name: str) -> bool:
-    return any(isinstance(node, (ast.Name, ast.Attribute)) and _root(node) == name for node in walk(value))
+    return any(isinstance(node, (ast.Name, ast.Attribute)) and root_of(node) == name for node in walk(value))
 
 
 def _stored(function: FunctionNode) -> dict[str, list[ast.AST | None]]:
@@ -214,12 +111,12 @@ def _stored(function: FunctionNode) -> dict[str, list[ast.AST | None]]:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 plain.add(target)
-                found.setdefault(_root(target), []).append(node.value)
+                found.setdefault(root_of(target), []).append(node.value)
         elif isinstance(node, ast.AugAssign):
             plain.add(node.target)
-            found.setdefault(_root(node.target), []).append(node)
+            found.setdefault(root_of(node.target), []).append(node)
         elif isinstance(node, _TARGET) and node not in plain and not isinstance(node.ctx, ast.Load):
-            found.setdefault(_root(node), []).append(None)
+            found.setdefault(root_of(node), []).append(None)
     found.pop("", None)
     return found
 
@@ -231,16 +128,16 @@ def _tested(function: FunctionNode) -> set[str]:
             operator, right = node.ops[0], node.comparators[0]
             if isinstance(operator, (ast.Is, ast.IsNot)) and isinstance(right, ast.Constant) and right.value is None:
                 left = node.left.target if isinstance(node.left, ast.NamedExpr) else node.left
-                found.add(_root(left))
+                found.add(root_of(left))
             elif isinstance(operator, (ast.In, ast.NotIn)):
-                found.add(_root(right))
+                found.add(root_of(right))
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            found.add(_root(node.operand))
+            found.add(root_of(node.operand))
         elif isinstance(node, ast.Call):
-            found.add(_asked_for(node))
-        elif isinstance(node, ast.Try) and any(_catches_missing(handler) for handler in node.handlers):
+            found.add(asked_for(node))
+        elif isinstance(node, ast.Try) and any(catches_missing(handler) for handler in node.handlers):
             for statement in node.body:
-                found.update(_root(inner) for inner in walk(statement) if isinstance(inner, ast.Subscript))
+                found.update(root_of(inner) for inner in walk(statement) if isinstance(inner, ast.Subscript))
     taken = _taken_from(function)
     pending = list(found)
     while pending:
@@ -265,35 +162,36 @@ def _taken_from(function: FunctionNode) -> dict[str, set[str]]:
 def _container_of(value: ast.AST) -> str:
     """What an expression takes an entry, the keys or all entries of; "" for other expressions."""
     if isinstance(value, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and len(value.generators) == 1:
-        return _container_of(value.generators[0].iter) or _root(value.generators[0].iter)
+        return _container_of(value.generators[0].iter) or root_of(value.generators[0].iter)
     if not isinstance(value, ast.Call):
         return ""
     if isinstance(value.func, ast.Attribute):
-        return _root(value.func.value) if value.func.attr in _ENTRIES else ""
+        return root_of(value.func.value) if value.func.attr in ENTRIES else ""
     if isinstance(value.func, ast.Name) and value.func.id in _COPIES and len(value.args) == 1:
-        return _container_of(value.args[0]) or _root(value.args[0])
+        return _container_of(value.args[0]) or root_of(value.args[0])
     return ""
 
 
-def _asked_for(call: ast.Call) -> str:
+def asked_for(call: ast.Call) -> str:
     """The attribute that `hasattr(holder, "attribute")` asks for; "" for other calls."""
     name = call.args[1] if getattr(call.func, "id", "") == "hasattr" and len(call.args) == 2 else None
     return f".{name.value}" if isinstance(name, ast.Constant) else ""
 
 
-def _is_lookup(value: ast.AST) -> bool:
+def is_lookup(value: ast.AST) -> bool:
     """`CACHE.get(key)`."""
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "get"
 
 
-def _catches_missing(handler: ast.ExceptHandler) -> bool:
+def catches_missing(handler: ast.ExceptHandler) -> bool:
+    """`except KeyError`."""
     return getattr(handler.type, "id", "") == "KeyError"
 
 
-def _root(node: ast.AST) -> str:
+def root_of(node: ast.AST) -> str:
     """What a test or store is about: `CACHE` for a name or its items, `.table` for an attribute or its items."""
     if isinstance(node, ast.Call):
-        return _asked_for(node)
+        return asked_for(node)
     attribute = ""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         attribute = f".{node.attr}" if isinstance(node, ast.Attribute) else attribute

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.laziness import keeps_by_key, returns_what_it_kept
+from nonstrict.facts.keeping import kept_by_key, returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Rebinding, Related, Span
 from nonstrict.program import classes, invoke, only_effects, parameters
@@ -206,9 +206,9 @@ class MarkedBody:
         function = self.mark.function
         # A cache written by hand keeps one result, traced or not: without arguments, or for each of constant ones.
         cached = function is not None and not self.parameters and returns_what_it_kept(function.node)
-        keyed = function is not None and self.marker == "constant-result" and keeps_by_key(function.node)
+        kept = kept_by_key(function.node) if function and self.marker == "constant-result" else None
         module = self._receiver_in_body() if self.marker == "make-fx" else None
-        for seen in observed(self.summary, cached=cached, keyed=keyed, frozen=self.marker == "constant-result"):
+        for seen in observed(self.summary, cached=cached, kept=kept, frozen=self.marker == "constant-result"):
             if module is not None and seen.effect.place[:3] == module.place[:3] and seen.effect.event in _OF_MODE:
                 continue  # the graph is made of the module as it is
             grouped.setdefault(seen.effect.event, []).append(seen)

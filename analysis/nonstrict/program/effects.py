@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from nonstrict.facts.context_variables import variable
+from nonstrict.facts.keeping import Kept, kept_by_key, ways_past
 from nonstrict.facts.steps import may_meet
 from nonstrict.findings import Span
 from nonstrict.program.exceptions import handles
@@ -163,6 +164,8 @@ class CallEdge(NamedTuple):
     caught: tuple[str, ...] = ()
     #: the callee is behind `functools.cache`: plain Python keeps its first result too
     cached: bool = False
+    #: the callee is given nothing that cannot be a key of a cache
+    keyed: bool = False
     conditional: bool = False
     #: as for effects
     strict: bool | None = None
@@ -238,6 +241,8 @@ class Observed(NamedTuple):
     in_hook: bool
     #: of a symbol that follows from data: a Python value is asked for
     decides: bool = False
+    #: behind a cache written by hand: where results leave that it does not keep
+    leaving: tuple[Span, ...] = ()
 
 
 class Reached(NamedTuple):
@@ -249,26 +254,49 @@ class Reached(NamedTuple):
     cached: bool
     #: the context variables that the calls have set
     variables: frozenset[str] = frozenset()
+    #: what the function does once for each key, if it is called with what may be a key
+    kept: Kept | None = None
+    #: where results leave that a cache on the way here would keep
+    leaving: tuple[Span, ...] = ()
+
+    def happens_once(self, node: ast.AST) -> bool:
+        """Whether what an expression gives is kept on every way that leads to a result."""
+        return self.kept is not None and node in self.kept.nodes and not ways_past(self.kept, node)
+
+    def not_kept(self, at: Effect | CallEdge) -> tuple[Span, ...]:
+        """Where results leave that a cache would keep, if they come from an effect or call of the function."""
+        if self.kept is None or at.node not in self.kept.nodes:
+            return self.leaving
+        found = (span_of(at.path, at.offset, statement) for statement in ways_past(self.kept, at.node))
+        return (*self.leaving, *found)
 
 
-def reachable(root: Summary, *, cached: bool = False, keyed: bool = False) -> Iterator[Reached]:
+def reachable(root: Summary, *, cached: bool = False, kept: Kept | None = None) -> Iterator[Reached]:
     """The summaries reached from a root, nearest first.
 
-    `cached` says whether a cache keeps what the root returns, `keyed` whether it is one that keeps what it calls.
+    `cached` says whether a cache keeps what the root returns, `kept` what of the root one keeps by key.
     """
-    queue: deque[Reached] = deque([Reached(root, (), False, cached)])
+    queue: deque[Reached] = deque([Reached(root, (), False, cached, kept=kept)])
     seen = {(id(root), False, cached, frozenset[str]())}
     while queue:
         reached = queue.popleft()
         yield reached
         for edge in reached.summary.calls.values():
-            kept = reached.cached or edge.cached or (keyed and reached.summary is root)
+            once = reached.cached or edge.cached or reached.happens_once(edge.node)
             deferred = reached.in_hook or bool(edge.deferred)
             set_here = reached.variables | edge.variables
-            state = (id(edge.summary), deferred, kept, set_here)
+            state = (id(edge.summary), deferred, once, set_here)
             if state not in seen:
                 seen.add(state)
-                queue.append(Reached(edge.summary, (*reached.chain, edge), deferred, kept, set_here))
+                chain = (*reached.chain, edge)
+                leaving = reached.not_kept(edge)
+                queue.append(Reached(edge.summary, chain, deferred, once, set_here, _kept_by(edge), leaving))
+
+
+def _kept_by(edge: CallEdge) -> Kept | None:
+    """What a called function does once for each key, where it is called with what may be a key."""
+    function = edge.summary.definition
+    return kept_by_key(function.node) if edge.keyed and function is not None else None
 
 
 #: What happens once where a cache keeps the result, traced or not.
@@ -342,13 +370,13 @@ def _everywhere(value: Value) -> set[Effect]:
     return symbols
 
 
-def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen: bool = False) -> list[Observed]:
+def observed(root: Summary, *, cached: bool = False, kept: Kept | None = None, frozen: bool = False) -> list[Observed]:
     """Every effect reachable from a summary, nearest first, each with a shortest call chain.
 
-    `cached` says whether a cache keeps what the root returns, `keyed` whether it is one that keeps what it calls,
-    `frozen` that the result leaves the graph: data that is only returned has been read all the same.
+    `cached` says whether a cache keeps what the root returns, `kept` what of the root one keeps by key, `frozen` that
+    the result leaves the graph: data that is only returned has been read all the same.
     """
-    states = list(reachable(root, cached=cached, keyed=keyed))
+    states = list(reachable(root, cached=cached, kept=kept))
     pending = root.returns.pending if root.returns is not None else frozenset[Effect]()
     returned = {effect.key for effect in pending}
     floored = set[tuple[object, ...]]().union(*(reached.summary.floored for reached in states))
@@ -361,7 +389,8 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen
     for effect in pending:
         if effect.event is Event.BREAK:
             found[effect.key, False] = Observed(effect, (), False)
-    for summary, chain, in_hook, kept, variables in states:
+    for reached in states:
+        summary, chain, in_hook, behind_cache, variables, *_ = reached
         effects = list(summary.effects.values())
         for key, effect in summary.unbacked.items():
             shown = key in harmless or (effect.symbol or key) in seen
@@ -371,11 +400,12 @@ def observed(root: Summary, *, cached: bool = False, keyed: bool = False, frozen
                 effects.append(effect)
         effects += [effect for key, effect in summary.draws.items() if key in decided]
         for effect in effects:
-            if kept and _happens_once(effect):
+            if _happens_once(effect) and (behind_cache or (not effect.lazy and reached.happens_once(effect.node))):
                 continue
             if variables and effect.event is Event.AMBIENT and variable(effect.node) in variables:
                 continue
             if effect.event is Event.RAISE and any(handles(edge.caught, effect.what, effect.value) for edge in chain):
                 continue
-            found.setdefault((effect.key, in_hook), Observed(effect, chain, in_hook, effect.key in decisive))
+            one = Observed(effect, chain, in_hook, effect.key in decisive, reached.not_kept(effect))
+            found.setdefault((effect.key, in_hook), one)
     return list(found.values())

@@ -163,11 +163,18 @@ class Frame:
             frame = frame.caller
 
     def followed(
-        self, node: ast.AST, callee: str, summary: Summary, deferred: str = "", *, cached: bool = False
+        self,
+        node: ast.AST,
+        callee: str,
+        summary: Summary,
+        deferred: str = "",
+        *,
+        cached: bool = False,
+        keyed: bool = False,
     ) -> None:
         """Record a call whose body was interpreted."""
         at = (self.module.path, self.offset, node)
-        edge = CallEdge(*at, callee, summary, deferred, self.caught, cached, self.branches > 0, self.strict)
+        edge = CallEdge(*at, callee, summary, deferred, self.caught, cached, keyed, self.branches > 0, self.strict)
         if names := context_variables.held(self, node):
             edge = edge._replace(variables=names)
         self.summary.add_call(edge)

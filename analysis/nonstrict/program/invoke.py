@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts import endings
 from nonstrict.facts.hooks import registers
-from nonstrict.facts.laziness import returns_what_it_kept
+from nonstrict.facts.keeping import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program import (
@@ -259,8 +259,8 @@ def follow(
     if not frame.static:
         # A cache is keyed by what is passed: with tensors every call is a new one.
         keeps = function.cached_at is not None or returns_what_it_kept(function.node)
-        cached = keeps and not any(value.holds_tensor for value in bound.values())
-        frame.followed(node, function.qualname, summary, deferred, cached=cached)
+        keyed = not any(value.holds_tensor for value in bound.values())
+        frame.followed(node, function.qualname, summary, deferred, cached=keeps and keyed, keyed=keyed)
         for decorator in function.modes:
             inside = Frame(machine, function.module, function.offset, summary)
             inside.emit(Event.TORCH_STATE, decorator, what="torch.inference_mode")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
+from nonstrict.findings import Related
 from nonstrict.program.effects import OF_METADATA, Event
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Kind
@@ -115,6 +116,11 @@ def is_inside(inner: Span, outer: Span) -> bool:
 def reads_metadata(read: Observed) -> bool:
     """Whether only shape, dtype or device of the captured value are used."""
     return read.effect.what in OF_METADATA
+
+
+def not_kept(seen: Observed) -> tuple[Related, ...]:
+    """Where results leave that a cache written by hand does not keep, so that plain Python asks again."""
+    return tuple(Related(span, "returned here without being kept: the next call asks again") for span in seen.leaving)
 
 
 def subject(place: Place, noun: str) -> str:

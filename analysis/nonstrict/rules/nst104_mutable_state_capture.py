@@ -117,7 +117,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Experiment, Rule, report
-from nonstrict.rules.captures import Sort, called, captured_reads, is_inside
+from nonstrict.rules.captures import Sort, called, captured_reads, is_inside, not_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,12 +159,15 @@ def examine(body: Body) -> Iterator[Finding]:
         if writers and not (body.guarded_by_region(place) or body.decides_only_effects(read)):
             message = f"{_subject(read.effect)} decides what `{called(body)}` computes, and changes: {_fate(body)}"
             advice = f"pass `{place.text}` as an argument"
-            yield report(RULE, body, read, message, help=advice, severity=_severity(body), evidence=writers)
+            yield report(
+                RULE, body, read, message, help=advice, severity=_severity(body), evidence=(*writers, *not_kept(read))
+            )
     for read in body.observed(Event.AMBIENT):
         message = f"`{called(body)}` {_asks(read.effect.what)}, which nothing guards: {_fate(body)}"
         advice = "read it in the caller and pass the value as an argument"
         evidence = _writers(body, read.effect)
         severity = _severity(body).raised() if evidence else _severity(body)
+        evidence = (*evidence, *not_kept(read))
         yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
 
 

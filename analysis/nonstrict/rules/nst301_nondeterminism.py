@@ -109,7 +109,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import FROZEN, Experiment, Rule, report
-from nonstrict.rules.captures import called
+from nonstrict.rules.captures import called, not_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +124,7 @@ def examine(body: Body) -> Iterator[Finding]:
     for draw in body.observed(Event.RANDOM):
         message = f"`{called(body)}` {draw.effect.what}, which {_fate(body)}"
         advice = "draw in the caller and pass the value as an argument, or use torch's own random functions"
-        yield report(RULE, body, draw, message, help=advice)
+        yield report(RULE, body, draw, message, help=advice, evidence=not_kept(draw))
 
 
 def _fate(body: Body) -> str:
