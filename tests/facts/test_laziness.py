@@ -44,7 +44,7 @@ def test_caches(body: str) -> None:
         "if args not in CACHE:\n    OTHER[args] = build()\nreturn CACHE[args]",
         "result = None\nif result is None:\n    result = build()\nreturn result",
         "try:\n    return CACHE[args]\nexcept ValueError:\n    pass\nCACHE[args] = build()\nreturn CACHE[args]",
-        "one = C.get(args)\nif one is None:\n    one = build()\n    if LATER:\n        return one\n    C[args] = one\nreturn one",
+        "one = C.get(1)\nif one is None:\n    one = make()\n    if W:\n        return one\n    C[1] = one\nreturn one",
         "if args in C:\n    return C[args]\nif LATER:\n    return build()\nC[args] = build()\nreturn C[args]",
         "one = C.get(args)\nif one is None:\n    one = build()\n    if READY:\n        C[args] = one\nreturn one",
         "return build()",
