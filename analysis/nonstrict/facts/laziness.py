@@ -133,7 +133,7 @@ def _tested(function: FunctionNode) -> set[str]:
                 found.add(root_of(right))
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             found.add(root_of(node.operand))
-        elif isinstance(node, ast.Call):
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "hasattr":
             found.add(asked_for(node))
         elif isinstance(node, ast.Try) and any(catches_missing(handler) for handler in node.handlers):
             for statement in node.body:
@@ -173,8 +173,11 @@ def _container_of(value: ast.AST) -> str:
 
 
 def asked_for(call: ast.Call) -> str:
-    """The attribute that `hasattr(holder, "attribute")` asks for; "" for other calls."""
-    name = call.args[1] if getattr(call.func, "id", "") == "hasattr" and len(call.args) == 2 else None
+    """The attribute that `hasattr(holder, "attribute")` or `getattr(holder, "attribute", None)` asks for; else ""."""
+    function = getattr(call.func, "id", "")
+    absent = call.args[2] if function == "getattr" and len(call.args) == 3 else None
+    asks = (function == "hasattr" and len(call.args) == 2) or (isinstance(absent, ast.Constant) and not absent.value)
+    name = call.args[1] if asks else None
     return f".{name.value}" if isinstance(name, ast.Constant) else ""
 
 

@@ -53,10 +53,13 @@ def truth(frame: Frame, test: ast.expr) -> bool | None:
 def of_parts(test: ast.BoolOp, judge: Callable[[ast.expr], bool | None]) -> bool | None:
     """Whether a conjunction or disjunction holds, by what is known of its parts."""
     decisive = isinstance(test.op, ast.Or)
-    verdicts = [judge(part) for part in test.values]
-    if decisive in verdicts:
-        return decisive
-    return None if None in verdicts else not decisive
+    open_ = False
+    for part in test.values:
+        verdict = judge(part)
+        if verdict is decisive:
+            return decisive  # what follows is not asked
+        open_ = open_ or verdict is None
+    return None if open_ else not decisive
 
 
 def _local(frame: Frame, node: ast.expr) -> Value | None:

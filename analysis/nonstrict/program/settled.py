@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+import operator
+from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.findings import Rebinding
 from nonstrict.program import decided, expressions
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, Flag, Kind, Value
 from nonstrict.program.writers import writes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nonstrict.program.frames import Frame
     from nonstrict.program.places import Place
 
@@ -44,11 +48,40 @@ def constant(frame: Frame, test: ast.expr) -> bool | None:
     if not isinstance(test, _ASKING) or not _may_vary_little(test):
         return None
     value = expressions.evaluate(frame, test)
+    if isinstance(test, ast.Compare) and not value.flags & Flag.RELEASE:
+        return _compared(frame, test)
     if value.const is NO_CONSTANT or not isinstance(value.const, (bool, int, float, str, type(None))):
         return None
-    if value.flags & Flag.RELEASE:
-        return bool(value.const)
-    return bool(value.const) if _stays(frame, value.place) else None
+    return bool(value.const) if value.flags & Flag.RELEASE or _stays(frame, value.place) else None
+
+
+def _compared(frame: Frame, test: ast.Compare) -> bool | None:
+    """Whether a comparison of a name that stays what it is with a literal holds: `_hook is not None`, `VERBOSE > 1`."""
+    right = test.comparators[0]
+    if len(test.ops) != 1 or not isinstance(right, ast.Constant) or isinstance(test.left, ast.Constant):
+        return None
+    value = expressions.evaluate(frame, test.left)
+    held = None if value.kind is Kind.NONE else value.const
+    if held is NO_CONSTANT or not _stays(frame, value.place):
+        return None
+    compare = _COMPARISONS.get(type(test.ops[0]))
+    try:
+        return bool(compare(held, right.value)) if compare is not None else None
+    except TypeError:
+        return None
+
+
+#: `is` is asked of None, True and False only.
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 
 
 _ASKING = (ast.Name, ast.Attribute, ast.Compare, ast.Call)
@@ -70,7 +103,9 @@ def _stays(frame: Frame, place: Place) -> bool:
     bindings = module.bindings.get(place.name, ()) if module is not None else ()
     if len(bindings) != 1 or bindings[0].conditional or not isinstance(bindings[0].node, ast.Constant):
         return False
-    return _is_final(bindings[0].annotation) or not writes.writers(frame.machine, place)
+    # A literal cannot be changed in place.
+    found = writes.writers(frame.machine, place)
+    return _is_final(bindings[0].annotation) or not any(isinstance(one, Rebinding) for one in found)
 
 
 def _is_final(annotation: ast.expr | None) -> bool:

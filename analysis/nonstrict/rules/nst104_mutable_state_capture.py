@@ -150,7 +150,8 @@ def examine(body: Body) -> Iterator[Finding]:
     for read in captured_reads(body, Sort.STATE):
         place = read.effect.place
         writers = body.replacements(place) if _shares_memory(read.effect) else body.writers(place)
-        if read.effect.what == "identity":
+        # There is nothing in None that could change.
+        if read.effect.what == "identity" or (read.effect.value.kind is Kind.NONE and not place.path):
             writers = tuple(writer for writer in writers if isinstance(writer, Rebinding))
         if body.marker == "constant-result":
             writers = _without_fills(body, writers)
