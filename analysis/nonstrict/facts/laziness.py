@@ -88,7 +88,7 @@ def _facts(function: FunctionNode) -> _Facts:
 
 def _collect(function: FunctionNode) -> _Facts:
     stored = _stored(function)
-    counting = {name for name, values in stored.items() if _counts(name, values)}
+    counting = {name for name, values in stored.items() if _counts(name, values) and not _only_gives(function, name)}
     return _Facts(_tested(function), set(stored), counting)
 
 
@@ -97,6 +97,14 @@ def _counts(name: str, values: list[ast.AST | None]) -> bool:
     if all(isinstance(value, ast.Constant) and value.value is not None for value in values):
         return True
     return any(isinstance(value, ast.AugAssign) or (value is not None and _reads(value, name)) for value in values)
+
+
+def _only_gives(function: FunctionNode, name: str) -> bool:
+    """Whether a function gives its callers one constant, whenever it is called: what it stores, and returns."""
+    results = [node.value for node in walk(function) if isinstance(node, ast.Return)]
+    given = all(isinstance(one, (ast.Name, ast.Attribute)) and root_of(one) == name for one in results)
+    values = _stored(function)[name]
+    return bool(results) and given and len(values) == 1 and isinstance(values[0], ast.Constant)
 
 
 def _reads(value: ast.AST, name: str) -> bool:
