@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from nonstrict.program.values import Value
 
 _TABLES = frozenset({Kind.DICT, Kind.LIST})
+#: Layers that hold what is put into them.
+_OF_MODULES = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential"})
 _DICTS = frozenset({"builtins.dict", "collections.OrderedDict", "collections.UserDict"})
 _CHANGING = ("append", "extend", "insert", "setdefault", "update")
 #: Where a definition begins, behind its decorators.
@@ -48,6 +50,26 @@ def asked(frame: Frame, table: Value, holder: Value | None = None) -> None:
     """
     if not frame.static or frame.function is not None:
         _fill(frame.machine, table, holder)
+    elif holder is None and _is_plain(table):
+        _fill_in_loops(frame.machine, table)
+
+
+def _is_plain(table: Value) -> bool:
+    """Whether a value is a list or dict, of modules perhaps, that begins empty."""
+    empty = table.heap is not None and table.heap.element is None and not table.heap.open
+    return empty and _is_built_in(table)
+
+
+def _fill_in_loops(machine: Machine, table: Value) -> None:
+    """Put into a list what the statements of its module do, loops among them, where nothing else stores in it."""
+    place = table.place
+    module = machine.project.module(place.file) if place.origin is Origin.GLOBAL and not place.path else None
+    if module is None or place in machine.filled or not any(True for _ in module.outside({place.name})):
+        return
+    putting = [one for one in module.outline.shell.body if _puts(one, frozenset(), place.name)]
+    if any(isinstance(one, ast.For) for one in putting) and not _ways(module, place.name).leading:
+        machine.filled.add(place)
+        _enter(machine, module, frozenset(), place.name)
 
 
 def _fill(machine: Machine, table: Value, holder: Value | None) -> None:
@@ -63,16 +85,21 @@ def _fill(machine: Machine, table: Value, holder: Value | None) -> None:
     if holder is not None:
         ways = _own_ways(holder.ref, key, place.name)
     else:
-        ways = _ways(module, key) if table.kind in _TABLES else _own_ways(table.ref, "self", place.name)
+        ways = _ways(module, key) if _is_built_in(table) else _own_ways(table.ref, "self", place.name)
     _enter(machine, module, ways.storing, key)
     for word in sorted(ways.leading):
         for use in machine.elsewhere.users(module, word):
             _enter(machine, use.module, ways.storing, key)
 
 
+def _is_built_in(value: Value) -> bool:
+    """Whether a value is a dict or list of Python, or one of modules."""
+    return value.kind in _TABLES or (value.kind is Kind.MODULE and value.ref in _OF_MODULES)
+
+
 def _is_table(value: Value) -> bool:
     """Whether a value is a dict or list, or an object of a class of the program that is a dict."""
-    if value.kind in _TABLES:
+    if _is_built_in(value):
         return True
     made = value.kind is Kind.OBJECT and hasattr(value.ref, "bases")
     return made and any(base.kind is Kind.EXTERNAL and base.ref in _DICTS for base in value.ref.bases)

@@ -15,7 +15,7 @@ from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import NONE, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.values import NO_CONSTANT, NONE, UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,9 +114,21 @@ def note_region(frame: Frame, node: ast.AST, name: str, target: Value, keywords:
 
 
 def _is_alike(region: Region, other: Region) -> bool:
-    """Whether two objects are compiled by the same code and are of the same class: the first speaks for both."""
+    """Whether the same code compiles two objects of a class that hold the same settings: the first speaks for both."""
     held, known = _object(region.target), _object(other.target)
-    return held is None or known is None or (region.node is other.node and held.ref is known.ref)
+    if held is None or known is None:
+        return True
+    return region.node is other.node and held.ref is known.ref and _settings(held) == _settings(known)
+
+
+def _settings(holder: Value) -> dict[str, object]:
+    """The attributes of an object that are constants, or functions."""
+    held = holder.heap.attributes if holder.heap is not None else {}
+    return {
+        name: value.const if value.const is not NO_CONSTANT else id(value.ref)
+        for name, value in held.items()
+        if value.const is not NO_CONSTANT or value.kind is Kind.FUNCTION
+    }
 
 
 def _object(target: Value) -> Value | None:
