@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program.effects import Event
-from nonstrict.program.values import NUMBER, UNKNOWN, Kind, Value
+from nonstrict.program.values import NUMBER, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
     import ast
@@ -28,6 +28,10 @@ _MEMORY = {
     "tolist": "reads the storage of a tensor",
 }
 _OF_ANOTHER = "gives a tensor the storage of another"
+#: What gives memory another size, of which a tensor without elements has none to lose.
+_RESIZING = frozenset({"resize_", "_resize_"})
+#: Makers of tensors whose arguments are the sizes; the last are methods.
+_SIZED = frozenset({"empty", "zeros", "ones", "rand", "randn", "new_empty", "new_zeros", "new_ones"})
 _NUMBERS = frozenset({"data_ptr", "nbytes", "size"})
 
 
@@ -41,6 +45,27 @@ def of(tensor: Value) -> Value:
     return Value(Kind.STORAGE, tensor.place, tensor)
 
 
+def made(name: str, positional: Sequence[Value], result: Value) -> Value:
+    """A new tensor; one that is made without elements is known as such."""
+    last = name.rpartition(".")[2]
+    if last == "tensor":
+        data = positional[0] if positional else UNKNOWN
+        empty = data.kind in (Kind.LIST, Kind.TUPLE) and data.heap is not None and not _holds(data)
+    elif last in _SIZED:
+        given = positional[1:] if last.startswith("new_") else positional
+        listed = given[0].heap.items.values() if len(given) == 1 and given[0].heap is not None else given
+        empty = any(size.kind is Kind.NUMBER and size.const == 0 for size in listed)
+    else:
+        return result
+    return result._replace(flags=result.flags | Flag.EMPTY) if empty and result.kind is Kind.TENSOR else result
+
+
+def _holds(data: Value) -> bool:
+    """Whether a list may have elements."""
+    heap = data.heap
+    return heap is None or heap.open or heap.unsure or heap.element is not None or heap.loose is not None
+
+
 def call(
     frame: Frame, node: ast.AST, storage: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
@@ -48,7 +73,7 @@ def call(
     tensor: Value = storage.ref
     if name in _ADDRESSES:
         frame.emit(Event.POINTER, node, tensor.place, tensor, f"the storage's `{name}()`")
-    elif name in _MEMORY:
+    elif name in _MEMORY and not (name in _RESIZING and tensor.flags & Flag.EMPTY):
         frame.emit(Event.POINTER, node, tensor.place, tensor, _MEMORY[name])
     return NUMBER if name in _NUMBERS else UNKNOWN
 

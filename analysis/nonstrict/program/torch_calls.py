@@ -14,6 +14,7 @@ from nonstrict.program import (
     functional_calls,
     gradients,
     held_modules,
+    storages,
     subscripts,
     symbolic_sizes,
     symbols,
@@ -96,7 +97,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     if kind == "nn-module-class" or nn_module(name) is not None:
         return _module(name, positional, keywords)
     if kind == "tensor-class":
-        return Value(Kind.TENSOR)
+        return Value(Kind.TENSOR, flags=Flag.NONE if positional or keywords else Flag.EMPTY)
     if (called := functional_calls.called(frame, node, name, positional, keywords)) is not None:
         return called
     values = [*positional, *keywords.values()]
@@ -144,7 +145,7 @@ def apply(
     if plan is None:
         plan = _PLAIN[name] = _is_plain(name, operator)
     if not plan:
-        result = _applied(frame, node, name, operator, positional, keywords)
+        result = storages.made(name, positional, _applied(frame, node, name, operator, positional, keywords))
     else:
         result = _plain(frame, node, name, positional, keywords)
     if positional and positional[0].flags & Flag.LITERAL and constants.folds(frame, name, positional, keywords):

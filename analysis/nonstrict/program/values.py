@@ -76,6 +76,7 @@ class Flag:
     DISABLED = 32768  # module that `torch.compiler.disable` keeps out of compiled code
     FROZEN = 65536  # parameter that is made not to need gradients
     RELEASE = 131072  # follows from the release of torch that the program runs with, and from nothing that varies
+    EMPTY = 524288  # tensor made without elements: there is no memory
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 

@@ -84,6 +84,7 @@ not either: the fake is then a skeleton. Methods, nested functions and functions
 - Weak references to storages (`StorageWeakRef`), which only tell one storage from another.
 - `x.storage_offset()`, `x.stride()`, `x.is_contiguous()`, the size of a storage: they need no memory.
 - `t.resize_(0)`, `t.set_()` and `t.set_(other)` of tensors made in the function.
+- `resize_` of the storage of a tensor that is made without elements: `torch.empty(0)`, `x.new_zeros(0, 3)`.
 - The bodies of custom operators and of functions marked `leaf_function`.
 - The address of a captured tensor is a note: captured tensors are real while tracing, so the call works. A write
   through the address happens while tracing only.
