@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.execution import is_call
@@ -12,23 +13,24 @@ from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.program.values import UNKNOWN, Kind
+from nonstrict.program import classes, naming
+from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.library_calls import Names
+    from nonstrict.program.definitions import Function
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
-    from nonstrict.program.values import Value
 
 #: Functions that call one another are followed so far.
 _MAX_CALLS = 3
 #: Modules of the standard library that run code of the program which they are given by its name.
 _IMPORTING = frozenset({"importlib", "runpy"})
+#: What traces the function that it is given at once.
+_CAPTURING = frozenset(name for name, marker in MARKERS.items() if marker.kind == "make-fx")
 _OBJECTS = frozenset({Kind.MODULE, Kind.OBJECT})
-#: Functions that make a graph of what they are given, and the last parts of their names.
-_TRACERS = frozenset(name for name, marker in MARKERS.items() if marker.kind == "make-fx")
-_TRACER_NAMES = frozenset(name.rpartition(".")[2] for name in _TRACERS)
 
 
 def runs(machine: Machine, module: Module, statement: ast.AST) -> bool:
@@ -58,52 +60,53 @@ def _is_of_the_library(module: Module, name: str) -> bool:
 
 
 def runs_compiled(machine: Machine, module: Module, node: ast.AST) -> bool:
-    """Whether a part of a module calls a compiled or marked function, itself or in what it calls, or has one traced."""
-    return _traces(machine, module, node) or any(True for _ in names_run(machine, module, node))
+    """Whether a part of a module calls a compiled or marked function, or traces one, itself or in what it calls."""
+    names = partial(naming.dotted, machine.module_frame(module))
+    return _traces_at_once(node, names) or any(True for _ in names_run(machine, module, node))
 
 
-def _traces(machine: Machine, module: Module, node: ast.AST) -> bool:
-    """Whether a part of a module has a graph made: what is exchanged from there on, the graph does not see."""
-    return any(
-        held.kind is Kind.EXTERNAL and held.ref in _TRACERS
-        for callee in remembered(node, "_nonstrict_tracers", _named_as_tracers)
-        for held in machine.evaluate(machine.module_frame(module), callee).alternatives()
-    )
-
-
-def _named_as_tracers(node: ast.AST) -> tuple[ast.expr, ...]:
+def _traces_at_once(node: ast.AST, names: Names) -> bool:
+    """Whether code captures a graph: the function that is given runs there, once."""
     calls = (inner.func for inner in walk(node) if isinstance(inner, ast.Call))
-    return tuple(
-        callee
-        for callee in calls
-        if isinstance(callee, (ast.Name, ast.Attribute)) and last_name(callee) in _TRACER_NAMES
-    )
+    return any(naming.is_chain(callee) and names(callee) in _CAPTURING for callee in calls)
 
 
 def names_run(machine: Machine, module: Module, node: ast.AST, depth: int = _MAX_CALLS) -> Iterator[str]:
-    """The names of a module's top level by which a part of it calls what runs compiled code."""
-    for name in remembered(node, "_nonstrict_called", _called_names):
-        held = machine.global_value(module, name) if name in module.bindings else UNKNOWN
-        if any(_is_compiled(machine, callee, depth) for callee in held.alternatives()):
-            yield name
+    """The names of a module's top level by which a part of it calls what runs compiled code, also as a method."""
+    frame = machine.module_frame(module)
+    for root, callee in remembered(node, "_nonstrict_called", _called):
+        held = machine.evaluate(frame, callee) if root in module.bindings else UNKNOWN
+        if any(_is_compiled(machine, one, depth) for one in held.alternatives()):
+            yield last_name(callee)
 
 
 def _is_compiled(machine: Machine, callee: Value, depth: int) -> bool:
     if callee.kind is Kind.MARKED or callee.kind in _OBJECTS:
         return True
-    if callee.kind is not Kind.FUNCTION:
+    function = _function_of(machine, callee)
+    if function is None:
         return False
-    function = callee.ref
-    if function.node in machine.regions:
+    if function.node in machine.regions or _traces_at_once(function.node, naming.names_in(machine, function)):
         return True
-    if depth <= 0:
-        return False
-    module, node = function.module, function.node
-    return _traces(machine, module, node) or any(True for _ in names_run(machine, module, node, depth - 1))
+    return depth > 0 and any(True for _ in names_run(machine, function.module, function.node, depth - 1))
 
 
-def _called_names(node: ast.AST) -> tuple[str, ...]:
+def _function_of(machine: Machine, callee: Value) -> Function | None:
+    """What runs where something is called: a function, that of a method, or the constructor of a class."""
+    if callee.kind is Kind.FUNCTION:
+        return callee.ref
+    if callee.kind is Kind.BOUND:
+        function = callee.ref[1]
+        return _function_of(machine, function) if isinstance(function, Value) else function
+    of_program = callee.kind is Kind.CLASS and hasattr(callee.ref, "bases")
+    found = classes.member(machine, callee.ref, "__init__") if of_program else None
+    return _function_of(machine, found[0]) if found is not None and found[0].kind is Kind.FUNCTION else None
+
+
+def _called(node: ast.AST) -> tuple[tuple[str, ast.expr], ...]:
+    """The names that a part of a module calls, and attributes of them, once for each spelling; with the first name."""
     local = scope_of(node).local if isinstance(node, FunctionNode) else frozenset[str]()
     calls = (inner.func for inner in walk(node) if isinstance(inner, ast.Call))
-    names = (callee.id for callee in calls if isinstance(callee, ast.Name))
-    return tuple(name for name in dict.fromkeys(names) if name not in local)
+    chains = {ast.unparse(callee): callee for callee in calls if naming.is_chain(callee)}
+    roots = ((spelled.partition(".")[0], callee) for spelled, callee in chains.items())
+    return tuple((root, callee) for root, callee in roots if root not in local)
