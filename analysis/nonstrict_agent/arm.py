@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict_agent.batons import install_batons
 from nonstrict_agent.fixtures import conftests
-from nonstrict_agent.loading import LoadError, Program, install_overlays, load
+from nonstrict_agent.loading import LoadError, Program, install_overlays, load, search
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.events import Events
 from nonstrict_agent.observe.lines import Lines
@@ -30,16 +30,15 @@ _OPERATORS = re.compile(r"custom_op|triton_op|torch\.library|register_(?:fake|ke
 def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     """Run one arm.
 
-    The job holds `backend`, `path`, `text`, `root`, `kept`, `dropped`, `overlays`, `driver` (how the program is set
-    going, see `drive`), `paths` (further directories with modules), `lines` (whether executed lines are collected),
-    `gradients`, `calls` (how many calls of regions are followed), `repeat` and `changes` (see `Recording`), `alone`
-    (see `install_regions`), `only` (see `Recording`), `logged` (whether every level of logging is switched on). The
-    trace holds `calls`, `lines`, `missing`, `gradients`, `files`, `ahead` (whether anything is traced ahead of time),
-    and `failure` with a sentence where the program did not get to its driver.
+    The job holds `backend`, `path`, `text`, `root`, `kept`, `dropped`, `overlays`, `module`, `folders`, `further` (see
+    `loading.Program`), `driver` (how the program is set going, see `drive`), `lines` (whether executed lines are
+    collected), `gradients`, `calls` (how many calls of regions are followed), `repeat` and `changes` (see `Recording`),
+    `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every level of logging is switched on).
+    The trace holds `calls`, `lines`, `missing`, `gradients`, `files`, `ahead` (whether anything is traced ahead of
+    time), and `failure` with a sentence where the program did not get to its driver.
     """
     sys.argv = [job["path"]]
-    for entry in reversed(job.get("paths", ())):
-        sys.path.insert(0, entry)
+    search(program_in(job))
     is_user = user_files(job["root"], job["path"])
     events = Events(is_user)
     records = LogRecords(is_user)
@@ -111,6 +110,9 @@ def program_in(job: dict[str, Any]) -> Program:
         path=job["path"],
         text=job["text"],
         root=job["root"],
+        module=job["module"],
+        folders=tuple(job["folders"]),
+        further=tuple(job["further"]),
         kept=None if kept is None else frozenset(kept),
         dropped=frozenset((line, column) for line, column in job.get("dropped", ())),
         cuda=job.get("device") == "cuda",

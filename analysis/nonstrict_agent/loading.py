@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 
+#: Names of folders that hold installed packages.
+_INSTALLED = ("site-packages", "dist-packages")
+
+
 class LoadError(Exception):
     """The program could not be executed up to the experiment; the text says where and why."""
 
@@ -29,14 +33,18 @@ class LoadError(Exception):
 class Program(NamedTuple):
     """What is loaded.
 
-    `kept` are the positions of top-level statements, None for all; `dropped` are (line, column) of statements inside
-    functions and blocks that are left out. `cuda` says that there is a GPU to run on. In a program that is `in_cells`,
-    what one statement raises does not end it: the next cell is run all the same.
+    `module` is the dotted name by which it is imported. Its imports are looked for in `folders` first, and in those of
+    `further` behind the standard library. `kept` are the positions of top-level statements, None for all; `dropped` are
+    (line, column) of statements inside functions and blocks that are left out. `cuda` says that there is a GPU to run
+    on. In a program that is `in_cells`, what one statement raises does not end it: the next cell is run all the same.
     """
 
     path: str
     text: str
     root: str
+    module: str
+    folders: tuple[str, ...]
+    further: tuple[str, ...]
     kept: frozenset[int] | None
     dropped: frozenset[tuple[int, int]]
     cuda: bool
@@ -85,10 +93,8 @@ def remember_lines(path: str, text: str) -> None:
 
 def module_of(program: Program) -> types.ModuleType:
     """An empty module under the name that imports of the project would give it, its packages imported."""
-    directory, name = _import_name(program.path)
-    for entry in (program.root, directory):
-        if entry and entry not in sys.path:
-            sys.path.insert(0, entry)
+    search(program)
+    name = program.module
     module = types.ModuleType(name)
     module.__file__ = program.path
     is_package = os.path.basename(program.path) == "__init__.py"
@@ -106,15 +112,14 @@ def module_of(program: Program) -> types.ModuleType:
     return module
 
 
-def _import_name(path: str) -> tuple[str, str]:
-    """The directory that holds the topmost package of a file, and its dotted name from there."""
-    directory, base = os.path.split(os.path.abspath(path))
-    stem = os.path.splitext(base)[0]
-    parts = [] if stem == "__init__" else [stem if stem.isidentifier() else "program"]
-    while os.path.exists(os.path.join(directory, "__init__.py")):
-        directory, last = os.path.split(directory)
-        parts.insert(0, last)
-    return directory, ".".join(parts) or "program"
+def search(program: Program) -> None:
+    """Let imports look where those of a program do."""
+    first = [one for one in program.folders if one not in sys.path]
+    sys.path[0:0] = first
+    further = [one for one in (*program.further, program.root) if one and one not in sys.path]
+    installed = (index for index, entry in enumerate(sys.path) if os.path.basename(entry) in _INSTALLED)
+    place = next(installed, len(sys.path))
+    sys.path[place:place] = dict.fromkeys(further)
 
 
 def load(program: Program, missing: list[str] | None = None) -> Loaded:

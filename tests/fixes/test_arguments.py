@@ -351,6 +351,48 @@ def test_only_nonstrict_functions_take_modules(tmp_path: Path):
     assert mended(tmp_path, {"a.py": text}, {"NST103"}).titles == []
 
 
+HELPER = "import torch\n\nW = torch.ones(2)\n\n\ndef shift(x):\n    return x + W\n\n\ndef set_w(w):\n    global W\n    W = w\n"
+USER = (
+    "\n\n@torch._dynamo.nonstrict_trace\ndef g(x):\n    return shift(x)\n\n\n"
+    "@torch.compile(fullgraph=True)\ndef f(x):\n    return g(x)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "name"),
+    [
+        pytest.param(
+            "ops/run.py",
+            "import torch\nfrom ops.helper import shift\n",
+            "import torch\nimport ops.helper\nfrom ops.helper import shift\n",
+            "ops.helper",
+            id="a folder without __init__.py",
+        ),
+        pytest.param(
+            "ops/run.py",
+            "import torch\n\nfrom .helper import shift\n",
+            "import torch\n\nfrom . import helper\nfrom .helper import shift\n",
+            "helper",
+            id="relative imports",
+        ),
+        pytest.param(
+            "tools/run.py",
+            "import sys\nsys.path.insert(0, 'ops')\nimport torch\nfrom helper import shift\n",
+            "import sys\nsys.path.insert(0, 'ops')\nimport torch\nimport helper\nfrom helper import shift\n",
+            "helper",
+            id="behind what says where it is",
+        ),
+    ],
+)
+def test_modules_of_the_project_are_imported_as_the_file_imports_them(
+    tmp_path: Path, path: str, before: str, after: str, name: str
+):
+    files = {"ops/helper.py": HELPER, path: before + USER, "pyproject.toml": "x = 1\n"}
+    done = mended(tmp_path, files, {"NST101"})
+    assert done.files[path].startswith(after)
+    assert f"return g(x, {name}.W)" in done.files[path]
+
+
 def test_names_of_one_tensor_that_may_come_apart(tmp_path: Path):
     files = {
         "weights.py": "import torch\n\nW = torch.ones(2)\n",

@@ -11,9 +11,11 @@ from typing import NamedTuple
 import pytest
 
 from nonstrict.check.analysis import AnalysisOptions, analyse
+from nonstrict.check.files import discover
 from nonstrict.check.live.folder import Folder
 from nonstrict.program.project import Project
 from nonstrict.program.search_path import project_of
+from nonstrict.settings.model import default_settings
 
 
 class Case(NamedTuple):
@@ -326,22 +328,96 @@ def test_relative_and_absolute_paths_give_the_same_answer(repository: Path, monk
     assert places(["att.py"], repository)[0][:3] == expected[0][:3]
 
 
+def test_a_folder_above_is_called_as_imports_call_it(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = discover(["."], default_settings(str(repository))).files
+    monkeypatch.chdir(repository / "models")
+    found = discover([".."], default_settings(str(repository))).files
+    assert found == [os.path.relpath(repository / name) for name in expected]
+    assert "att.py" in found
+
+
+FIND = "from setuptools import setup, find_packages\nsetup(packages=find_packages({}))\n"
+#: Files that say that the modules of a project are below `python`.
 SETTINGS = {
-    "pyproject.toml": '[tool.setuptools.packages.find]\nwhere = ["python"]\n',
-    "setup.cfg": "[options]\npackage_dir =\n    = python\n",
-    "pytest.ini": "[pytest]\npythonpath = python\n",
+    "pytest": ("pytest.ini", "[pytest]\npythonpath = python\n"),
+    "setup.cfg": ("setup.cfg", "[options]\npackage_dir =\n    = python\n"),
+    "a package in setup.cfg": ("setup.cfg", "[options]\npackage_dir =\n    pkg = python/pkg\n"),
+    "setup.py": (
+        "setup.py",
+        "import setuptools\nFOLDERS = {'': 'python'}\nif __name__ == '__main__':\n"
+        "    setuptools.setup(package_dir=FOLDERS)\n",
+    ),
+    "find_packages": ("setup.py", FIND.format("'python'")),
+    "find_packages by keyword": ("setup.py", FIND.format("where='python', exclude=['tests']")),
+    "setuptools, find": ("pyproject.toml", '[tool.setuptools.packages.find]\nwhere = ["python"]\n'),
+    "setuptools, any package": ("pyproject.toml", "[tool.setuptools]\npackage-dir = {'' = 'python'}\n"),
+    "setuptools, a package": ("pyproject.toml", "[tool.setuptools.package-dir]\npkg = 'python/pkg'\n"),
+    "poetry": ("pyproject.toml", "[tool.poetry]\npackages = [{include = 'pkg', from = 'python'}]\n"),
+    "hatch, packages": ("pyproject.toml", "[tool.hatch.build.targets.wheel]\npackages = ['python/pkg']\n"),
+    "hatch, sources": ("pyproject.toml", "[tool.hatch.build.targets.wheel]\nsources = ['python']\n"),
+    "hatch, renamed sources": ("pyproject.toml", "[tool.hatch.build.sources]\n'python' = ''\n"),
+    "uv": ("pyproject.toml", "[tool.uv.build-backend]\nmodule-root = 'python'\n"),
+    "pdm": ("pyproject.toml", "[tool.pdm.build]\npackage-dir = 'python'\n"),
+    "maturin": ("pyproject.toml", "[tool.maturin]\npython-source = 'python'\n"),
+    "scikit-build": ("pyproject.toml", "[tool.scikit-build]\nwheel.packages = ['python/pkg']\n"),
 }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_settings_of_a_project_name_folders_of_sources(name: str, tmp_path: Path) -> None:
-    for path, text in {"python/pkg/net.py": "", "scripts/run.py": "import pkg.net\n", name: SETTINGS[name]}.items():
+@pytest.mark.parametrize("tool", SETTINGS)
+def test_settings_of_a_project_name_folders_of_sources(tool: str, tmp_path: Path) -> None:
+    name, told = SETTINGS[tool]
+    for path, text in {"python/pkg/net.py": "", "scripts/run.py": "import pkg.net\n", name: told}.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     project = Project()
     importer = project.module(str(tmp_path / "scripts/run.py"))
     assert importer is not None
     assert project.find("pkg.net", importer) == str(tmp_path / "python/pkg/net.py")
+
+
+RENAMED = {
+    "setup.py": "from setuptools import setup\nsetup(package_dir={'kernels': 'csrc/py'}, packages=['kernels'])\n",
+    "setup.cfg": "[options]\npackage_dir =\n    kernels = csrc/py\n",
+    "pyproject.toml": "[tool.hatch.build.targets.wheel.sources]\n'csrc/py' = 'kernels'\n",
+}
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_settings_call_a_folder_by_another_name(name: str, tmp_path: Path) -> None:
+    files = {"csrc/py/__init__.py": "", "csrc/py/ops.py": "", "run.py": "import kernels.ops\n", name: RENAMED[name]}
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    project = Project()
+    importer = project.module(str(tmp_path / "run.py"))
+    assert importer is not None
+    assert project.find("kernels", importer) == str(tmp_path / "csrc/py/__init__.py")
+    assert project.find("kernels.ops", importer) == str(tmp_path / "csrc/py/ops.py")
+    assert project.name_of(str(tmp_path / "csrc/py/ops.py")) == (str(tmp_path), "kernels.ops")
+
+
+@pytest.mark.parametrize(
+    ("importer", "text", "names"),
+    [
+        pytest.param("models/att.py", "import models.helper\n", ["models.helper", "helper"], id="its own folder"),
+        pytest.param("models/att.py", "import helper\n", ["helper", "models.helper"], id="beside it"),
+        pytest.param("tools/run.py", "import models\n", ["models.helper"], id="another folder"),
+        pytest.param(
+            "tools/run.py",
+            "import sys\nsys.path.append('../models')\nimport helper\n",
+            ["helper", "models.helper"],
+            id="on the path",
+        ),
+    ],
+)
+def test_how_a_module_is_imported(importer: str, text: str, names: list[str], tmp_path: Path) -> None:
+    for path in ("models/helper.py", importer, "pyproject.toml"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text if path == importer else "")
+    project = Project()
+    module = project.module(str(tmp_path / importer))
+    assert module is not None
+    assert project.spellings(str(tmp_path / "models/helper.py"), module) == names
 
 
 def test_a_file_belongs_to_its_project_or_its_package(tmp_path: Path) -> None:

@@ -63,6 +63,11 @@ def _shown(path: str) -> str:
     return os.path.relpath(path) if os.pardir in path.split(os.sep) else os.path.normpath(path)
 
 
+def _prefix(shown: str) -> str:
+    """What stands before the names of files in a directory, as reports name it."""
+    return "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
+
+
 class _Rules(NamedTuple):
     """The settings of a directory, compiled."""
 
@@ -114,7 +119,7 @@ class _Walk:
         if stat.S_ISDIR(mode):
             rules = self._rules_for(absolute)
             if not self._force_excluded(absolute, rules):
-                prefix = "" if shown == "." else shown.rstrip(os.sep) + os.sep
+                prefix = _prefix(shown)
                 ignores = self._ignores_above(absolute, rules)
                 self._tree(_Directory(absolute, prefix, rules, ignores, os.path.realpath(absolute), named=True))
         elif not stat.S_ISREG(mode):
@@ -172,7 +177,8 @@ class _Walk:
             path = base + name
             with self.faults.losing("was not searched", "the directory", beginning(prefix + name)):
                 if not rules.exclude.matches(name, path) and not (ignores and _ignored(ignores, path, True)):
-                    below.append(_Directory(path, prefix + name + os.sep, rules, ignores, os.path.join(real, name)))
+                    inner = _prefix(_shown(prefix + name))
+                    below.append(_Directory(path, inner, rules, ignores, os.path.join(real, name)))
         return below
 
     def _entry(self, entry: os.DirEntry[str], here: _Directory, base: str) -> None:

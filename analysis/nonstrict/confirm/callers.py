@@ -11,8 +11,9 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.drivers import drivers_of, reaching_names
-from nonstrict.confirm.programs import Program, package_of, targets_of
-from nonstrict.confirm.project import module_names, search_path
+from nonstrict.confirm.import_names import imported_as
+from nonstrict.confirm.programs import Program, targets_of
+from nonstrict.confirm.project import search_path
 from nonstrict.confirm.slices import statements_of
 from nonstrict.confirm.testing import Reach, drivers_in_tests, is_test_file
 from nonstrict.facts.execution import is_main_guard
@@ -50,7 +51,7 @@ class _User(NamedTuple):
 def callers_of(program: Program, suspect: Suspect, project: Project) -> list[Caller]:
     """The drivers of a marked function in other files of a project, the most promising first."""
     targets = targets_of(program, suspect)
-    if not targets or not program.path.endswith(".py") or not module_names(program.path, project.root, project.root):
+    if not targets or not program.path.endswith(".py") or not project.holds(program.path):
         return []
     users = _Users(program, targets, suspect.function.rpartition(".")[2], project).found()
     stem = os.path.splitext(os.path.basename(program.path))[0]
@@ -95,8 +96,10 @@ def _program(file: File, program: Program, project: Project) -> Program:
     overlays = dict(program.overlays)
     if own is None or own.text != program.text:
         overlays[program.path] = program.text
-    paths = dict.fromkeys((*search_path(project.root), package_of(program.path)[0]))
-    return Program(file.path, file.text, program.root, file.tree, overlays, program.makers, tuple(paths))
+    imported = imported_as(file.path, file.text)
+    further = dict.fromkeys((*imported.further, *search_path(project.root), *program.imported.folders))
+    imported = imported._replace(further=tuple(one for one in further if one not in imported.folders))
+    return Program(file.path, file.text, program.root, file.tree, overlays, program.makers, imported)
 
 
 class _Users:
@@ -119,7 +122,7 @@ class _Users:
         for depth in range(_MAX_DEPTH):
             fresh: dict[str, frozenset[str]] = {}
             for path, names in self._frontier.items():
-                for dotted in module_names(path, self._project.root, package_of(path)[0]):
+                for dotted in self._project.names_of(path):
                     self._exports[dotted] = names
             for path in self._candidates():
                 user = self._user(path, depth)
@@ -140,7 +143,8 @@ class _Users:
             if os.path.basename(path) == "conftest.py":
                 listed |= dict.fromkeys(self._project.mentioning(names, below=os.path.dirname(path)))
             else:
-                listed |= dict.fromkeys(self._project.mentioning({_word(path)}, {*names, r"import *"}))
+                words = {dotted.rpartition(".")[2] for dotted in self._project.names_of(path)}
+                listed |= dict.fromkeys(self._project.mentioning(words, {*names, r"import *"}))
         for path in sorted(listed, key=self._order):
             if path == self._program.path or path in self._users:
                 continue
@@ -150,7 +154,8 @@ class _Users:
             yield path
 
     def _order(self, path: str) -> tuple[bool, bool, str]:
-        return (not is_test_file(path), _word(self._program.path) not in os.path.basename(path), path)
+        own = self._program.imported.name.rpartition(".")[2]
+        return (not is_test_file(path), own not in os.path.basename(path), path)
 
     def _user(self, path: str, depth: int) -> _User | None:
         file = self._project.file(path)
@@ -173,12 +178,6 @@ class _Users:
             if os.path.basename(path) == "conftest.py":
                 defined = {node.name for node in self._users[path].file.tree.body if isinstance(node, ast.FunctionDef)}
                 self._fixtures[os.path.dirname(path)] = names & defined
-
-
-def _word(path: str) -> str:
-    """The word by which imports name a file."""
-    stem = os.path.splitext(os.path.basename(path))[0]
-    return os.path.basename(os.path.dirname(path)) if stem == "__init__" else stem
 
 
 def reach_in(file: File, exports: Mapping[str, frozenset[str]], root: str) -> Reach:

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.drivers import Driver
-from nonstrict.confirm.programs import Program, kept_for_expression, kept_for_target
+from nonstrict.confirm.programs import Program, fields_of, kept_for_expression, kept_for_target
 from nonstrict.confirm.recorded import function_hashes, plain_name, recorded_calls
 from nonstrict.confirm.slices import slice_for, statements_of
 from nonstrict.text.directives import INPUTS_FORM
@@ -75,13 +75,8 @@ def search_job(program: Program, suspect: Suspect, device: str) -> dict[str, Any
         program.text, kept_for_target(program, suspect), name, wanted
     )
     return {
+        **fields_of(program, sought.kept, text=sought.text),
         "kind": "inputs",
-        "path": program.path,
-        "text": sought.text,
-        "root": program.root,
-        "kept": sorted(sought.kept),
-        "dropped": [],
-        "overlays": dict(program.overlays),
         "name": sought.name,
         "wanted": sought.wanted,
         "device": device,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.confirm.programs import Change, Program, module_name
+from nonstrict.confirm.import_names import name_from
+from nonstrict.confirm.programs import Change, Program
 from nonstrict.confirm.slices import imported_names, statements_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def change_of(program: Program, suspect: Suspect, files: Collection[str] = ()) -
     if subject.origin != "global":
         return None
     how = "mode" if suspect.code == "NST105" else "rebind"
-    owner = module_name(_owner(program, suspect, subject, rebinds=how == "rebind" and not path))
+    owning = _owner(program, suspect, subject, rebinds=how == "rebind" and not path)
+    owner = name_from(program.path, program.text, owning)
     reached = how == "mode" or path
     name = f"{owner}.{subject.name}" if reached and len(set(files)) > 1 else subject.name
     return Change(name, path, owner, how)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.drivers import Driver, drivers_of, is_entry
 from nonstrict.confirm.examples import example_of
+from nonstrict.confirm.import_names import Imported, imported_as
 from nonstrict.confirm.slices import loaded, slice_for, statements_of
 from nonstrict.facts.execution import is_main_guard
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from nonstrict.confirm.suspects import Suspect
 
@@ -27,9 +27,9 @@ class Program(NamedTuple):
     """A file as experiments see it.
 
     `text` is its analysed code, `overlays` are texts of other files not yet saved, `makers` the functions
-    (`PATH::NAME`) that make the arguments of functions of this file. `paths` are directories where its imports are
-    looked for, beside its own and the root. It is `in_cells` if it is a notebook or a page: what one statement raises
-    does not keep the next cell from being run.
+    (`PATH::NAME`) that make the arguments of functions of this file. `imported` says by which name it is imported, and
+    from where it imports. It is `in_cells` if it is a notebook or a page: what one statement raises does not keep the
+    next cell from being run.
     """
 
     path: str
@@ -38,7 +38,7 @@ class Program(NamedTuple):
     tree: ast.Module
     overlays: Mapping[str, str] = {}
     makers: Mapping[str, str] = {}
-    paths: tuple[str, ...] = ()
+    imported: Imported = Imported()
     in_cells: bool = False
 
 
@@ -89,7 +89,7 @@ def program_of(
         tree = tree_of(text, path=path)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return Program(path, text, root, tree, overlays, makers or {}, in_cells=in_cells)
+    return Program(path, text, root, tree, overlays, makers or {}, imported_as(path, text), in_cells)
 
 
 def drivers_for(program: Program, suspect: Suspect) -> list[Driver]:
@@ -119,27 +119,41 @@ def targets_of(program: Program, suspect: Suspect) -> frozenset[str]:
     return frozenset(names)
 
 
+def fields_of(
+    program: Program, kept: Collection[int], dropped: Collection[tuple[int, int]] = (), text: str = ""
+) -> dict[str, Any]:
+    """What a job says of the program that it loads; `text` is what its file holds, if it is not what it held.
+
+    `kept` are the positions of the statements that are executed, `dropped` the places of statements in those that are
+    left out.
+    """
+    return {
+        "path": program.path,
+        "text": text or program.text,
+        "root": program.root,
+        "module": program.imported.name,
+        "folders": list(program.imported.folders),
+        "further": list(program.imported.further),
+        "kept": sorted(kept),
+        "dropped": sorted(map(list, dropped)),
+        "overlays": dict(program.overlays),
+    }
+
+
 def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, device: str) -> dict[str, Any]:
     """The job of one arm; see `nonstrict_agent.arm.run_arm`."""
     program = schedule.program or program
     driver = schedule.driver
     job: dict[str, Any] = {
+        **fields_of(program, driver.kept, driver.dropped),
         "kind": "arm",
         "backend": backend,
-        "path": program.path,
-        "text": program.text,
-        "root": program.root,
-        "kept": sorted(driver.kept),
-        "dropped": sorted(map(list, driver.dropped)),
         "driver": {"kind": driver.kind, "name": driver.name, "given": driver.given},
-        "overlays": dict(program.overlays),
         "calls": schedule.calls,
         "gradients": True,
         "lines": lines,
         "device": device,
     }
-    if program.paths:
-        job["paths"] = list(program.paths)
     if program.in_cells:
         job["in_cells"] = True
     if schedule.repeat > 1:
@@ -187,21 +201,3 @@ def whole(program: Program, driver: Driver) -> Driver:
 
 def _is_text(node: ast.Expr) -> bool:
     return isinstance(node.value, ast.Constant)
-
-
-def package_of(path: str) -> tuple[str, str]:
-    """The directory above the topmost package of a file, and the package's dotted name, empty outside packages."""
-    folder = os.path.dirname(os.path.abspath(path))
-    names: list[str] = []
-    while os.path.exists(os.path.join(folder, "__init__.py")):
-        folder, name = os.path.split(folder)
-        names.insert(0, name)
-    return folder, ".".join(names)
-
-
-def module_name(path: str) -> str:
-    """The name under which the agent loads a file (`nonstrict_agent.loading`)."""
-    stem = os.path.splitext(os.path.basename(path))[0]
-    package = package_of(path)[1]
-    own = "" if stem == "__init__" else stem if stem.isidentifier() else "program"
-    return ".".join(part for part in (package, own) if part) or "program"

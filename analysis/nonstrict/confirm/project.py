@@ -10,6 +10,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.confirm.import_names import imported_as
 from nonstrict.confirm.slices import statements_of
 from nonstrict.facts.words import Words
 from nonstrict.program.source_folders import source_folders
@@ -76,6 +77,16 @@ class Project:
             if path not in self._parsed:
                 self._parsed[path] = _parsed(path, self._overlays.get(path))
             return self._parsed[path]
+
+    def holds(self, path: str) -> bool:
+        """Whether a file lies below the directory."""
+        return bool(module_names(path, self.root, self.root))
+
+    def names_of(self, path: str) -> frozenset[str]:
+        """The dotted names under which a file may be imported."""
+        file = self.file(path)
+        imported = imported_as(path, file.text if file is not None else "")
+        return module_names(path, self.root, imported.folders[-1]) | {imported.name}
 
     def _bytes(self, path: str) -> bytes:
         known = self._texts.get(path)

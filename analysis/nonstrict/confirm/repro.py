@@ -12,7 +12,7 @@ from nonstrict.confirm import repro_parts as parts
 from nonstrict.confirm.cutting import cut
 from nonstrict.confirm.evidence import change_before
 from nonstrict.confirm.expressions import CannotWriteError, Expressions
-from nonstrict.confirm.programs import BACKENDS, module_name, package_of
+from nonstrict.confirm.programs import BACKENDS
 from nonstrict.confirm.traces import Channel, Divergence
 
 if TYPE_CHECKING:
@@ -166,12 +166,11 @@ def _location(program: Program) -> str:
     """Where the program finds modules of its project."""
     if not _needs_project(program):
         return ""
-    folder, package = package_of(program.path)
-    lines = [f"PROJECT = {folder!r}", "sys.path.insert(0, PROJECT)"]
-    if os.path.abspath(program.root) != folder:
-        lines.append(f"sys.path.insert(1, {os.path.abspath(program.root)!r})")
-    if package:
-        lines.append(f"__package__ = {package!r}")
+    imported = program.imported
+    folders = dict.fromkeys((*imported.folders, *imported.further, os.path.abspath(program.root)))
+    lines = ["PROJECT = [", *(f"    {folder!r}," for folder in folders), "]", "sys.path[0:0] = PROJECT"]
+    if imported.package:
+        lines.append(f"__package__ = {imported.package!r}")
     return "\n".join(lines) + "\n"
 
 
@@ -257,7 +256,7 @@ def _paths(proof: Proof) -> list[str]:
     wanted = (Channel.STATE, Channel.LEAK, Channel.GRADIENTS, Channel.ARGUMENTS)
     listed = [path for one in proof.divergences.values() if one.channel in wanted for path in one.paths]
     # The script itself stands for the program's module.
-    found = dict.fromkeys(path.removeprefix(f"{module_name(proof.program.path)}.") for path in listed)
+    found = dict.fromkeys(path.removeprefix(f"{proof.program.imported.name}.") for path in listed)
     shortest = [p for p in found if not any(p != q and p.startswith((f"{q}.", f"{q}[")) for q in found)]
     unknown = [path for path in shortest if path.startswith("<") and path not in _AMBIENT]
     if unknown or not all(re.match(r"argument \d+|[A-Za-z_<]", path) for path in shortest):
@@ -286,7 +285,7 @@ def _change(proof: Proof) -> str:
     if change is None:
         return ""
     name, path, how = change.name.removeprefix(f"{change.module}."), change.path, change.how
-    foreign = change.module not in {"", module_name(proof.program.path)}
+    foreign = change.module not in {"", proof.program.imported.name}
     if foreign:
         name = f"sys.modules[{change.module!r}].{name}"
     if "[]" in path:
@@ -334,7 +333,7 @@ def _drive(program: Program, schedule: Schedule) -> str:
 
 def _calls(program: Program, name: str, given: str) -> str:
     """Calls with stated, recorded or found arguments."""
-    writer = Expressions(module_name(program.path))
+    writer = Expressions(program.imported.name)
     calls: list[str] = []
     stated = False
     for number, call in enumerate(json.loads(given)):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nonstrict.confirm.programs import Program
     from nonstrict.confirm.suspects import Suspect
 
-_FORMAT = 3
+_FORMAT = 4
 #: Verdicts that say something about the machine of the moment, and are not kept.
 _PASSING = frozenset({"timeout", "crash", "memory", "processes", "sandbox", "dead", "cancelled"})
 
@@ -106,9 +106,8 @@ class VerdictCache:
 
     def _path(self, program: Program, suspects: Sequence[Suspect]) -> str:
         asked = [(s.code, s.path, sorted(s.lines), s.function, s.subject) for s in suspects]
-        key = repr(
-            (self._circumstances, program.path, program.root, program.text, sorted(program.overlays.items()), asked)
-        )
+        text = (program.path, program.root, program.text, program.imported, sorted(program.overlays.items()))
+        key = repr((self._circumstances, *text, asked))
         return os.path.join(self._directory, f"{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}.json")
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from nonstrict.program.modules import Module
 from nonstrict.program.search_path import folders_above, has_init, import_root, search_path
-from nonstrict.program.source_folders import source_folders
+from nonstrict.program.source_folders import Sources, sources_of
 from nonstrict.program.sys_path import changes_path
 from nonstrict.text.source import UnreadableSource, read_source
 
@@ -35,7 +36,7 @@ class Project:
         self._searched: dict[tuple[tuple[str, ...], str, bool], str | None] = {}
         self._begun: dict[tuple[str, str], bool] = {}
         self._folders: dict[str, tuple[str, ...]] = {}
-        self._sources: dict[str, tuple[str, ...]] = {}
+        self._sources: dict[str, Sources] = {}
         #: by file, whether it may put something on `sys.path`
         self._changing: dict[str, bool] = {}
         self._spelled: dict[str, str] = {}
@@ -45,6 +46,8 @@ class Project:
         self._known: dict[str, Module] = {}
         self._names: dict[str, tuple[str, str]] = {}
         self._is_package: dict[str, bool] = {}
+        #: by the folder that holds the outermost package of files, the folders around it
+        self._outer: dict[str, list[str]] = {}
 
     def anew(self) -> Project:
         """The same files, with the modules loaded so far, as if no machine had asked anything of them yet.
@@ -56,7 +59,7 @@ class Project:
         other.unreadable, other._names, other._is_package = self.unreadable, self._names, self._is_package
         other._searched, other._installed, other._known = self._searched, self._installed, self._known
         other._begun, other._folders, other._spelled = self._begun, self._folders, self._spelled
-        other._sources, other._changing = self._sources, self._changing
+        other._sources, other._changing, other._outer = self._sources, self._changing, self._outer
         for module in self.loaded():
             other.module(module.path)
         return other
@@ -112,6 +115,7 @@ class Project:
         self._begun.clear()
         self._folders.clear()
         self._sources.clear()
+        self._outer.clear()
         self._changing.clear()
         for key in [key for key in self._searched if not names.isdisjoint(key[1].split("."))]:
             del self._searched[key]
@@ -139,7 +143,27 @@ class Project:
         return self._names.get(path) or self._named(path, "")
 
     def _named(self, path: str, code: str) -> tuple[str, str]:
-        return import_root(path, code, self._package)
+        root, name = import_root(path, code, self._package)
+        if root not in self._outer:
+            self._outer[root] = folders_above(root, frozenset(self.site_packages))
+        for folder in self._outer[root]:
+            for package, place in self._told(folder).packages:
+                below = os.path.relpath(os.path.join(root, *name.split(".")), place)
+                if below.split(os.sep)[0] != os.pardir:
+                    return folder, ".".join([package, *below.split(os.sep)] if below != os.curdir else [package])
+        return root, name
+
+    def spellings(self, path: str, importer: Module) -> list[str]:
+        """The dotted names by which a module may import the one in a file, the likeliest first.
+
+        That is by a package that it imports already, else as the project calls it.
+        """
+        folders = self.folders_of(importer)
+        names = dict.fromkeys([self.name_of(path)[1], *(".".join(_parts(path, folder)) for folder in folders)])
+        bindings = (one for bound in importer.bindings.values() for one in bound if not one.level)
+        imported = {one.module.partition(".")[0] for one in bindings}
+        known = [one for one in names if one and self.find(one, importer) == path]
+        return sorted(known, key=lambda one: one.partition(".")[0] not in imported)
 
     def find(self, dotted: str, importer: Module) -> str | None:
         """The file of an absolutely imported module, looked up where Python would from the importer.
@@ -162,8 +186,11 @@ class Project:
 
     def sources(self, folder: str) -> tuple[str, ...]:
         """The folders of sources of a project in a folder."""
+        return self._told(folder).folders
+
+    def _told(self, folder: str) -> Sources:
         if folder not in self._sources:
-            self._sources[folder] = source_folders(folder)
+            self._sources[folder] = sources_of(folder)
         return self._sources[folder]
 
     def changing(self, folder: str, dotted: str, importer: Module) -> Module | None:
@@ -201,6 +228,20 @@ class Project:
             found = self.module(self._called(path, module)) if self._is_file(path) else None
             if found is not None:
                 yield found
+
+    def relative(self, path: str, importer: Module) -> tuple[str, str] | None:
+        """The package from which a module may import the one in a file by a relative import, and its name there.
+
+        None if they are no parts of one package.
+        """
+        own = importer.name.split(".")
+        package = own if importer.is_package else own[:-1]
+        target = _parts(path, self._root_of(importer)[0])
+        shared = takewhile(lambda pair: pair[0] == pair[1], zip(package, target[:-1], strict=False))
+        common = len(list(shared))
+        if not common:
+            return None
+        return "." * (len(package) - common + 1) + ".".join(target[common:-1]), target[-1]
 
     def find_installed(self, dotted: str) -> str | None:
         """The file of an installed module: a `.py` or a compiled extension; None if it is not installed."""
@@ -257,19 +298,34 @@ class Project:
         key = (folder, first)
         if key not in self._begun:
             base = os.path.join(folder, first)
-            self._begun[key] = os.path.isdir(base) or self._is_file(base + ".py")
+            named = any(package.partition(".")[0] == first for package, _ in self._told(folder).packages)
+            self._begun[key] = named or os.path.isdir(base) or self._is_file(base + ".py")
         return self._begun[key] or any(path.startswith(folder) for path in (*self.overlays, *self._unsaved))
 
     def _below(self, folder: str, dotted: str) -> str | None:
         """A module below a folder: a package goes before a file of the same name, as Python has it."""
-        base = os.path.join(folder, *dotted.split("."))
+        base = self._called_otherwise(folder, dotted) or os.path.join(folder, *dotted.split("."))
         for candidate in (os.path.join(base, "__init__.py"), base + ".py"):
             if self._is_file(candidate):
                 return candidate
         return None
 
+    def _called_otherwise(self, folder: str, dotted: str) -> str:
+        """Where a module lies that the settings of a project in a folder tell by its package; "" if they do not."""
+        fitting = [one for one in self._told(folder).packages if f"{dotted}.".startswith(f"{one[0]}.")]
+        package, place = max(fitting, key=lambda one: len(one[0]), default=("", ""))
+        return os.path.join(place, *dotted[len(package) + 1 :].split(".")).rstrip(os.sep) if place else ""
+
     def _is_file(self, path: str) -> bool:
         return os.path.isfile(path) or path in self.overlays or path in self._unsaved
+
+
+def _parts(path: str, folder: str) -> list[str]:
+    """The dotted name of a file below a folder, part by part; empty if it lies elsewhere."""
+    parts = os.path.splitext(os.path.relpath(path, folder))[0].split(os.sep)
+    if parts[0] == os.pardir:
+        return []
+    return parts[:-1] if parts[-1] == "__init__" else parts
 
 
 def _extension(folder: str, dotted: str) -> str | None:

@@ -54,7 +54,7 @@ def additions(module: Module, around: list[str], imported: Callable[[str, str], 
     def follow(module: Module, depth: int) -> None:
         if depth > _MAX_NESTED or not (changes_path(module.source.code) or _leads(module, around, imported)):
             return
-        for change in _Reader(module).run(module.outline.shell.body):
+        for change in PathReader(module).run(module.outline.shell.body):
             if isinstance(change, _Put):
                 bases = [os.path.dirname(os.path.abspath(module.path)), *around]
                 found = _folder(change.folder, bases)
@@ -93,7 +93,7 @@ class _Put(NamedTuple):
     first: bool
 
 
-class _Reader:
+class PathReader:
     """Reads paths that a file computes from its own place and from literals."""
 
     def __init__(self, module: Module) -> None:
@@ -143,11 +143,11 @@ class _Reader:
     def _loop(self, statement: ast.For | ast.AsyncFor) -> Iterator[_Put | str]:
         """The rounds of a loop over elements that are written out."""
         if isinstance(statement.target, ast.Name):
-            for element in _elements(self._written(statement.iter))[:_MAX_ROUNDS]:
+            for element in _elements(self.written(statement.iter))[:_MAX_ROUNDS]:
                 self._bound[statement.target.id] = self.text(element)
                 yield from self.run(statement.body)
 
-    def _written(self, node: ast.expr) -> ast.expr:
+    def written(self, node: ast.expr) -> ast.expr:
         """The expression that a name of the module stands for."""
         bindings = self._module.bindings.get(node.id, []) if isinstance(node, ast.Name) else []
         bound = bindings[0].node if len(bindings) == 1 and bindings[0].kind == "assign" else None
@@ -175,7 +175,7 @@ class _Reader:
 
     def _put(self, node: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
         """The folders that an assignment puts on `sys.path`, and whether they go first."""
-        if isinstance(node, ast.AugAssign) and self._dotted(node.target) == "sys.path":
+        if isinstance(node, ast.AugAssign) and self.dotted(node.target) == "sys.path":
             yield from ((one, False) for one in _elements(node.value))
         elif isinstance(node, ast.Assign) and self._is_path(node.targets):
             if isinstance(node.value, ast.BinOp):
@@ -207,10 +207,10 @@ class _Reader:
         )
 
     def _is_path(self, targets: list[ast.expr]) -> bool:
-        return any(self._dotted(target) == "sys.path" for target in targets)
+        return any(self.dotted(target) == "sys.path" for target in targets)
 
     def _called(self, node: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
-        name = self._dotted(node.func)
+        name = self.dotted(node.func)
         if name == "sys.path.insert" and len(node.args) > 1:
             yield node.args[1], True
         elif name in ("sys.path.append", "site.addsitedir") and node.args:
@@ -229,9 +229,9 @@ class _Reader:
         if isinstance(node, ast.BinOp):
             return self._joined(node, depth)
         if isinstance(node, ast.Attribute):
-            if self._dotted(node) in ("os.curdir", "os.path.curdir"):
+            if self.dotted(node) in ("os.curdir", "os.path.curdir"):
                 return "."
-            if self._dotted(node) in ("os.pardir", "os.path.pardir"):
+            if self.dotted(node) in ("os.pardir", "os.path.pardir"):
                 return ".."
             return self._parent(node.value, 1, depth) if node.attr == "parent" else None
         if isinstance(node, ast.Subscript):
@@ -267,7 +267,7 @@ class _Reader:
 
     def _result(self, node: ast.Call, depth: int) -> str | None:
         """What a function of `os.path`, a constructor or a method of a path returns."""
-        name = self._dotted(node.func)
+        name = self.dotted(node.func)
         given = [self.text(argument, depth + 1) for argument in node.args]
         known = [one for one in given if one is not None]
         if len(known) != len(given):
@@ -289,7 +289,7 @@ class _Reader:
             return os.path.normpath(base)
         return os.path.join(base, *known) if base is not None and node.func.attr == "joinpath" else None
 
-    def _dotted(self, node: ast.AST) -> str:
+    def dotted(self, node: ast.AST) -> str:
         """The dotted name that a chain of attributes stands for by the imports of the file; "" for anything else."""
         steps: list[str] = []
         while isinstance(node, ast.Attribute):

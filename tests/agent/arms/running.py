@@ -13,6 +13,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.confirm.import_names import imported_as
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -77,12 +79,16 @@ class Project:
         """
         text = dedent(text)
         driver = fields.pop("driver", "main")
+        imported = imported_as(str(self.directory / path), text)
         return {
             "kind": "arm",
             "backend": backend,
             "path": str(self.directory / path),
             "text": text,
             "root": str(self.directory),
+            "module": imported.name,
+            "folders": list(imported.folders),
+            "further": list(imported.further),
             "kept": list(range(len(_statements(text)))),
             "driver": {"kind": "function", "name": driver} if isinstance(driver, str) else driver,
             **fields,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.fixes.code.documents import first_line
@@ -13,7 +13,7 @@ from nonstrict.fixes.code.lists import names_of, with_element, without_element
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from nonstrict.findings import Edit
     from nonstrict.fixes.code.documents import Document
@@ -37,25 +37,27 @@ def with_import(document: Document, text: str, own: Collection[ast.stmt] | None 
     """The edit that imports one name: in a statement that imports from the same module, else in one of its own.
 
     A new statement stands among the imports at the head of the file, in their order, in the block of its section.
-    `own` are the statements that import modules of the project, if the new one does too: it stands behind all others.
-    None if the import is there already.
+    `own` are the statements that import modules of the project, if the new one does too: it stands among those, as what
+    stands before them may say where modules of the project are, or behind all others. None if the import is there
+    already.
     """
     wanted = tree_of(text).body[0]
     if not isinstance(wanted, _Import) or any(_gives(statement, wanted) for statement in document.tree.body):
         return None
-    known = importing_from(document, wanted.module) if isinstance(wanted, ast.ImportFrom) and wanted.module else None
+    known = importing_from(document, wanted.module or "", wanted.level) if isinstance(wanted, ast.ImportFrom) else None
     if known is not None and not wanted.names[0].asname:
         return with_name(document, known, wanted.names[0].name)
-    head = _head(document.tree.body)
+    runs = list(_runs(document.tree.body))
+    head = next((run for run in runs if own and any(one in own for one in run)), runs[0] if runs else [])
     if head:
         return _among(document, head, wanted, text, own) or after(document, head[-1], [text])
     return _first(document, text)
 
 
-def importing_from(document: Document, module: str) -> ast.ImportFrom | None:
+def importing_from(document: Document, module: str, level: int = 0) -> ast.ImportFrom | None:
     """The statement at the head of a file that imports names from a module; None if there is none."""
     for statement in document.tree.body:
-        if isinstance(statement, ast.ImportFrom) and (statement.module, statement.level) == (module, 0):
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "", statement.level) == (module, level):
             return statement if statement.names[0].name != "*" else None
     return None
 
@@ -121,15 +123,11 @@ def _by_type(name: str) -> tuple[int, str]:
 # -- one more statement -----------------------------------------------------------------------------------------------
 
 
-def _head(body: Sequence[ast.stmt]) -> list[_Import]:
-    """The first imports of a module that nothing else stands between."""
-    found: list[_Import] = []
-    for statement in body:
-        if isinstance(statement, _Import):
-            found.append(statement)
-        elif found:
-            break
-    return found
+def _runs(body: Sequence[ast.stmt]) -> Iterator[list[_Import]]:
+    """The imports of a module, divided where something else stands between them."""
+    for importing, statements in groupby(body, key=lambda one: isinstance(one, _Import)):
+        if importing:
+            yield [one for one in statements if isinstance(one, _Import)]
 
 
 def _key(statement: _Import) -> _Key:

@@ -205,17 +205,24 @@ def _imported_module(uses: Uses, document: Document, node: ast.AST, path: str) -
 
 
 def _new_import(uses: Uses, document: Document, node: ast.AST, path: str) -> Spelled | None:
-    """A module of the project by its whole name, and its import; None if that name means something else there."""
-    scopes = uses.scopes(document)
-    dotted = uses.machine.project.name_of(path)[1]
+    """A module of the project by its whole name, and its import; None if that name means something else there.
+
+    A file that imports of the project what is relative to it is given one more such import.
+    """
+    scopes, project = uses.scopes(document), uses.machine.project
+    meant = ((one, _meant(scopes, one, alias)) for one, alias in scopes.imports)
+    own = {one for one, name in meant if scopes.file_of(name) or scopes.file_of(name.rpartition(".")[0])}
+    relative = own and all(isinstance(one, ast.ImportFrom) and one.level for one in own)
+    beside = project.relative(path, scopes.module) if relative else None
+    if beside is not None:
+        package, name = beside
+        edit = with_import(document, f"from {package} import {name}", own) if is_free(document, name) else None
+        return Spelled(name, (edit,)) if edit is not None else None
+    dotted = next(iter(project.spellings(path, scopes.module)), "")
     root = dotted.partition(".")[0]
     taken = any(scopes.imported(known, root) != root for known in scopes.bindings(document.tree, root))
     if not dotted or taken or scopes.binder(node, root) is not document.tree:
         return None
-    if uses.machine.project.find(dotted, scopes.module) != path:
-        return None
-    meant = ((one, _meant(scopes, one, alias)) for one, alias in scopes.imports)
-    own = {one for one, name in meant if scopes.file_of(name) or scopes.file_of(name.rpartition(".")[0])}
     edit = with_import(document, f"import {dotted}", own)
     return Spelled(dotted, (edit,)) if edit is not None else None
 
