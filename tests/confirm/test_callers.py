@@ -228,7 +228,8 @@ def test_the_ways_to_import_it(tmp_path: Path, source: str):
     found = callers(tmp_path, "scaled")
     assert [one.driver.name for one in found] == ["test"]
     assert found[0].driver.dropped == frozenset()
-    assert str(tmp_path / "src") in found[0].program.paths
+    imported = found[0].program.imported
+    assert str(tmp_path / "src") in (*imported.folders, *imported.further)
 
 
 @pytest.mark.parametrize(

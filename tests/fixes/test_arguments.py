@@ -351,7 +351,10 @@ def test_only_nonstrict_functions_take_modules(tmp_path: Path):
     assert mended(tmp_path, {"a.py": text}, {"NST103"}).titles == []
 
 
-HELPER = "import torch\n\nW = torch.ones(2)\n\n\ndef shift(x):\n    return x + W\n\n\ndef set_w(w):\n    global W\n    W = w\n"
+HELPER = (
+    "import torch\n\nW = torch.ones(2)\n\n\ndef shift(x):\n    return x + W\n\n\n"
+    "def set_w(w):\n    global W\n    W = w\n"
+)
 USER = (
     "\n\n@torch._dynamo.nonstrict_trace\ndef g(x):\n    return shift(x)\n\n\n"
     "@torch.compile(fullgraph=True)\ndef f(x):\n    return g(x)\n"

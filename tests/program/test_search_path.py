@@ -344,8 +344,7 @@ SETTINGS = {
     "a package in setup.cfg": ("setup.cfg", "[options]\npackage_dir =\n    pkg = python/pkg\n"),
     "setup.py": (
         "setup.py",
-        "import setuptools\nFOLDERS = {'': 'python'}\nif __name__ == '__main__':\n"
-        "    setuptools.setup(package_dir=FOLDERS)\n",
+        "import setuptools\nFOLDERS = {'': 'python'}\nsetuptools.setup(package_dir=FOLDERS)\n",
     ),
     "find_packages": ("setup.py", FIND.format("'python'")),
     "find_packages by keyword": ("setup.py", FIND.format("where='python', exclude=['tests']")),

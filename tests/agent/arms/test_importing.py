@@ -31,7 +31,10 @@ def main():
         pytest.param("models/att.py", "from models.helper import SCALE", "att", id="a folder without __init__.py"),
         pytest.param("models/att.py", "from .helper import SCALE", "models.att", id="relative"),
         pytest.param(
-            "tools/run.py", "import sys\nsys.path.insert(0, 'models')\nfrom helper import SCALE", "run", id="on sys.path"
+            "tools/run.py",
+            "import sys\nsys.path.insert(0, 'models')\nfrom helper import SCALE",
+            "run",
+            id="on sys.path",
         ),
     ],
 )
