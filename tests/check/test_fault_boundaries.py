@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nonstrict.check import analysis, confirmation, diagnostics, examination, files, fixing, workers
+from nonstrict.check import analysis, baseline, confirmation, diagnostics, examination, files, fixing, workers
 from nonstrict.check.patterns import PathMatcher
 from nonstrict.cli.main import main
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.marks import callers, roots
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.report import context as report_context
+from nonstrict.report import statistics
 from nonstrict.rules.registry import RULES
-from nonstrict.settings.model import FORMATS
+from nonstrict.settings.model import DEFAULT_BASELINE, FORMATS
 from nonstrict.text import source as text_source
 from nonstrict.text.source import Source
 
@@ -284,6 +285,60 @@ def test_a_format_that_fails_altogether_costs_no_finding(run: Any, monkeypatch: 
     told = err.splitlines()
     assert told[0].startswith("nonstrict: the output format failed: KeyError at ")
     assert [line.split()[2] for line in told[1:]] == ["NST201", "NST101", "NST701"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("read_baseline", "the baseline was not read"),
+        ("identified", "the findings were not compared with the baseline"),
+    ],
+)
+def test_a_baseline_costs_no_finding(
+    run: Any, check: Any, monkeypatch: pytest.MonkeyPatch, name: str, sentence: str
+) -> None:
+    run("check", "-n", "--write-baseline", ".")
+    before = Path(DEFAULT_BASELINE).read_text()
+    assert check() == (0, {}, "")
+    monkeypatch.setattr(baseline, name, failing(None, lambda *_: True))
+    status, found, err = check()
+    assert (status, found) == (2, {"a.py": ALL, "b.py": ALL, DEFAULT_BASELINE: ["NST904"]})
+    assert_told(err, f"{DEFAULT_BASELINE}:1: {sentence}")
+    assert Path(DEFAULT_BASELINE).read_text() == before
+    status, _, err = run("check", "-n", "--fix-only", "--unsafe-fixes", ".")
+    assert (status, sentence in err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["stale", "write"])
+def test_a_baseline_that_does_not_shrink_costs_no_finding(
+    run: Any, check: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    run("check", "-n", "--write-baseline", ".")
+    Path("b.py").write_text(TEXT.replace("x + W", "x * W"))
+    monkeypatch.setattr(baseline.Baseline, name, failing(None, lambda *_, **__: True))
+    status, found, err = check()
+    assert (status, found) == (2, {"b.py": ["NST101"], DEFAULT_BASELINE: ["NST904"]})
+    assert_told(err, "the baseline was not compared with what is left")
+
+
+def test_a_baseline_that_cannot_be_written_is_told(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(baseline.Baseline, "replaced", failing(None, lambda *_: True))
+    status, out, err = run("check", "-n", "--write-baseline", ".")
+    assert (status, out, os.path.exists(DEFAULT_BASELINE)) == (2, "", False)
+    assert "KeyError at " in err
+
+
+@pytest.mark.parametrize("name", ["full", "json"])
+def test_statistics_that_fail_for_a_finding_count_the_others(
+    run: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    fails = failing(statistics.is_fixable, lambda one, _: one.code == "NST101")
+    monkeypatch.setattr(statistics, "is_fixable", fails)
+    status, out, err = run("check", "-n", "--statistics", "--output-format", name, "a.py")
+    assert status == 2
+    assert all(code in out for code in ("NST201", "NST701", "NST904"))
+    assert_told(err, "a.py:9: a finding of NST101 is not shown")
 
 
 def test_experiments_cost_no_finding(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,10 +102,17 @@ def test_rules_that_fail_alike_are_one_fault(check: Any, monkeypatch: pytest.Mon
 
 
 def test_a_body_that_fails_costs_no_other(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MarkedBody, "announce", fail_in("first", MarkedBody.announce))
+    monkeypatch.setattr(MarkedBody, "interpret", fail_in("first", MarkedBody.interpret))
     status, found, err = check("-n", ".")
     assert (status, codes(found)) == (2, ["NST101", "NST201", "NST203", "NST904"])
     assert "`first` was not analysed: KeyError" in err
+
+
+def test_what_is_asked_of_other_files_costs_no_body(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MarkedBody, "announce", fail_in("first", MarkedBody.announce))
+    status, found, err = check("-n", ".")
+    assert (status, codes(found)) == (2, [*ALL, "NST904"])
+    assert "what `first` reads was not asked of other files: KeyError" in err
 
 
 def test_a_fix_that_fails_costs_no_finding(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -355,7 +355,7 @@ HELPER = (
     "import torch\n\nW = torch.ones(2)\n\n\ndef shift(x):\n    return x + W\n\n\n"
     "def set_w(w):\n    global W\n    W = w\n"
 )
-USER = (
+READER = (
     "\n\n@torch._dynamo.nonstrict_trace\ndef g(x):\n    return shift(x)\n\n\n"
     "@torch.compile(fullgraph=True)\ndef f(x):\n    return g(x)\n"
 )
@@ -390,7 +390,7 @@ USER = (
 def test_modules_of_the_project_are_imported_as_the_file_imports_them(
     tmp_path: Path, path: str, before: str, after: str, name: str
 ):
-    files = {"ops/helper.py": HELPER, path: before + USER, "pyproject.toml": "x = 1\n"}
+    files = {"ops/helper.py": HELPER, path: before + READER, "pyproject.toml": "x = 1\n"}
     done = mended(tmp_path, files, {"NST101"})
     assert done.files[path].startswith(after)
     assert f"return g(x, {name}.W)" in done.files[path]

@@ -273,7 +273,9 @@ def _announced(
             if not wanted(body):
                 continue
             if mark.operator is None:
-                body.announce()
+                body.interpret()
+                with faults.losing("was not asked of other files", f"what `{body.function}` reads", body.marked_at):
+                    body.announce()
             else:
                 body.seek_calls()
             bodies.append(body)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.run import CheckResult, RunOptions, check
@@ -138,9 +139,10 @@ class _Run:
         if not options.silent and not options.quiet:
             stream = sys.stderr if options.diff or self._input is not None else sys.stdout
             stream.write(text)
-        for failure in done.result.failures:
+        failures = self._known.with_faults(done.result).failures
+        for failure in failures:
             report_failure(failure)
-        if done.result.failures:
+        if failures:
             return ExitStatus.FAILURE
         return ExitStatus.FINDINGS if failing and not options.exit_zero else ExitStatus.CLEAN
 
@@ -153,7 +155,7 @@ class _Run:
         if self._options.confirm:
             new = self._confirmed(new)
             new = new._replace(diagnostics=self._known.without_strange(new))
-        self.result = new
+        self.result = new = self._known.with_faults(new)
         on_stderr = done is not None and self._input is not None
         return _written(new, self._settings, self._options, _Aside(done, known, on_stderr))
 
@@ -267,7 +269,7 @@ def _text(
     if options.statistics:
         from nonstrict.report.statistics import render_statistics
 
-        return Rendered(render_statistics(diagnostics, context, as_json=output_format.startswith("json")))
+        return rendered(partial(render_statistics, as_json=output_format.startswith("json")), diagnostics, context)
     told = rendered(renderer(output_format), diagnostics, context)
     on_actions = os.environ.get("GITHUB_ACTIONS") == "true"
     if on_actions and output_format == "full" and options.output_file is None:

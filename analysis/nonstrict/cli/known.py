@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nonstrict.cli.configuration import is_assignment
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.status import ExitStatus
+from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import DEFAULT_BASELINE
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Generator
 
     from nonstrict.check.baseline import Baseline, Divided
     from nonstrict.check.run import CheckResult
@@ -35,15 +38,27 @@ class Known:
         self._settings = settings
         self._options = options
         self._baseline: Baseline | None = None
+        #: by the clause that says what was lost
+        self._faults: dict[str, Diagnostic] = {}
         path = settings.baseline_path
         if options.write_baseline is None and path is not None and (settings.baseline or os.path.isfile(path)):
             from nonstrict.check.baseline import read_baseline
 
-            self._baseline = read_baseline(path)
+            with self._losing("the baseline was not read", path):
+                self._baseline = read_baseline(path)
 
     def new(self, result: CheckResult) -> tuple[Diagnostic, ...]:
         """The diagnostics that the baseline does not hold."""
-        return result.diagnostics if self._baseline is None else self._divided(self._baseline, result).new
+        divided = self._divided(result)
+        return divided.new if divided is not None else result.diagnostics
+
+    def with_faults(self, result: CheckResult) -> CheckResult:
+        """The result, with what was lost of the baseline."""
+        from nonstrict.check.faults import sentences
+
+        faults = tuple(self._faults.values())
+        told = (*result.failures, *sentences(faults))
+        return result._replace(diagnostics=(*result.diagnostics, *faults), failures=told) if faults else result
 
     def without_strange(self, result: CheckResult) -> tuple[Diagnostic, ...]:
         """The diagnostics without those that an experiment added and the baseline holds."""
@@ -60,17 +75,22 @@ class Known:
         others = options.torch_version or options.python or options.isolated or any(map(is_assignment, options.config))
         if self._baseline is None or result.failures or others:
             return
-        stale = self._baseline.stale(
-            self._divided(self._baseline, result).matched, result.checked, self._settings, without=_STRANGE
-        )
+        with self._losing("the baseline was not compared with what is left", self._baseline.path):
+            self._without_stale(self._baseline, result)
+
+    def _without_stale(self, baseline: Baseline, result: CheckResult) -> None:
+        options, divided = self._options, self._divided(result)
+        if divided is None:
+            return
+        stale = baseline.stale(divided.matched, result.checked, self._settings, without=_STRANGE)
         if not stale:
             return
-        path = os.path.relpath(self._baseline.path)
+        path = os.path.relpath(baseline.path)
         if _in_ci():
             what = f"1 entry of {path} matches" if len(stale) == 1 else f"{len(stale):,} entries of {path} match"
             text = f"{what} nothing any more; `nonstrict check` outside of CI takes out what is stale."
         else:
-            self._baseline.without(stale).write()
+            baseline.without(stale).write()
             findings = "1 known finding" if len(stale) == 1 else f"{len(stale):,} known findings"
             text = f"{findings} gone, and taken out of {path}."
         if not options.silent and not options.quiet:
@@ -93,10 +113,28 @@ class Known:
             report_failure(failure)
         return ExitStatus.FAILURE if result.failures else ExitStatus.CLEAN
 
-    def _divided(self, baseline: Baseline, result: CheckResult) -> Divided:
+    def _divided(self, result: CheckResult) -> Divided | None:
+        """The findings as the baseline divides them; None if there is none."""
         from nonstrict.report.context import Lines
 
-        return baseline.divided(result.diagnostics, Lines(result.read))
+        if self._baseline is None:
+            return None
+        with self._losing("the findings were not compared with the baseline", self._baseline.path):
+            return self._baseline.divided(result.diagnostics, Lines(result.read))
+        return None
+
+    @contextmanager
+    def _losing(self, lost: str, path: str) -> Generator[None]:
+        """Do something of which an exception loses what the baseline is for: all findings are reported then."""
+        try:
+            yield
+        except (ConfigurationError, OSError):
+            raise  # not a mistake of nonstrict
+        except Exception as error:  # noqa: BLE001 - the boundary of the baseline; told as NST904
+            from nonstrict.check.faults import told_of
+            from nonstrict.findings import Location
+
+            self._faults[lost] = told_of(error, lost, Location(path, 1, 1, 1, 1))
 
 
 def _in_ci() -> bool:
