@@ -102,7 +102,7 @@ def test_rules_that_fail_alike_are_one_fault(check: Any, monkeypatch: pytest.Mon
 
 
 def test_a_body_that_fails_costs_no_other(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MarkedBody, "interpret", fail_in("first", MarkedBody.interpret))
+    monkeypatch.setattr(examination, "_interpret", fail_in("first", examination._interpret))
     status, found, err = check("-n", ".")
     assert (status, codes(found)) == (2, ["NST101", "NST201", "NST203", "NST904"])
     assert "`first` was not analysed: KeyError" in err

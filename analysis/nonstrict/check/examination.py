@@ -14,7 +14,7 @@ from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.words import Words
 from nonstrict.findings import Finding, Severity, Span
 from nonstrict.program.body import MarkedBody
-from nonstrict.program.effects import span_of
+from nonstrict.program.effects import Event, span_of
 from nonstrict.program.machine import Machine
 from nonstrict.program.marks import callers, loose, open_targets, roots
 from nonstrict.program.marks.exports import Exports
@@ -273,7 +273,7 @@ def _announced(
             if not wanted(body):
                 continue
             if mark.operator is None:
-                body.interpret()
+                _interpret(body)
                 with faults.losing("was not asked of other files", f"what `{body.function}` reads", body.marked_at):
                     body.announce()
             else:
@@ -285,6 +285,11 @@ def _announced(
             marks = loose.marks(machine, module) if module is not None else ()
             bodies += [body for body in (MarkedBody(machine, mark, machine.torch) for mark in marks) if wanted(body)]
     return bodies
+
+
+def _interpret(body: MarkedBody) -> None:
+    """Find out what a body does: all that is asked of it rests on that."""
+    next(body.observed(Event.READ), None)
 
 
 def _own_marks(machine: Machine, task: Task, faults: Faults) -> list[Mark]:

@@ -140,10 +140,6 @@ class MarkedBody:
                 seen[name] = value
         return seen
 
-    def interpret(self) -> None:
-        """Find out what the body does; what is asked of it later rests on that."""
-        next(self.observed(Event.READ), None)
-
     def seek_calls(self) -> None:
         """Look for the calls of an operator that has an effect: where they drop its result, the effect is lost."""
         if self.has_effect:
