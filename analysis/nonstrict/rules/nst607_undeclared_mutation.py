@@ -360,7 +360,7 @@ def _is_told_apart(function: FunctionNode | None, at: ast.expr, place: Place) ->
     if function is None or not place.is_view or not _conversions(function, at):
         return False
     tests = (part.test for part in own_scope(function) if isinstance(part, (ast.If, ast.IfExp)))
-    names = {place.name, *(part.id for part in walk(at) if isinstance(part, ast.Name))}
+    names = {place.name, at.id} if isinstance(at, ast.Name) else {place.name}
     return any(not names.isdisjoint(_asked(test)) for test in tests)
 
 
