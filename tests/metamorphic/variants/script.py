@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
 from tests.metamorphic.variants.program import (
@@ -42,9 +43,36 @@ def all_in_main(program: Program) -> str | None:
     if not start or looks_at_its_names(program.tree) or not _fits_in_a_function(program):
         return None
     lines = program.text.split("\n")
-    body = "\n".join(lines[start:]).replace("global ", "nonlocal ").replace('if __name__ == "__main__":', "if True:")
+    body = "\n".join(_merged(program)[start:]).replace("global ", "nonlocal ")
+    body = body.replace('if __name__ == "__main__":', "if True:")
     body = re.sub(r"\bmain\(", "inner_main(", body)
     return "\n".join(lines[:start]) + f"\n\n\ndef main():\n{indented(body)}\n\n\nmain()\n"
+
+
+def _merged(program: Program) -> list[str]:
+    """The lines of a module, the body of its own `main()` in place of the call where nothing else stands for that."""
+    lines = program.text.split("\n")
+    found = [one for one in program.tree.body if isinstance(one, ast.FunctionDef) and one.name == "main"]
+    calls = [one for one in program.tree.body if isinstance(one, ast.Expr) and ast.unparse(one) == "main()"]
+    if len(found) != 1 or len(calls) != 1 or program.text.count("main(") != 2 or not _is_plain(found[0], program):
+        return lines
+    main, call = found[0], calls[0]
+    body = textwrap.dedent("\n".join(lines[main.body[0].lineno - 1 : main.end_lineno])).split("\n")
+    before, after = lines[: main.lineno - 1], lines[main.end_lineno : call.lineno - 1]
+    blank = [""] * (main.end_lineno - main.lineno + 1 if main.end_lineno else 0)
+    return [*before, *blank, *after, *body, *lines[call.end_lineno :]]
+
+
+def _is_plain(main: ast.FunctionDef, program: Program) -> bool:
+    """Whether the body of a function means the same outside: nothing is given, returned or called otherwise there."""
+    own = {node.id for node in ast.walk(main) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    definitions = [one for one in program.tree.body if isinstance(one, Definition)]
+    taken = {one.name for one in definitions}.union(
+        _bound_by([one for one in program.tree.body if one not in definitions])
+    )
+    leaves = any(isinstance(node, (ast.Return, ast.Global, ast.Nonlocal)) for node in ast.walk(main))
+    plain = not main.args.args and not main.decorator_list and not leaves
+    return plain and main.body[0].lineno > main.lineno and own.isdisjoint(taken)
 
 
 def chained(program: Program) -> str | None:
