@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.fields import annotated
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, torch_kind
-from nonstrict.program import definition_values, fixtures
+from nonstrict.program import definition_values, fixtures, missing
 from nonstrict.program.annotations import promised_value
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, NOWHERE, Place
-from nonstrict.program.values import NONE, Flag, Heap, Kind, Value, join
+from nonstrict.program.values import CONTAINERS, NONE, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -248,9 +249,27 @@ def construct(
 
 
 def _default(machine: Machine, cls: Class, name: str, declared: Value) -> Value:
-    """The field of a dataclass that a call leaves out: None if that is its default, else what is declared."""
+    """The field of a dataclass that a call leaves out: None, or a container, if that is its default."""
     found = member(machine, cls, name)
-    return NONE if found is not None and found[0].kind is Kind.NONE else declared
+    if found is not None and found[0].kind is Kind.NONE:
+        return NONE
+    made = _made_anew(machine, cls, name)
+    return made if made is not None and made.kind in CONTAINERS else declared
+
+
+def _made_anew(machine: Machine, cls: Class, name: str) -> Value | None:
+    """What `field(default_factory=lambda: {"fast": False})` makes for every object."""
+    for base in lineage(cls):
+        value = annotated(base.node).get(name) if not isinstance(base, str) else None
+        if isinstance(base, str) or value is None or not _is_field(value):
+            continue
+        given = (keyword.value for keyword in getattr(value, "keywords", ()) if keyword.arg == "default_factory")
+        factory = next(given, None)
+        if not isinstance(factory, ast.Lambda):
+            return None
+        frame = _frame(machine, base)
+        return missing.of_lambda(frame, machine.evaluate(frame, factory))
+    return None
 
 
 def call_target(machine: Machine, value: Value) -> Value | None:

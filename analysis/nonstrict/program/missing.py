@@ -28,7 +28,7 @@ def made_by(frame: Frame, factory: Value, typed: Typed) -> Value | None:
     elif factory.kind is Kind.CLASS:
         found = _instance(frame, factory)
     elif factory.kind is Kind.FUNCTION and isinstance(factory.ref.node, ast.Lambda):
-        found = _of_lambda(frame, factory)
+        found = of_lambda(frame, factory)
     return found if found is not None and found.kind in _PLAIN else None
 
 
@@ -42,8 +42,8 @@ def _instance(frame: Frame, factory: Value) -> Value:
     return instance._replace(heap=made)
 
 
-def _of_lambda(frame: Frame, factory: Value) -> Value:
-    """What `lambda: []` makes; anything that it does besides is done when it is called."""
+def of_lambda(frame: Frame, factory: Value) -> Value:
+    """What `lambda: []` makes when it is called; anything that it does besides is done when it is called."""
     function = factory.ref
     outside = Frame(frame.machine, function.module, function.offset, Summary(function.qualname), static=True)
     outside.function = function

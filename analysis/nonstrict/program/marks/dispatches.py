@@ -6,12 +6,12 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.scopes import receiver_of, scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import places
 from nonstrict.findings import Related
-from nonstrict.program import parameters
+from nonstrict.program import classes, parameters
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers, once, roots
 from nonstrict.program.marks.held import calls_through_attributes
@@ -36,7 +36,7 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     holders = list(_holders(machine, mark))
     rebound = _rebound_abroad(machine, mark, holders)
     held = rebound or _handed_on(machine, mark) or any(names for module, names in holders if module.path != mark.path)
-    if closure is None and not held:
+    if closure is None and not held and not _is_of_each_object(machine, mark):
         return ()
     calls = callers.calls_of(machine, mark)
     found = [
@@ -49,6 +49,8 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
         )
     ]
     function = mark.function
+    if function is not None and _is_of_each_object(machine, mark):
+        found += [_of_each_object(call) for call in calls if call.through == "attribute"]
     if function is None or function.closure is None or not _captures(function):
         return tuple(found)
     if function.closure.function is not None and once.runs_once(machine, function.closure.function):
@@ -56,8 +58,38 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     for call in calls:
         if call.through == "attribute" or (call.through == "cell" and _same_factory(call, function)):
             how = "every instance" if call.through == "attribute" else "every call of the factory"
-            found.append(Related(span_of(call.path, call.offset, call.node), f"{how} has a marked function of its own"))
+            found.append(_of_each_object(call, how))
     return tuple(found)
+
+
+def _of_each_object(call: SeenCall, how: str = "every instance") -> Related:
+    return Related(span_of(call.path, call.offset, call.node), f"{how} has a marked function of its own")
+
+
+def _is_of_each_object(machine: Machine, mark: Mark) -> bool:
+    """Whether a constructor marks a method of its object, of which several are made, that reads what it sets.
+
+    What it reads of a module are inputs of the graph or plain attributes: other rules tell of those.
+    """
+    method, within = mark.function, mark.within
+    if mark.target.kind is not Kind.BOUND or method is None or within is None or within.name != "__init__":
+        return False
+    if method.owner is None or within.owner is None or classes.is_module(method.owner):
+        return False
+    made = machine.static_calls.get(within.node)
+    return bool(made) and bool(_own(method, ast.Load) & _own(within, ast.Store)) and not once.runs_once(machine, within)
+
+
+def _own(method: Function, context: type[ast.expr_context]) -> set[str]:
+    """The attributes that a method reads, or sets, of its object."""
+    receiver = receiver_of(method.node)
+    return {
+        node.attr
+        for node in walk(method.node)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, context)
+        and getattr(node.value, "id", "") == receiver
+    }
 
 
 def _called_name(call: SeenCall) -> str:

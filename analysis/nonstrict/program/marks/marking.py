@@ -303,7 +303,8 @@ def _through(callee: Value) -> str:
 def _by_attribute(frame: Frame, node: ast.Call, mark: Mark) -> str:
     """The same for a function that an object made here holds: what a factory made for it alone."""
     function = mark.function
-    if function is None or function.owner is not None or function.closure is None:
+    bound = mark.target.kind is Kind.BOUND
+    if function is None or (not bound and (function.owner is not None or function.closure is None)):
         return ""
     holder = frame.machine.evaluate(frame, node.func.value) if isinstance(node.func, ast.Attribute) else UNKNOWN
     return "attribute" if holder.kind in (Kind.OBJECT, Kind.MODULE) else ""

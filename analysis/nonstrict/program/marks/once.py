@@ -68,7 +68,7 @@ def _once(
         return False
     user, around = found[0]
     inside = [one for one in around if isinstance(one, (*_FUNCTIONS, ast.ClassDef))]
-    called = isinstance(around[-1], ast.Call) and not any(isinstance(one, _REPEATS) for one in around)
+    called = isinstance(around[-1], ast.Call) and not _is_repeated(around)
     if not called or not inside:
         return called
     last = inside[-1]
@@ -76,6 +76,14 @@ def _once(
     if isinstance(last, ast.ClassDef):
         return False
     return _once(machine, user, last, holder.name if isinstance(holder, ast.ClassDef) else "", depth - 1)
+
+
+def _is_repeated(around: list[ast.AST]) -> bool:
+    """Whether the innermost of some nodes runs again and again: what a `for` statement goes through is made once."""
+    return any(
+        isinstance(one, _REPEATS) and inner is not (one.iter if isinstance(one, (ast.For, ast.AsyncFor)) else None)
+        for one, inner in itertools.pairwise([*around, None])
+    )
 
 
 def _everywhere(machine: Machine, module: Module, name: str) -> Iterator[tuple[Module, list[ast.AST]]]:
