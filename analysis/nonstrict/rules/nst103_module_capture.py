@@ -16,6 +16,9 @@ The parameters of a module become inputs of the compiled graph only if the modul
   (`load_state_dict(assign=True)`, `module.weight = ...`) are not seen;
 - on every backend that traces, the mode of the first call is kept: `module.eval()` does not turn dropout off.
 
+A leaf function runs as it is written, and what it captures is read anew in every call. But gradients pass through its
+arguments only: what it captures gets none, compiled or not, without a word. That is a note.
+
 ## Example
 
 ```python
@@ -118,7 +121,7 @@ from nonstrict.findings import Severity
 from nonstrict.program import module_state
 from nonstrict.program.module_state import Holds
 from nonstrict.program.places import Origin
-from nonstrict.program.values import Kind
+from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Experiment, Rule, report, report_at
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject, traced
 from nonstrict.rules.nst601_defined_in_compiled_region import fails_inside
@@ -138,7 +141,8 @@ def examine(body: Body) -> Iterator[Finding]:
     receiver = body.receiver
     bound = receiver is not None and receiver.kind is Kind.MODULE
     # A module that the region is given is captured by nothing: Dynamo refuses the marker, and that is all.
-    if receiver is not None and bound and (receiver.place.owner or not fails_inside(body)):
+    traced_whole = bound and body.marker != "leaf"
+    if receiver is not None and traced_whole and (receiver.place.owner or not fails_inside(body)):
         yield from _marked_module(body, receiver)
     for read in captured_reads(body, Sort.MODULE):
         if not (bound and read.effect.place.origin is Origin.RECEIVER):
@@ -161,6 +165,9 @@ def _captured(body: Body, read: Observed) -> Iterator[Finding]:
     writers = body.writers(place)
     if holds is Holds.NOTHING:
         return
+    if body.marker == "leaf":
+        yield from _beside_a_leaf(body, read, holds)
+        return
     noun = "parameter" if read.effect.value.kind is Kind.PARAMETER else "module"
     advice = f"pass `{place.text}` as an argument"
     if reads_metadata(read):
@@ -175,6 +182,18 @@ def _captured(body: Body, read: Observed) -> Iterator[Finding]:
     severity, evidence = _severity(body, holds, writers)
     if body.marker != "constant-result" or evidence:
         yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
+
+
+def _beside_a_leaf(body: Body, read: Observed, holds: Holds) -> Iterator[Finding]:
+    """What a leaf function captures gets no gradient (torch 2.13, `torch._higher_order_ops.invoke_leaf_function`)."""
+    if holds is Holds.MODE or reads_metadata(read) or read.effect.value.flags & Flag.FROZEN:
+        return
+    place = read.effect.place
+    told = "it" if read.effect.value.kind is Kind.PARAMETER else "its parameters"
+    noun = "parameter" if read.effect.value.kind is Kind.PARAMETER else "module"
+    message = f"{subject(place, noun)} is used by a leaf function that does not take it: no gradient reaches {told}"
+    advice = f"pass `{place.text}` as an argument, to the fake too"
+    yield report(RULE, body, read, message, help=advice, severity=Severity.NOTE)
 
 
 def _fate(body: Body, holds: Holds, noun: str) -> str:
@@ -211,6 +230,8 @@ def fixes(context: Context) -> Iterator[Fix]:
     from nonstrict.fixes.captures.marked_modules import pass_module
     from nonstrict.fixes.captures.with_mode import pass_with_mode
 
+    if context.body.marker == "leaf":
+        return
     if context.finding.subject is None:
         yield from pass_module(context)
         return
@@ -226,7 +247,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A traced function uses a module or parameter that it captured instead of taking it as an argument.",
     documentation=__doc__ or "",
-    markers=FROZEN,
+    markers=FROZEN | {"leaf"},
     examine=examine,
     fixes=fixes,
     experiment=Experiment.CHANGE,
