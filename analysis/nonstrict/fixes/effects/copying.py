@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.program.places import Place
+    from nonstrict.program.values import Value
 
 
 def copy_first(context: Context) -> Iterator[Fix]:
@@ -46,9 +47,9 @@ def copy_first(context: Context) -> Iterator[Fix]:
     steps = len(place.path) - (seen.effect.what == "attribute" or _stores_entry(place.path, seen.effect.what))
     if value is None or steps > 0:
         return
-    if value.kind in CONTAINERS:
+    if all(one.kind in CONTAINERS for one in value.alternatives()):
         text, edits = f"{place.name}.copy()", ()
-    elif value.kind is Kind.OBJECT and isinstance(value.ref, Class) and is_dataclass(value.ref):
+    elif all(map(_is_of_dataclass, value.alternatives())):
         text, edits = spelled(document, "dataclasses.replace")
         text = f"{text}({place.name})"
     else:
@@ -58,6 +59,10 @@ def copy_first(context: Context) -> Iterator[Fix]:
     edit = at_top_of_body(document, node, [f"{place.name} = {text}"])
     if edit is not None:
         yield Fix(f"Copy `{place.name}` first", Applicability.UNSAFE, (edit, *edits))
+
+
+def _is_of_dataclass(value: Value) -> bool:
+    return value.kind is Kind.OBJECT and isinstance(value.ref, Class) and is_dataclass(value.ref)
 
 
 def _moves(context: Context, place: Place) -> bool:
