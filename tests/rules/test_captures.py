@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nonstrict.findings import Rebinding
 from nonstrict.program.boundary.exchange import Taken
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.sites import CallSite
@@ -73,7 +74,6 @@ def test_origin_decides_the_rule(origin: Origin, code: str | None) -> None:
         (Value(Kind.PARAMETER), "NST103"),
         (Value(Kind.MODULE), "NST103"),
         (NUMBER, "NST104"),
-        (NONE, "NST104"),
         (Value(Kind.FUNCTION), "NST104"),
         (Value(Kind.GENERATOR), None),
         (Value(Kind.ITERATOR), None),
@@ -82,6 +82,11 @@ def test_origin_decides_the_rule(origin: Origin, code: str | None) -> None:
 def test_kind_decides_the_rule(value: Value, code: str | None) -> None:
     body = FakeBody(_read(value), changes=CHANGED)
     assert [rule for rule in RULES if rule < "NST200" and _said(rule, body)] == ([code] if code else [])
+
+
+def test_none_changes_only_where_something_replaces_it() -> None:
+    assert not _said("NST104", FakeBody(_read(NONE), changes=CHANGED))
+    assert _said("NST104", FakeBody(_read(NONE), changes=(Rebinding(HERE, "rebound here"),)))
 
 
 @pytest.mark.parametrize(("changes", "guarded", "told"), [((), False, 0), (CHANGED, True, 0), (CHANGED, False, 1)])

@@ -90,7 +90,7 @@ def test_log_records_of_the_users_code(project: Project) -> None:
 def test_log_records_of_others_are_none(project: Project) -> None:
     project.write("site-packages/installed.py", "import logging\ndef f(): logging.getLogger('i').error('theirs')\n")
     paths = [str(project.directory / "site-packages")]
-    assert called(project, "import installed", "installed.f()", paths=paths)["log"] == []
+    assert called(project, "import installed", "installed.f()", further=paths)["log"] == []
 
 
 def test_logging_between_calls_is_not_the_calls(project: Project) -> None:

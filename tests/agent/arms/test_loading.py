@@ -197,7 +197,7 @@ def test_modules_beside_the_program_and_below_the_root(project: Project) -> None
     project.write("scripts/near.py", "B = 3.0\n")
     project.write("other/place/far.py", "C = 5.0\n")
     text = "import torch\nfrom common import A\nfrom near import B\nfrom far import C\nSCALE = A * B * C\n" + STEP
-    calls = project.calls(text, path="scripts/train-it.py", paths=[str(project.directory / "other/place")])
+    calls = project.calls(text, path="scripts/train-it.py", further=[str(project.directory / "other/place")])
     assert result(calls[0]) == [30, 30]
 
 

@@ -187,7 +187,7 @@ def test_state_of_several_modules_carries_their_names(project: Project) -> None:
 def test_modules_that_are_not_the_users_are_left_alone(project: Project) -> None:
     project.write("site-packages/installed.py", "N = 0\n")
     paths = [str(project.directory / "site-packages")]
-    assert changed(project, "import installed, json", "installed.N += 1", "json.new = 1", paths=paths) == {}
+    assert changed(project, "import installed, json", "installed.N += 1", "json.new = 1", further=paths) == {}
 
 
 def test_a_compiled_module_is_watched_though_no_global_holds_it(project: Project) -> None:
