@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
-import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict.facts.comparing import COMPARISONS
 from nonstrict.facts.computing import (
     CHANGING_METHODS,
     Guard,
@@ -25,7 +25,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
@@ -41,18 +41,6 @@ _LEAVES = (ast.Return, ast.Continue, ast.Break)
 _SHAPES = frozenset({"dim", "ndim", "shape", "size", "numel", "ndimension"})
 _ELEMENTWISE = frozenset({"neg", "exp", "log", "sqrt", "square", "sin", "cos", "tanh", "sigmoid"})
 _APPENDING = frozenset({"append", "extend", "insert"})
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.In: lambda left, right: left in right,
-    ast.NotIn: lambda left, right: left not in right,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-}
 
 
 class Rebuilt(NamedTuple):
@@ -368,7 +356,7 @@ def _compared(test: ast.Compare, known: Mapping[str, object]) -> bool | None:
     if _is_opaque(left) or _is_opaque(right):
         identity = isinstance(test.ops[0], (ast.Is, ast.IsNot)) and (left is None or right is None)
         return isinstance(test.ops[0], ast.IsNot) if identity else None
-    compare = _COMPARISONS.get(type(test.ops[0]))
+    compare = COMPARISONS.get(type(test.ops[0]))
     try:
         return compare(left, right) if compare is not None else None
     except TypeError:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from nonstrict.facts.comparing import COMPARISONS
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Rebinding
@@ -15,8 +15,6 @@ from nonstrict.program.values import NO_CONSTANT, Flag, Kind, Value
 from nonstrict.program.writers import writes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nonstrict.program.frames import Frame
     from nonstrict.program.places import Place
 
@@ -64,24 +62,11 @@ def _compared(frame: Frame, test: ast.Compare) -> bool | None:
     held = None if value.kind is Kind.NONE else value.const
     if held is NO_CONSTANT or not _stays(frame, value.place):
         return None
-    compare = _COMPARISONS.get(type(test.ops[0]))
+    compare = COMPARISONS.get(type(test.ops[0]))
     try:
         return bool(compare(held, right.value)) if compare is not None else None
     except TypeError:
         return None
-
-
-#: `is` is asked of None, True and False only.
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
 
 
 _ASKING = (ast.Name, ast.Attribute, ast.Compare, ast.Call)
