@@ -97,7 +97,9 @@ class Exports:
 
 def _marks(paths: Mapping[str, bool], reached: AbstractSet[str]) -> bool | None:
     """Whether what some files call by a name may be marked, of those that are reached; None if none is."""
-    return max((marks for path, marks in paths.items() if path in reached), default=None)
+    if reached.isdisjoint(paths):
+        return None  # most names of a large tree mean nothing in most of its files
+    return any(marks for path, marks in paths.items() if path in reached)
 
 
 def _named(project: Project, module: Module) -> Iterator[str]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Binding, Module
     from nonstrict.program.project import Project
+    from nonstrict.program.writers.elsewhere import Bytes
 
 _LIBRARY_CALLS = frozenset({"impl", "impl_"})
 _LAYERS = 2
@@ -92,7 +93,7 @@ def elsewhere(
     searches = machine.elsewhere.found
     if sought not in searches.registered:
         # Texts alone tell. The modules that are read for it do not become known to one of several machines only.
-        searches.registered[sought] = _mentioned(machine.project.anew(), machine.files, sought)
+        searches.registered[sought] = _mentioned(machine.project.anew(), machine.files, searches, sought)
     found = searches.registered[sought]
     wanted = {*names, operator.name, operator.bare, f"{operator.bare}.default"} - {""}
     if operator.path in found.open_files:
@@ -104,9 +105,9 @@ def elsewhere(
     return any(operator.name.startswith(prefix) for prefix in found.prefixes)
 
 
-def _mentioned(project: Project, run: Sequence[str], sought: Sought) -> Mentions:
+def _mentioned(project: Project, run: Sequence[str], searches: Bytes, sought: Sought) -> Mentions:
     found = Mentions({}, set(), set())
-    files = [path for path in run if sought.text.search(_text(project, path))]
+    files = [path for path in run if sought.text.search(_text(searches, path))]
     modules = [module for path in files if (module := project.module(path)) is not None]
     registrars: set[str] = set()
     for module in modules:
@@ -118,7 +119,7 @@ def _mentioned(project: Project, run: Sequence[str], sought: Sought) -> Mentions
         pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(registrars))) + r")\b")
         following: set[str] = set()
         for path in run:
-            module = project.module(path) if pattern.search(_text(project, path)) else None
+            module = project.module(path) if pattern.search(_text(searches, path)) else None
             if module is not None:
                 for statement in _top_level(module, pattern):
                     following |= _read(Registering(project, module, statement), registrars, found, sought.keys)
@@ -126,15 +127,8 @@ def _mentioned(project: Project, run: Sequence[str], sought: Sought) -> Mentions
     return found
 
 
-def _text(project: Project, path: str) -> str:
-    overlay = project.overlays.get(path)
-    if overlay is not None:
-        return overlay.code
-    try:
-        with open(path, encoding="utf-8", errors="replace") as handle:
-            return handle.read()
-    except OSError:
-        return ""
+def _text(searches: Bytes, path: str) -> str:
+    return searches.data(path).decode("utf-8", "replace")
 
 
 def _top_level(module: Module, pattern: re.Pattern[str]) -> Iterator[ast.AST]:

@@ -182,28 +182,42 @@ def writes_of(machine: Machine, module: Module, name: str) -> list[Write]:
 
 
 def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
-    running = False
-    bound = False
     for node, offset, top_level in functions_with(module, name):
         if top_level:
-            first = _defined_at(module, name)
-            for step in steps_outside(node):
-                bound = bound or first < getattr(step.node, "lineno", 0)
-                concerned = name in step.words or "globals" in step.words
-                for write in _in_step(module.path, offset, step, name) if concerned else ():
-                    # While a module is executed its names are being set up, until it calls something for effect.
-                    if write.how is How.REBOUND and not (step.repeats or (running and bound)):
-                        bound = True
-                        continue
-                    again = (step.repeats and write.how is How.REBOUND) or _runs_around(machine, module, step)
-                    yield write._replace(building=not (running or again))
-                # What is defined may be exchanged until it has been compiled, after whatever calls.
-                run = runs_compiled if first < math.inf else runs
-                running = running or (bound and run(machine, module, step.node))
+            yield from _outside_functions(machine, module, node, name)
             continue
         found = list(_in_function(module.path, offset, node, name))
         decorates = bool(found) and isinstance(node, ast.FunctionDef) and only_decorates(machine, module, node.name)
         yield from (write._replace(building=decorates) for write in found)
+
+
+def _outside_functions(machine: Machine, module: Module, shell: ast.AST, name: str) -> Iterator[Write]:
+    """The writes of a name outside functions; what runs before them is asked as far as the last of them only."""
+    running = False
+    bound = False
+    first = _defined_at(module, name)
+    # What is defined may be exchanged until it has been compiled, after whatever calls.
+    run = runs_compiled if first < math.inf else runs
+    for step, writes in _up_to_the_last_write(module.path, shell, name):
+        bound = bound or first < getattr(step.node, "lineno", 0)
+        for write in writes:
+            # While a module is executed its names are being set up, until it calls something for effect.
+            if write.how is How.REBOUND and not (step.repeats or (running and bound)):
+                bound = True
+                continue
+            again = (step.repeats and write.how is How.REBOUND) or _runs_around(machine, module, step)
+            yield write._replace(building=not (running or again))
+        running = running or (bound and run(machine, module, step.node))
+
+
+def _up_to_the_last_write(path: str, shell: ast.AST, name: str) -> list[tuple[Step, list[Write]]]:
+    steps = [
+        (step, list(_in_step(path, 0, step, name)) if name in step.words or "globals" in step.words else [])
+        for step in steps_outside(shell)
+    ]
+    while steps and not steps[-1][1]:
+        steps.pop()
+    return steps
 
 
 def _runs_around(machine: Machine, module: Module, step: Step) -> bool:
