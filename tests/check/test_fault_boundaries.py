@@ -254,9 +254,9 @@ def test_a_place_that_cannot_be_told_costs_one_finding(check: Any, monkeypatch: 
 
 def test_a_fix_that_cannot_be_applied_costs_no_other(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fixing, "applied", failing(fixing.applied, of_a))
-    _, _, err = run("check", "-n", "--unsafe-fixes", "--fix", ".")
-    assert "a.py:8:5: the fix of NST201" in err
-    assert "cannot be made: KeyError at " in err
+    status, out, err = run("check", "-n", "--unsafe-fixes", "--fix", ".")
+    assert (status, out.count("NST904")) == (2, err.count("cannot be made"))
+    assert "a.py:8: the fix of NST201 (Remove the call of `print`) cannot be made: KeyError at " in err
     assert Path("a.py").read_text() == TEXT
     assert Path("b.py").read_text() != TEXT
 
@@ -320,13 +320,6 @@ def test_a_baseline_that_does_not_shrink_costs_no_finding(
     status, found, err = check()
     assert (status, found) == (2, {"b.py": ["NST101"], DEFAULT_BASELINE: ["NST904"]})
     assert_told(err, "the baseline was not compared with what is left")
-
-
-def test_a_baseline_that_cannot_be_written_is_told(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baseline.Baseline, "replaced", failing(None, lambda *_: True))
-    status, out, err = run("check", "-n", "--write-baseline", ".")
-    assert (status, out, os.path.exists(DEFAULT_BASELINE)) == (2, "", False)
-    assert "KeyError at " in err
 
 
 @pytest.mark.parametrize("name", ["full", "json"])

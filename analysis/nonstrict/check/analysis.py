@@ -95,7 +95,6 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
     marked, named = marked_files(files, options, failures, faults)
     sources = {source.path: source for source in (*(file.source for file in marked), *named) if source is not None}
     findings = [syntax_error(problem) for source in sources.values() for problem in source.problems]
-    findings += faults.found
     read: frozenset[str] = frozenset()
     if marked:
         if failures:
@@ -104,8 +103,10 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
         collecting = gc.isenabled()
         # Syntax trees are large, long-lived and hold no cycles: collecting garbage more than doubles the parsing time.
         gc.disable()
+        share = Share([], frozenset())
         try:
-            share = _in_epochs(files, marked, options)
+            with faults.losing_files("was not analysed", [file.path for file in marked]):
+                share = _in_epochs(files, marked, options)
         finally:
             if options.kept is not None:
                 gc.freeze()
@@ -114,6 +115,7 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
         findings += share.findings
         read = share.read
     read |= {file.path for file in marked} | set(sources)
+    findings += faults.found
     return Analysis(findings, _shown(findings, sources, options), failures, read)
 
 

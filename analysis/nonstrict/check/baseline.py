@@ -120,7 +120,7 @@ class Baseline(NamedTuple):
                 file.write(text.encode("utf-8", "replace"))
             os.chmod(temporary, _mode(target))
             os.replace(temporary, target)
-        except OSError:
+        except BaseException:
             os.unlink(temporary)
             raise
 

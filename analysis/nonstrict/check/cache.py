@@ -49,7 +49,7 @@ class Cache:
 
     def __init__(self, directory: str, name: str, key: bytes) -> None:
         """Name the entry; nothing is read or written yet. `key` has no line break."""
-        self._directory = directory
+        self.directory = directory
         self._path = os.path.join(directory, __version__, name)
         self._key = key
 
@@ -102,7 +102,7 @@ class Cache:
         """Make the directory, marked as a cache for backup tools and for git."""
         os.makedirs(os.path.dirname(self._path), exist_ok=True)
         for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
-            path = os.path.join(self._directory, name)
+            path = os.path.join(self.directory, name)
             if not os.path.exists(path):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)

@@ -77,9 +77,11 @@ class Presenter:
     def _of_file(self, path: str, findings: list[Finding], texts: _Texts) -> Iterator[Diagnostic]:
         """The diagnostics of one file."""
         selection = self._nested.get(path, self._main)
-        ignored = selection.ignored_in(path)
         faults = Faults()
+        ignored: frozenset[str] = frozenset()
         suppressions = None
+        with faults.losing("was not read", "what `per-file-ignores` says of the file", beginning(path)):
+            ignored = selection.ignored_in(path)
         with faults.losing("were not read", "the suppressions", beginning(path)):
             suppressions = texts.suppressions(path, self._codes, found=bool(findings))
         for finding in (*findings, *faults.found):
@@ -95,6 +97,14 @@ class Presenter:
             yield self._located(finding, selection, texts)
         if suppressions is None or not selection.enabled(_UNUSED) or _UNUSED in ignored:
             return
+        faults = Faults()
+        with faults.losing("were not all looked at", "the suppressions", beginning(path)):
+            yield from self._idle(suppressions, selection, texts)
+        for fault in faults.found:
+            yield self._located(fault, selection, texts)
+
+    def _idle(self, suppressions: Suppressions, selection: Selection, texts: _Texts) -> Iterator[Diagnostic]:
+        """NST902 of the comments of a file."""
         for span, word in suppressions.unknown:
             if not suppressions.covers(_UNUSED, span.line, span.end_line):
                 yield self._located(self._misspelled(span, word), selection, texts)

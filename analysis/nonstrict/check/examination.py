@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, syntax_error, torch_of
-from nonstrict.check.faults import Faults, examined_by
+from nonstrict.check.faults import Faults, beginning, examined_by
 from nonstrict.check.gathering import gathered
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
@@ -80,7 +80,7 @@ def _examine(
     for number, part in parts:
         if scout is None:
             scout = Machine(Project(options.site_packages, _overlays(marked, options)), files, torch, found)
-            wrappers = wrappers_of(files, marked, scout)
+            wrappers = _wrappers(files, marked, scout)
             if options.kept is not None:
                 options.kept.append(scout)
         machine = scout.anew()
@@ -99,6 +99,14 @@ def _examine(
         for problem in module.source.problems
     ]
     return merged([*shares, Share(problems, frozenset())])
+
+
+def _wrappers(files: Sequence[str], marked: list[Marked], machine: Machine) -> Wrappers:
+    """The wrappers of markers, none where they cannot be told."""
+    faults = Faults()
+    with faults.losing("were not all looked for", "wrappers of markers", beginning(marked[0].path)):
+        return wrappers_of(files, marked, machine)
+    return Wrappers(faults=tuple(faults.found))
 
 
 class Task(NamedTuple):
@@ -242,7 +250,9 @@ def _examine_bodies(
     while bodies:
         for body in bodies:
             if wanted(body) and body not in machine.failed_regions():
-                findings = gathered(body, examined_by(body, _asked(body, options)))
+                findings = examined_by(body, _asked(body, options))
+                with faults.losing("were not gathered", f"the findings in `{body.function}`", body.marked_at):
+                    findings = gathered(body, findings)
                 told.append(Told(body, tuple(findings)))
         # Looking at bodies evaluates more of the program, which may compile more functions.
         bodies = _regions(machine, task, seen, faults)

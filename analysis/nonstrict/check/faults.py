@@ -11,14 +11,14 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Diagnostic, Finding, Severity, Span
+from nonstrict.findings import Diagnostic, Finding, Location, Severity, Span
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
     from contextlib import AbstractContextManager
 
-    from nonstrict.findings import Location
+    from nonstrict.check.run import CheckResult
     from nonstrict.program.body import MarkedBody
 
 _log = logging.getLogger(__name__)
@@ -143,6 +143,36 @@ def told_of(error: Exception, lost: str, location: Location) -> Diagnostic:
     _print(error)
     message = f"{lost}: {_cause(error)}"
     return Diagnostic(FAULT, "internal-fault", Severity.ERROR, location, message, _REPORT)
+
+
+class Losses:
+    """The faults of what is done with diagnostics, each told once: what was lost, at a path."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._told: dict[tuple[str, str], Diagnostic] = {}
+
+    @contextmanager
+    def losing(self, lost: str, path: str) -> Generator[None]:
+        """Do something of which an exception loses one thing; what the user or the disk is to blame for goes on."""
+        try:
+            yield
+        except (ConfigurationError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - the boundary of one thing; told as NST904
+            self._told.setdefault((lost, path), told_of(error, lost, Location(path, 1, 1, 1, 1)))
+
+    def take(self, faults: Iterable[Diagnostic]) -> None:
+        """Take in what others lost."""
+        self._told.update({(one.message, one.location.path): one for one in faults})
+
+    def added_to(self, result: CheckResult) -> CheckResult:
+        """A result, with what was lost."""
+        faults = tuple(self._told.values())
+        if not faults:
+            return result
+        failures = (*result.failures, *sentences(faults))
+        return result._replace(diagnostics=(*result.diagnostics, *faults), failures=failures, faulty=True)
 
 
 def lost_to(error: Exception, lost: str) -> str:

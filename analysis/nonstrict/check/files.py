@@ -120,7 +120,9 @@ class _Walk:
             rules = self._rules_for(absolute)
             if not self._force_excluded(absolute, rules):
                 prefix = _prefix(shown)
-                ignores = self._ignores_above(absolute, rules)
+                ignores: tuple[IgnoreFile, ...] = ()
+                with self.faults.losing("were not read", "the `.gitignore` files above the directory", beginning(path)):
+                    ignores = self._ignores_above(absolute, rules)
                 self._tree(_Directory(absolute, prefix, rules, ignores, os.path.realpath(absolute), named=True))
         elif not stat.S_ISREG(mode):
             self.failures.append((path, "is neither a file nor a directory; pipe its text to `nonstrict check -`"))
@@ -158,9 +160,8 @@ class _Walk:
             self.failures.append((prefix or ".", error.strerror or str(error)))
             return []
         special = _SPECIAL_NAMES.intersection([entry.name for entry in entries])
-        if special and not named and self._nested_settings is not None:
-            own = self._nested_settings(directory, special)
-            rules = _compiled(own) if own is not None else rules
+        if special and not named:
+            rules = self._own_rules(directory, special) or rules
         if ".gitignore" in special and rules.settings.respect_gitignore:
             with self.faults.losing("was not read", "the file", beginning(prefix + ".gitignore")):
                 ignores = _with_file(ignores, os.path.join(directory, ".gitignore"), directory)
@@ -202,14 +203,23 @@ class _Walk:
         rules = self._root
         if directory != root:
             present = [name for name in _CONFIG_NAMES if os.path.isfile(os.path.join(directory, name))]
-            own = self._nested_settings(directory, present) if present else None
+            own = self._own_rules(directory, present) if present else None
             parent = os.path.dirname(directory)
             if own is not None:
-                rules = _compiled(own)
+                rules = own
             elif parent != directory:
                 rules = self._rules_for(parent)
         self._rules_above[directory] = rules
         return rules
+
+    def _own_rules(self, directory: str, names: Collection[str]) -> _Rules | None:
+        """The rules that a configuration file in a directory asks for; None if it has none."""
+        if self._nested_settings is None:
+            return None
+        with self.faults.losing("was not read", "the configuration in the directory", beginning(_shown(directory))):
+            own = self._nested_settings(directory, names)
+            return _compiled(own) if own is not None else None
+        return None
 
     def _force_excluded(self, path: str, rules: _Rules) -> bool:
         settings = rules.settings

@@ -11,7 +11,7 @@ import keyword
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.faults import origin_of
+from nonstrict.check.faults import told_of
 from nonstrict.facts.words import identifiers
 from nonstrict.findings import Severity
 from nonstrict.fixes.applying import CannotApply, Places, applied, moved
@@ -50,13 +50,14 @@ class Change(NamedTuple):
 class Fixed(NamedTuple):
     """What was done: the findings of the text after it, the files that change, and the findings that were fixed.
 
-    `mistakes` are sentences about fixes that were taken back.
+    `mistakes` are sentences about fixes that were taken back, `faults` are exceptions of nonstrict in making some.
     """
 
     result: CheckResult
     changes: tuple[Change, ...]
     fixed: tuple[Diagnostic, ...]
     mistakes: tuple[str, ...]
+    faults: tuple[Diagnostic, ...] = ()
 
 
 def fix(examine: Examine, propose: Propose, known: Mapping[str, bytes] | None = None) -> Fixed:
@@ -97,6 +98,7 @@ class _Fixing:
         self._refused: set[tuple[object, ...]] = set()
         self._fixed: list[Diagnostic] = []
         self._mistakes: list[str] = []
+        self._faults: list[Diagnostic] = []
 
     def done(self) -> Fixed:
         result = self._examine({})
@@ -131,7 +133,7 @@ class _Fixing:
             self._mistakes.append(f"Fixes still change something after {MAX_ROUNDS} rounds. {_REPORT}")
         changes = (Change(path, self._before[path], data) for path, data in sorted(self._now.items()))
         kept = tuple(change for change in changes if change.before != change.after)
-        return Fixed(result, kept, tuple(self._fixed), tuple(self._mistakes))
+        return Fixed(result, kept, tuple(self._fixed), tuple(self._mistakes), tuple(self._faults))
 
     def _refuse(self, step: _Step, reason: str) -> None:
         """Never try a fix again, and say why."""
@@ -144,6 +146,13 @@ class _Fixing:
         place = f"{where.path}:{cell}{where.row}:{where.column}"
         self._mistakes.append(f"{place}: the fix of {finding.code} ({step.fix.title}) {reason}")
 
+    def _lose(self, step: _Step, error: Exception) -> None:
+        """Never try a fix again that fails for a mistake of nonstrict."""
+        self._refused.add(step.key)
+        finding = step.findings[0]
+        lost = f"the fix of {finding.code} ({step.fix.title}) cannot be made"
+        self._faults.append(told_of(error, lost, finding.location))
+
     def _next(self, result: CheckResult, limit: int) -> tuple[list[_Step], dict[str, bytes]]:
         """At most so many fixes that can be made together, and the files that they change, which parse."""
         places = Places()
@@ -152,13 +161,21 @@ class _Fixing:
             step = _Step(fix, [finding])
             if fix.edits in steps:
                 steps[fix.edits].findings.append(finding)
-            elif len(steps) < limit and step.key not in self._refused and places.take(fix):
+            elif len(steps) < limit and step.key not in self._refused and self._takes(places, step):
                 steps[fix.edits] = step
         taken = self._without_last(list(steps.values()))
         try:
             return taken, self._texts(taken)
         except Exception:  # noqa: BLE001 - whose it is, shows when each is made by itself
             return self._one_by_one(taken)
+
+    def _takes(self, places: Places, step: _Step) -> bool:
+        """Whether a fix touches none of those that were taken; it is taken then."""
+        try:
+            return places.take(step.fix)
+        except Exception as error:  # noqa: BLE001 - the boundary of one fix
+            self._lose(step, error)
+            return False
 
     def _without_last(self, steps: list[_Step]) -> list[_Step]:
         """Some fixes without the last one of those that take out uses of the same name.
@@ -201,7 +218,7 @@ class _Fixing:
             except (CannotApply, UnreadableSource) as error:
                 self._refuse(step, f"cannot be made: {error}.")
             except Exception as error:  # noqa: BLE001 - the boundary of one fix
-                self._refuse(step, f"cannot be made: {type(error).__name__} at {origin_of(error)}. {_REPORT}")
+                self._lose(step, error)
             else:
                 good.append(step)
         return good, texts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.faults import Faults, Losses, beginning
 from nonstrict.check.files import Discovery, discover
 from nonstrict.findings import Applicability
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nonstrict.check.analysis import Analysis
+    from nonstrict.check.cache import Cache, Entry
+    from nonstrict.check.environment import Environment
     from nonstrict.check.files import NestedSettings
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
@@ -65,6 +68,12 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
         ConfigurationError: a configuration file below `paths` is not valid, or a selector selects no rule.
     """
     options = options or RunOptions()
+    losses = Losses()
+    return losses.added_to(_checked(paths, settings, options, losses))
+
+
+def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, losses: Losses) -> CheckResult:
+    """The result, but for the faults of the cache, which cost no finding."""
     discovery = discover(paths, settings, options.nested)
     standard_input = None
     if options.standard_input is not None:
@@ -75,20 +84,30 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
         return CheckResult((), 0, failures, {}, unread=discovery.failures)
     if not options.cache or options.standard_input is not None or options.overlays or discovery.faults:
         return _analysed(discovery, settings, options, standard_input)[0]
-    from nonstrict.check.cache import open_cache
-
-    cache = open_cache(discovery, settings, fixes=options.fixes)
-    hit = cache.load()
+    cache, hit = _remembered(discovery, settings, options, losses)
     if hit is not None:
         count = len(discovery.files) - len(hit.unread)
         checked = () if hit.unread else tuple(discovery.files)
         unread = (*discovery.failures, *hit.unread)
         return CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
     result, dependencies = _analysed(discovery, settings, options, None)
-    if not result.faulty:
-        # A fault may be gone with the next run, or its traceback be wanted.
-        cache.store(result.diagnostics, result.unread[len(discovery.failures) :], dependencies)
+    # A fault may be gone with the next run, or its traceback be wanted.
+    if cache is not None and not result.faulty:
+        with losses.losing("the cache was not written", cache.directory):
+            cache.store(result.diagnostics, result.unread[len(discovery.failures) :], dependencies)
     return result
+
+
+def _remembered(
+    discovery: Discovery, settings: Settings, options: RunOptions, losses: Losses
+) -> tuple[Cache | None, Entry | None]:
+    """The cache entry of a run, and the answer that it holds; None for what cannot be told."""
+    from nonstrict.check.cache import cache_directory, open_cache
+
+    with losses.losing("the cache was not read", cache_directory(settings)):
+        cache = open_cache(discovery, settings, fixes=options.fixes)
+        return cache, cache.load()
+    return None, None
 
 
 def _with_standard_input(discovery: Discovery, name: str, data: bytes) -> tuple[Discovery, Source | None]:
@@ -124,18 +143,19 @@ def _analysed(
     from nonstrict.check.faults import sentences
 
     presenter = Presenter(settings, discovery.nested)
-    analysis = _analysis(discovery, settings, options, standard_input)
-    analysis.findings.extend(discovery.faults)
+    faults = Faults()
+    analysis = _analysis(discovery, _environment(settings, discovery, faults), options, standard_input)
+    analysis.findings.extend((*discovery.faults, *faults.found))
     diagnostics = presenter.diagnostics(analysis, options.overlays)
-    faults = sentences(diagnostics)
+    lost_things = sentences(diagnostics)
     unread = (*discovery.failures, *analysis.failures)
-    failures = (*_sentences(unread), *faults)
+    failures = (*_sentences(unread), *lost_things)
     shown = {d.location.path for d in diagnostics} & set(analysis.sources)
     read = {**options.overlays, **{path: analysis.sources[path] for path in shown}}
     lost = {path for path, _ in analysis.failures}
     checked = tuple(path for path in discovery.files if path not in lost)
     count = len(discovery.files) - len(lost)
-    result = CheckResult(diagnostics, count, failures, read, False, checked, bool(faults), unread)
+    result = CheckResult(diagnostics, count, failures, read, False, checked, bool(lost_things), unread)
     return result, _dependencies(analysis)
 
 
@@ -144,12 +164,22 @@ def _dependencies(analysis: Analysis) -> tuple[str, ...]:
     return tuple(analysis.read)
 
 
-def _analysis(discovery: Discovery, settings: Settings, options: RunOptions, standard_input: Source | None) -> Analysis:
+def _environment(settings: Settings, discovery: Discovery, faults: Faults) -> Environment:
+    """The user's environment; what the settings say of it where it cannot be looked at."""
+    from nonstrict.check.environment import Environment, environment_of
+
+    first = next(iter(discovery.files), os.curdir)
+    with faults.losing("was not looked at", "the environment of the project", beginning(first)):
+        return environment_of(settings)
+    return Environment(settings.torch_version, ())
+
+
+def _analysis(
+    discovery: Discovery, environment: Environment, options: RunOptions, standard_input: Source | None
+) -> Analysis:
     """Run the analysis for the torch of the user's environment."""
     from nonstrict.check.analysis import AnalysisOptions, analyse
-    from nonstrict.check.environment import environment_of
 
-    environment = environment_of(settings)
     return analyse(
         discovery.files,
         AnalysisOptions(

@@ -9,6 +9,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.faults import Losses
 from nonstrict.check.run import CheckResult, RunOptions, check
 from nonstrict.cli.check_arguments import add_check_arguments
 from nonstrict.cli.configuration import main_settings, nested_settings, settings_below
@@ -24,7 +25,7 @@ from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import TextIO
 
     from nonstrict.check.fixing import Fixed
@@ -76,7 +77,8 @@ class _Run:
         self._settings = settings
         self._options = options
         self._input = _standard_input(options)
-        self._known = Known(settings, options)
+        self._losses = Losses()
+        self._known = Known(settings, options, self._losses)
         self.result: CheckResult | None = None
 
     def status(self) -> int:
@@ -86,7 +88,8 @@ class _Run:
             return self._suppressed()
         if options.write_baseline is not None:
             self.result = result = self._confirmed(self._examine({}))
-            return self._known.write(result)
+            written = self._known.write(result)
+            return self._reported(result) if written is None else written
         if settings.fix or settings.fix_only or options.diff:
             return self._fixed()
         self.result = result = self._examine({})
@@ -96,17 +99,22 @@ class _Run:
         return _checked(self._settings, self._options, self._input, overlays)
 
     def _confirmed(self, result: CheckResult) -> CheckResult:
-        return confirmed(result, self._settings, self._options) if self._options.confirm else result
+        if self._options.confirm:
+            with self._losses.losing("nothing was confirmed", self._top):
+                return confirmed(result, self._settings, self._options)
+        return result
+
+    @property
+    def _top(self) -> str:
+        """What was named first: the place of what is said of the whole run."""
+        return next((path for path in self._options.paths if path != "-"), os.curdir)
 
     def _fixed(self) -> int:
         """Fix, then report what is left, if that is wanted."""
         from nonstrict.cli.fixing import fixed, told
 
         options, settings = self._options, self._settings
-        done = fixed(self._examine, self._known.new, settings, self._input)
-        failure = self._changed(done)
-        if failure is not None:
-            return failure
+        done = self._changed(lambda: fixed(self._examine, self._known.new, settings, self._input))
         if not options.diff and not settings.fix_only:
             return self._reported(done.result, done)
         text = told(done, self._known.new(done.result), settings, would=options.diff)
@@ -118,20 +126,31 @@ class _Run:
         from nonstrict.report.summary import plural
 
         options = self._options
-        done = suppressed(self._examine, self._known.new, " ".join(options.add_ignore.split()), self._input)
-        failure = self._changed(done)
-        if failure is not None:
-            return failure
+        reason = " ".join(options.add_ignore.split())
+        done = self._changed(lambda: suppressed(self._examine, self._known.new, reason, self._input, self._losses))
         verb = "Would suppress" if options.diff else "Suppressed"
         text = f"{verb} {plural(len(done.fixed), 'finding')} in {plural(len(done.changes), 'file')}.\n"
         return self._closed(done, text, failing=options.diff and bool(done.changes))
 
-    def _changed(self, done: Fixed) -> ExitStatus | None:
-        """Write or show what changes; the status to leave with where that went wrong."""
-        from nonstrict.cli.fixing import written
+    def _changed(self, make: Callable[[], Fixed]) -> Fixed:
+        """Make changes, and write or show them; what was done then: nothing, where that went wrong."""
+        from nonstrict.check.writing import CannotWrite
+        from nonstrict.cli.fixing import not_done, written
 
+        options, failures = self._options, list[str]()
+        with self._losses.losing("no changes were made", self._top):
+            try:
+                done = make()
+                self._losses.take(done.faults)
+                written(done, options, self._input, self._losses, color=use_color(options.color, sys.stdout))
+            except CannotWrite as error:
+                failures.append(str(error))
+            else:
+                self.result = done.result
+                return done
+        done = not_done(self._examine({}), failures, None if options.diff else self._input)
         self.result = done.result
-        return written(done, self._options, self._input, color=use_color(self._options.color, sys.stdout))
+        return done
 
     def _closed(self, done: Fixed, text: str, *, failing: bool) -> ExitStatus:
         """Say in a line what was done, where nothing is reported; the status to leave with."""
@@ -139,7 +158,7 @@ class _Run:
         if not options.silent and not options.quiet:
             stream = sys.stderr if options.diff or self._input is not None else sys.stdout
             stream.write(text)
-        failures = self._known.with_faults(done.result).failures
+        failures = self._losses.added_to(done.result).failures
         for failure in failures:
             report_failure(failure)
         if failures:
@@ -151,11 +170,11 @@ class _Run:
         new = result._replace(diagnostics=self._known.new(result))
         known = len(result.diagnostics) - len(new.diagnostics)
         if self._input is None:
-            self._known.shrink(result)
+            new = new._replace(failures=self._known.shrink(result).failures)
         if self._options.confirm:
             new = self._confirmed(new)
             new = new._replace(diagnostics=self._known.without_strange(new))
-        self.result = new = self._known.with_faults(new)
+        self.result = new = self._losses.added_to(new)
         on_stderr = done is not None and self._input is not None
         return _written(new, self._settings, self._options, _Aside(done, known, on_stderr))
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.fixing import fix
-from nonstrict.check.writing import CannotWrite, write_all
-from nonstrict.cli.failure import report_failure
+from nonstrict.check.fixing import Fixed, fix
+from nonstrict.check.writing import write_all
 from nonstrict.findings import Applicability, LocatedFix
 from nonstrict.fixes.applying import applicable
 
@@ -15,9 +14,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from nonstrict.check.fixing import Examine, Fixed
+    from nonstrict.check.faults import Losses
+    from nonstrict.check.fixing import Examine
     from nonstrict.check.run import CheckResult
-    from nonstrict.cli.status import ExitStatus
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
@@ -45,8 +44,8 @@ def fixed(examine: Examine, reported: Reported, settings: Settings, known: Stand
     return fix(examine, propose, {known.name: known.data} if known is not None else None)
 
 
-def suppressed(examine: Examine, reported: Reported, reason: str, known: StandardInput | None) -> Fixed:
-    """Suppress all findings with comments, in memory."""
+def suppressed(examine: Examine, reported: Reported, reason: str, known: StandardInput | None, losses: Losses) -> Fixed:
+    """Suppress all findings with comments, in memory; what nonstrict's own mistakes lose is added to `losses`."""
     from nonstrict.check.selection import codes_by_name
     from nonstrict.fixes.suppressing import suppress_on_line
     from nonstrict.rules.registry import RULES
@@ -58,7 +57,9 @@ def suppressed(examine: Examine, reported: Reported, reason: str, known: Standar
             source = _source(finding.location.path, result.read)
             if source is None or (finding.code.startswith("NST90") and finding.code != "NST900"):
                 continue  # these are about the comments themselves, or about what no comment can stand in
-            edit = suppress_on_line(source, finding.location, finding.code, codes, reason)
+            edit = None
+            with losses.losing(f"a finding of {finding.code} was not suppressed", source.path):
+                edit = suppress_on_line(source, finding.location, finding.code, codes, reason)
             if edit is not None:
                 yield finding, LocatedFix("Suppress it", Applicability.SAFE, (edit,))
 
@@ -74,10 +75,15 @@ def _source(path: str, read: Mapping[str, Source]) -> Source | None:
         return None
 
 
-def written(done: Fixed, options: argparse.Namespace, known: StandardInput | None, *, color: bool) -> ExitStatus | None:
-    """Write what changes, or show it with `--diff`; the status to leave with where that went wrong.
+def written(
+    done: Fixed, options: argparse.Namespace, known: StandardInput | None, losses: Losses, *, color: bool
+) -> None:
+    """Write what changes, or show it with `--diff`.
 
     The text of standard input goes to standard output, changed or not.
+
+    Raises:
+        CannotWrite: a file cannot be written.
     """
     for mistake in done.mistakes:
         sys.stderr.write(f"nonstrict: {mistake}\n")
@@ -85,16 +91,21 @@ def written(done: Fixed, options: argparse.Namespace, known: StandardInput | Non
         from nonstrict.report.difference import render_difference
 
         for change in done.changes:
-            _write(render_difference(change.path, change.before, change.after, color=color).encode("utf-8", "replace"))
-        return None
-    try:
-        write_all([change for change in done.changes if known is None or change.path != known.name])
-    except CannotWrite as error:
-        return report_failure(str(error))
+            with losses.losing("the changes of the file are not shown", change.path):
+                text = render_difference(change.path, change.before, change.after, color=color)
+                _write(text.encode("utf-8", "replace"))
+        return
+    write_all([change for change in done.changes if known is None or change.path != known.name])
     if known is not None:
         changed = {change.path: change.after for change in done.changes}
         _write(changed.get(known.name, known.data))
-    return None
+
+
+def not_done(result: CheckResult, failures: Sequence[str], known: StandardInput | None) -> Fixed:
+    """What is said where nothing was changed; the text of standard input is written as it came."""
+    if known is not None:
+        _write(known.data)
+    return Fixed(result._replace(failures=(*failures, *result.failures)), (), (), ())
 
 
 def _write(data: bytes) -> None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nonstrict.cli.configuration import is_assignment
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.status import ExitStatus
-from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import DEFAULT_BASELINE
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Generator
 
     from nonstrict.check.baseline import Baseline, Divided
+    from nonstrict.check.faults import Losses
     from nonstrict.check.run import CheckResult
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
@@ -29,8 +27,8 @@ _STRANGE = "NST900"
 class Known:
     """The baseline of a run, if there is one."""
 
-    def __init__(self, settings: Settings, options: argparse.Namespace) -> None:
-        """Read it.
+    def __init__(self, settings: Settings, options: argparse.Namespace, losses: Losses) -> None:
+        """Read it; what nonstrict's own mistakes lose is added to `losses`.
 
         Raises:
             ConfigurationError: it was named and is not there, or is no baseline.
@@ -38,27 +36,18 @@ class Known:
         self._settings = settings
         self._options = options
         self._baseline: Baseline | None = None
-        #: by the clause that says what was lost
-        self._faults: dict[str, Diagnostic] = {}
+        self._losses = losses
         path = settings.baseline_path
         if options.write_baseline is None and path is not None and (settings.baseline or os.path.isfile(path)):
             from nonstrict.check.baseline import read_baseline
 
-            with self._losing("the baseline was not read", path):
+            with self._losses.losing("the baseline was not read", path):
                 self._baseline = read_baseline(path)
 
     def new(self, result: CheckResult) -> tuple[Diagnostic, ...]:
         """The diagnostics that the baseline does not hold."""
         divided = self._divided(result)
         return divided.new if divided is not None else result.diagnostics
-
-    def with_faults(self, result: CheckResult) -> CheckResult:
-        """The result, with what was lost of the baseline."""
-        from nonstrict.check.faults import sentences
-
-        faults = tuple(self._faults.values())
-        told = (*result.failures, *sentences(faults))
-        return result._replace(diagnostics=(*result.diagnostics, *faults), failures=told) if faults else result
 
     def without_strange(self, result: CheckResult) -> tuple[Diagnostic, ...]:
         """The diagnostics without those that an experiment added and the baseline holds."""
@@ -68,15 +57,24 @@ class Known:
             diagnostic for diagnostic in result.diagnostics if diagnostic.code != _STRANGE or diagnostic in new
         )
 
-    def shrink(self, result: CheckResult) -> None:
-        """Take out of the file what nothing matches any more; in CI, say so instead."""
+    def shrink(self, result: CheckResult) -> CheckResult:
+        """Take out of the file what nothing matches any more; in CI, say so instead.
+
+        The result, with a sentence if the file cannot be written.
+        """
         options = self._options
         # Other findings are found for another torch, or with other settings than the project's.
         others = options.torch_version or options.python or options.isolated or any(map(is_assignment, options.config))
         if self._baseline is None or result.failures or others:
-            return
-        with self._losing("the baseline was not compared with what is left", self._baseline.path):
-            self._without_stale(self._baseline, result)
+            return result
+        path = self._baseline.path
+        try:
+            with self._losses.losing("the baseline was not compared with what is left", path):
+                self._without_stale(self._baseline, result)
+        except OSError as error:
+            failure = f"{os.path.relpath(path)} cannot be written: {error.strerror or error}"
+            return result._replace(failures=(*result.failures, failure))
+        return result
 
     def _without_stale(self, baseline: Baseline, result: CheckResult) -> None:
         options, divided = self._options, self._divided(result)
@@ -96,22 +94,23 @@ class Known:
         if not options.silent and not options.quiet:
             sys.stderr.write(f"nonstrict: {text}\n")
 
-    def write(self, result: CheckResult) -> ExitStatus:
-        """Write a baseline of all findings; it keeps what it knows of files that this run did not check."""
-        from nonstrict.check.baseline import Baseline, read_baseline
-        from nonstrict.report.context import Lines
+    def write(self, result: CheckResult) -> ExitStatus | None:
+        """Write a baseline of all findings; it keeps what it knows of files that this run did not check.
+
+        None if that fails for a mistake of nonstrict: the findings are to be reported then.
+        """
         from nonstrict.report.summary import plural
 
         named, default = self._options.write_baseline, os.path.join(self._settings.root, DEFAULT_BASELINE)
         path = os.path.abspath(named) if named else self._settings.baseline_path or default
-        before = read_baseline(path) if os.path.exists(path) else Baseline(path)
-        made = before.replaced(result.diagnostics, result.checked, Lines(result.read))
-        made.write()
-        if not self._options.silent and not self._options.quiet:
-            sys.stdout.write(f"Wrote {plural(len(made.entries), 'finding')} to {os.path.relpath(path)}.\n")
-        for failure in result.failures:
-            report_failure(failure)
-        return ExitStatus.FAILURE if result.failures else ExitStatus.CLEAN
+        with self._losses.losing("the baseline was not written", path):
+            made = _rewritten(path, result)
+            if not self._options.silent and not self._options.quiet:
+                sys.stdout.write(f"Wrote {plural(len(made.entries), 'finding')} to {os.path.relpath(path)}.\n")
+            for failure in result.failures:
+                report_failure(failure)
+            return ExitStatus.FAILURE if result.failures else ExitStatus.CLEAN
+        return None
 
     def _divided(self, result: CheckResult) -> Divided | None:
         """The findings as the baseline divides them; None if there is none."""
@@ -119,22 +118,20 @@ class Known:
 
         if self._baseline is None:
             return None
-        with self._losing("the findings were not compared with the baseline", self._baseline.path):
+        with self._losses.losing("the findings were not compared with the baseline", self._baseline.path):
             return self._baseline.divided(result.diagnostics, Lines(result.read))
         return None
 
-    @contextmanager
-    def _losing(self, lost: str, path: str) -> Generator[None]:
-        """Do something of which an exception loses what the baseline is for: all findings are reported then."""
-        try:
-            yield
-        except (ConfigurationError, OSError):
-            raise  # not a mistake of nonstrict
-        except Exception as error:  # noqa: BLE001 - the boundary of the baseline; told as NST904
-            from nonstrict.check.faults import told_of
-            from nonstrict.findings import Location
 
-            self._faults[lost] = told_of(error, lost, Location(path, 1, 1, 1, 1))
+def _rewritten(path: str, result: CheckResult) -> Baseline:
+    """The baseline that a file holds, once it knows all findings of a result."""
+    from nonstrict.check.baseline import Baseline, read_baseline
+    from nonstrict.report.context import Lines
+
+    before = read_baseline(path) if os.path.exists(path) else Baseline(path)
+    made = before.replaced(result.diagnostics, result.checked, Lines(result.read))
+    made.write()
+    return made
 
 
 def _in_ci() -> bool:
