@@ -1,7 +1,9 @@
-"""Whether an operator made of a function would lose gradients that the program asks for.
+"""Whether autograd would see an operator made of a function otherwise than the function, in plain Python too.
 
-A custom operator has no derivative until one is registered: in plain Python, too, a backward pass through its result
-raises "no autograd formula was registered" (`torch/_library/autograd.py` of torch 2.13).
+A custom operator has no derivative until one is registered, and all its results with floating point numbers need
+gradients if an argument does (`torch/_library/autograd.py` of torch 2.13): a backward pass through one raises "no
+autograd formula was registered", where the function had a derivative or a result that needs no gradient. What it
+declares to change counts as changed for autograd, also what the function changes by its address.
 """
 
 from __future__ import annotations
@@ -32,19 +34,29 @@ _CONTAINERS = (Kind.LIST, Kind.TUPLE)
 _MAX_FILES = 200
 
 
-def loses_gradients(uses: Uses, document: Document, body: MarkedBody) -> bool:
-    """Whether autograd connects a result with an argument, and code that can call the function asks for gradients."""
-    attached = any(one.flags & Flag.ATTACHED for one in _tensors(body.returned))
-    return attached and (_takes_parameters(body) or _asks_for_gradients(uses, document))
+def changes_gradients(uses: Uses, document: Document, body: MarkedBody, *, mutates: bool) -> bool:
+    """Whether a function has results for autograd, or `mutates` arguments, and its callers may ask for gradients."""
+    return (mutates or any(map(_may_need, _held(body.returned)))) and may_train(uses, document, body)
 
 
-def _tensors(value: Value) -> Iterator[Value]:
+def may_train(uses: Uses, document: Document, body: MarkedBody) -> bool:
+    """Whether a function may be given tensors that need gradients: a parameter, or what code that can call it made."""
+    return _takes_parameters(body) or _asks_for_gradients(uses, document)
+
+
+def _may_need(value: Value) -> bool:
+    """Whether a result may be a tensor that can need gradients; truth values cannot."""
+    return value.kind in (*TENSORS, Kind.UNKNOWN) and not value.flags & Flag.BOOLEAN
+
+
+def _held(value: Value) -> Iterator[Value]:
+    """What a result may be, and what it may hold."""
     for one in value.alternatives():
-        if one.kind in TENSORS:
-            yield one
-        elif one.kind in _CONTAINERS and one.heap is not None:
+        if one.kind in _CONTAINERS and one.heap is not None:
             for held in one.heap.items.values():
-                yield from (inner for inner in held.alternatives() if inner.kind in TENSORS)
+                yield from held.alternatives()
+        else:
+            yield one
 
 
 def _takes_parameters(body: MarkedBody) -> bool:

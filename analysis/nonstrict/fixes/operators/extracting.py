@@ -9,6 +9,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import before, replaced
 from nonstrict.fixes.code.names import fresh, operator_name, outermost, spelled
+from nonstrict.fixes.operators.differentiable import may_train
 from nonstrict.fixes.operators.fakes import TO_DO
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind
 
@@ -29,6 +30,8 @@ def as_operator(context: Context) -> Iterator[Fix]:
     constants = [one for one in call.args if isinstance(one, ast.Constant)]
     if not tensors or len(set(tensors)) + len(constants) != len(call.args):
         return
+    if may_train(context.documents.uses, document, context.body):
+        return  # the operator has no derivative, and its result would need gradients
     name = fresh(document, last_name(call), outer)
     library, tensor = spelled(document, "torch.library.custom_op"), spelled(document, "torch.Tensor")
     like = spelled(document, "torch.empty_like")

@@ -11,7 +11,7 @@ from nonstrict.fixes.code.edits import after, before, inserted, replaced
 from nonstrict.fixes.code.lists import parameters_of
 from nonstrict.fixes.code.names import dotted, is_importable, operator_name, spelled
 from nonstrict.fixes.marks.markers import unused_after
-from nonstrict.fixes.operators.differentiable import loses_gradients
+from nonstrict.fixes.operators.differentiable import changes_gradients
 from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, returns_of, told_by
 from nonstrict.fixes.operators.observed import Call, tensors_in, types_in
 from nonstrict.knowledge.markers import LEAF_COMPILES
@@ -142,11 +142,11 @@ def _supposed(context: Context, function: Function) -> MarkedBody:
 
 def _custom_op(context: Context, candidate: Candidate) -> Fix | None:
     document, node = candidate.document, candidate.node
-    if loses_gradients(context.documents.uses, document, candidate.body):
+    changed = _changed(candidate)
+    if changes_gradients(context.documents.uses, document, candidate.body, mutates=bool(changed)):
         return None
     fake = _fake(context, candidate)
     annotations = _annotations(context, candidate, fake)
-    changed = _changed(candidate)
     lost = not changed and (fake.tensors == 0 or _is_dropped(context, candidate))
     if annotations is None or lost or _returns_argument(candidate) or (changed and _returns_tuple_of_one(node)):
         return None
@@ -372,7 +372,7 @@ def leaf_as_custom_op(context: Context) -> Iterator[Fix]:
     changed = _changed(candidate) | {name for name in operator.mutates or () if name in _tensors(candidate)}
     if annotations is None or node.decorator_list != [marker] or _returns_argument(candidate):
         return
-    if loses_gradients(context.documents.uses, document, candidate.body):
+    if changes_gradients(context.documents.uses, document, candidate.body, mutates=bool(changed)):
         return
     lost = not changed and (fake.tensors == 0 or _is_dropped(context, candidate))
     if lost or (changed and _returns_tuple_of_one(node)):
