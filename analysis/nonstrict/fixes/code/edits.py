@@ -99,6 +99,34 @@ def removed(document: Document, statement: ast.stmt) -> Edit | None:
     return Edit(document.range(start if document.begins_cell(start) else start - 1, last), "")
 
 
+def comment_behind(document: Document, statement: ast.stmt) -> str:
+    """The comment behind a statement, with the blanks before it."""
+    rest = document.code[document.bounds(statement)[1] :].partition("\n")[0]
+    return rest.rstrip() if rest.lstrip().startswith("#") else ""
+
+
+def comments_above(document: Document, statement: ast.stmt) -> list[str]:
+    """The comments on the lines directly above a statement, as far indented as it is."""
+    indent, line = document.indentation(statement), first_line(statement)
+    found: list[str] = []
+    while not document.begins_cell(document.offset(line, 0)):
+        line -= 1
+        text = document.lines[line - 1]
+        if not text.startswith(f"{indent}#"):
+            break
+        found.insert(0, text.strip())
+    return found
+
+
+def with_comments_above(document: Document, statement: ast.stmt, edit: Edit) -> Edit:
+    """An edit that takes a statement out, and the comments above it, which go where the statement goes."""
+    above = len(comments_above(document, statement))
+    if not above or edit.text.strip() not in ("", "pass") or edit.span.line != first_line(statement):
+        return edit
+    start = document.offset(first_line(statement) - above, 0)
+    return edit._replace(span=document.range(start, document.offset(edit.span.end_line, edit.span.end_column)))
+
+
 def above_definition(document: Document, definition: ast.stmt, line: str) -> Edit | None:
     """An assignment of the module above a definition: one blank line behind imports, two before the definition."""
     first = first_line(definition)

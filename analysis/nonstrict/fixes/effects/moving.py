@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Fix
+from nonstrict.fixes.code.edits import with_comments_above
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.effects.removing import links, removal
 from nonstrict.fixes.effects.standing import passes_only_values, standing
@@ -107,7 +108,7 @@ def moved(context: Context, document: Document, statement: ast.stmt, title: str)
         document, function, statement, Work(statement_text(document, statement))
     )
     if moved is not None:
-        yield Fix(title, Applicability.UNSAFE, (taken_out, *moved))
+        yield Fix(title, Applicability.UNSAFE, (with_comments_above(document, statement, taken_out), *moved))
 
 
 def _follows_effect(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Fix
-from nonstrict.fixes.code.edits import removed, replaced
+from nonstrict.fixes.code.edits import removed, replaced, with_comments_above
 from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.effects.moving import move_condition, moved
@@ -272,13 +272,14 @@ def _result(
     if value is None or _is_known_outside(document, function, value, crosses=kind in _CROSSING):
         edit = removal(document, statement)
         work = Work(statement_text(document, statement), declares=declares, stores=stores, uses=_uses)
-        return (work, (edit,)) if edit is not None else None
+        return (work, (with_comments_above(document, statement, edit),)) if edit is not None else None
     if kind not in _CROSSING or _spreads(change):
         return None
     name, edits = _named(document, function, change, value)
     if not edits:
         return None
-    text = statement_text(document, statement, (value, name))
+    # Where the value is still computed, the comments stay with that.
+    text = statement_text(document, statement, (value, name), comments=not edits[0].text.strip())
     annotation = ""
     if kind in TENSORS and function.returns is not None:
         spelling = spelled(document, "torch.Tensor")
@@ -320,7 +321,7 @@ def _named(document: Document, function: _Definition, change: _Change, value: as
     statement = change.statement
     if isinstance(value, ast.Name) and not _bound_behind(function, value, statement):
         edit = removed(document, statement)
-        return value.id, (edit,) if edit is not None else ()
+        return value.id, (with_comments_above(document, statement, edit),) if edit is not None else ()
     name, text = free_name(function, _base_name(change)), document.text(value)
     wrapped = f"({text})" if "\n" in text and text[-1] not in ")]}" else text
     return name, (replaced(document, statement, f"{name} = {wrapped}"),)

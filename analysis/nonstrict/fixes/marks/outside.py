@@ -11,7 +11,7 @@ from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.documents import first_line
-from nonstrict.fixes.code.edits import above_definition, before, removed, replaced
+from nonstrict.fixes.code.edits import above_definition, before, comment_behind, removed, replaced
 from nonstrict.fixes.code.names import bindings, dotted, fresh, outermost
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.knowledge.operators import torch_function
@@ -93,7 +93,7 @@ def _call_out(document: Document, call: ast.Call, target: Value) -> Iterator[Fix
     written = replaced_text(document, call, given, document.text(value))
     gone = (one for one in (document.parent(call), document.statement(value)) if isinstance(one, ast.Assign))
     removed_lines = {edit.span.line for edit in edits if not edit.text}
-    comment = next((_comment_behind(document, one) for one in gone if one.lineno in removed_lines), "")
+    comment = next((comment_behind(document, one) for one in gone if one.lineno in removed_lines), "")
     added = above_definition(document, outer, f"{name} = {written}{comment}")
     if added is not None:
         yield Fix(f"Mark `{name}` outside the region", Applicability.SAFE, (*edits, added))
@@ -189,7 +189,7 @@ def move_constant(context: Context) -> Iterator[Fix]:
         comment = ""
     else:
         statement = document.statement(value)
-        name, comment = local, _comment_behind(document, statement)
+        name, comment = local, comment_behind(document, statement) if isinstance(statement, ast.Assign) else ""
         edit = taken_out(document, statement) if statement is not None and not _binds_module(document, name) else None
     added = above_definition(document, outer, f"{name} = {document.text(value)}{comment}")
     if added is not None and edit is not None:
@@ -283,14 +283,6 @@ def _count(document: Document, name: str, context: type[ast.expr_context]) -> in
     """How often a file reads or sets a name."""
     names = (one for one in document.nodes if isinstance(one, ast.Name) and one.id == name)
     return sum(isinstance(one.ctx, context) for one in names)
-
-
-def _comment_behind(document: Document, statement: ast.stmt | None) -> str:
-    """The comment behind an assignment that moves, with the blanks before it."""
-    if not isinstance(statement, ast.Assign):
-        return ""
-    rest = document.code[document.bounds(statement)[1] :].partition("\n")[0]
-    return rest.rstrip() if rest.lstrip().startswith("#") else ""
 
 
 def taken_out(document: Document, statement: ast.stmt) -> Edit | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.fixes.code.edits import comment_behind, comments_above
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -46,16 +47,22 @@ def root(node: ast.AST) -> ast.Name | None:
     return node if isinstance(node, ast.Name) else None
 
 
-def statement_text(document: Document, statement: ast.stmt, instead: tuple[ast.expr, str] | None = None) -> str:
-    """A statement as it is written, without its indentation, `instead` a part of it another text."""
+def statement_text(
+    document: Document, statement: ast.stmt, instead: tuple[ast.expr, str] | None = None, *, comments: bool = True
+) -> str:
+    """A statement as it is written, without its indentation, `instead` a part of it another text.
+
+    The `comments` above and behind it come with it.
+    """
     start, end = document.bounds(statement)
     text = document.code[start:end]
     if instead is not None:
         first, last = document.bounds(instead[0])
         text = document.code[start:first] + instead[1] + document.code[last:end]
     indent = document.indentation(statement)
-    lines = text.split("\n")
-    return "\n".join([lines[0], *(line.removeprefix(indent) for line in lines[1:])])
+    lines = f"{text}{comment_behind(document, statement) if comments else ''}".split("\n")
+    above = comments_above(document, statement) if comments else []
+    return "\n".join([*above, lines[0], *(line.removeprefix(indent) for line in lines[1:])])
 
 
 def substituted(text: str, texts: Mapping[str, str]) -> str | None:
