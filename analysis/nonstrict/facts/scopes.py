@@ -43,6 +43,21 @@ def receiver_of(function: FunctionNode) -> str:
     return next((one.arg for one in (*function.args.posonlyargs, *function.args.args)), "")
 
 
+def rebound_inside(function: ast.AST) -> frozenset[str]:
+    """The variables of a function that functions inside of it bind."""
+    return remembered(function, "_nonstrict_rebound_inside", _rebound_inside)
+
+
+def _rebound_inside(function: ast.AST) -> frozenset[str]:
+    return frozenset(name for node in walk(function) if isinstance(node, ast.Nonlocal) for name in node.names)
+
+
+def is_as_passed(function: FunctionNode, name: str) -> bool:
+    """Whether a name is a parameter that neither a function nor those inside of it bind anew."""
+    scope = scope_of(function)
+    return name in scope.parameters and name not in scope.assigned and name not in rebound_inside(function)
+
+
 def _scan(node: FunctionNode) -> Scope:
     found = _Names()
     if isinstance(node, ast.Lambda):

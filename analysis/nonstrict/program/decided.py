@@ -8,8 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.memo import remembered
-from nonstrict.facts.walk import walk
+from nonstrict.facts.scopes import rebound_inside
 from nonstrict.program import classes, constant_folding
 from nonstrict.program.annotations import PLAIN_TENSORS, canonical
 from nonstrict.program.naming import dotted
@@ -72,15 +71,6 @@ def _local(frame: Frame, node: ast.expr) -> Value | None:
     if around is None or node.id in rebound_inside(around):
         return None
     return frame.env.get(node.id)
-
-
-def rebound_inside(function: ast.AST) -> frozenset[str]:
-    """The variables of a function that functions inside of it bind."""
-    return remembered(function, "_nonstrict_rebound_inside", _rebound_inside)
-
-
-def _rebound_inside(function: ast.AST) -> frozenset[str]:
-    return frozenset(name for node in walk(function) if isinstance(node, ast.Nonlocal) for name in node.names)
 
 
 def _compared(frame: Frame, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool | None:

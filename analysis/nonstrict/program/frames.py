@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
+from nonstrict.facts.scopes import is_as_passed
 from nonstrict.program import context_variables, refinements, registries, symbols
 from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Event, Sight, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
-from nonstrict.program.values import CALLABLES, CONTAINERS, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -357,6 +358,8 @@ class Frame:
                 value = frame.env.get(name, UNKNOWN)
                 if not frame.static and not (value.heap is not None and self._is_sealed_off(frame)):
                     return value
+                if self.static and _is_constant_argument(frame, name, value):
+                    return value
                 if self.region and value.kind is Kind.UNKNOWN and frame.function is not None and frame.caller is None:
                     value = self.machine.handed_to(frame.function, name) or value
                 return relocated(value, frame.cell(name))
@@ -443,6 +446,14 @@ def relocated(value: Value, place: Place) -> Value:
     ):
         return value._replace(place=place) if value.kind is Kind.UNKNOWN else value
     return value.at(place)
+
+
+def _is_constant_argument(frame: Frame, name: str, value: Value) -> bool:
+    """Whether a call that is followed passed a constant for a parameter that nothing binds anew."""
+    if frame.function is None or frame.caller is None or value.place.origin is not Origin.FRESH:
+        return False
+    constant = value.kind is Kind.NONE or value.const is not NO_CONSTANT
+    return constant and is_as_passed(frame.function.node, name)
 
 
 def set_later(frame: Frame, found: Value, holder: Place, attribute: str = "") -> Value:

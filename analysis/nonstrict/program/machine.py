@@ -357,6 +357,12 @@ class Machine:
         module = self.project.module(place.file)
         return module is not None and module.rebound(place.name)
 
+    def attribute_writes_of(self, owner: Class, attribute: str) -> list[Write]:
+        """Where an attribute of the objects of a class is put anew, in the files that use the class."""
+        from nonstrict.program.writers import evidence
+
+        return evidence.attribute_writers(self, owner, attribute)
+
     def is_replaced(self, place: Place) -> bool:
         """Whether the module of a global container or object puts something else at a known entry or attribute."""
         module = self.project.module(place.file)

@@ -6,12 +6,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.comparing import COMPARISONS
+from nonstrict.facts.scopes import rebound_inside
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Rebinding
-from nonstrict.program import decided, expressions
+from nonstrict.program import constant_folding, decided, expressions
+from nonstrict.program.naming import dotted
 from nonstrict.program.places import Origin
-from nonstrict.program.values import NO_CONSTANT, Flag, Kind, Value
+from nonstrict.program.values import CONTAINERS, NO_CONSTANT, NUMBER, Flag, Kind, Value
 from nonstrict.program.writers import writes
 
 if TYPE_CHECKING:
@@ -81,16 +83,36 @@ def _may_vary_little(test: ast.expr) -> bool:
 
 
 def _stays(frame: Frame, place: Place) -> bool:
-    """Whether a name at the top level of a module is bound once, and nothing is seen to bind it anew."""
-    if place.origin is not Origin.GLOBAL or place.path:
+    """Whether nothing is seen to put something else at a place.
+
+    That is a name at the top level of a module which is bound once, or an attribute that the constructor of a global
+    object sets.
+    """
+    if place.origin is not Origin.GLOBAL or len(place.path) > 1:
         return False
     module = frame.machine.project.module(place.file)
-    bindings = module.bindings.get(place.name, ()) if module is not None else ()
+    if module is None:
+        return False
+    if place.path:
+        return _stays_in_object(frame, frame.machine.global_value(module, place.name), place)
+    bindings = module.bindings.get(place.name, ())
     if len(bindings) != 1 or bindings[0].conditional or not isinstance(bindings[0].node, ast.Constant):
         return False
     # A literal cannot be changed in place.
-    found = writes.writers(frame.machine, place)
-    return _is_final(bindings[0].annotation) or not any(isinstance(one, Rebinding) for one in found)
+    return _is_final(bindings[0].annotation) or not _is_rebound(frame, place)
+
+
+def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
+    """Whether an attribute of an object of the program keeps what the constructor puts there."""
+    name = place.path[0][1:]
+    made = holder.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(holder.ref, "bases")
+    if not made or holder.heap is None or name not in holder.heap.attributes:
+        return False
+    return not frame.machine.attribute_writes_of(holder.ref, name) and not _is_rebound(frame, place)
+
+
+def _is_rebound(frame: Frame, place: Place) -> bool:
+    return any(isinstance(one, Rebinding) for one in writes.writers(frame.machine, place))
 
 
 def _is_final(annotation: ast.expr | None) -> bool:
@@ -112,18 +134,36 @@ def _truth(frame: Frame, test: ast.expr) -> bool | None:
     held = _held(frame, test)
     if held is None:
         return None
-    return False if held.kind is Kind.NONE else bool(held.const) if held.const is not NO_CONSTANT else None
+    size = _size(held)
+    if held.kind is Kind.NONE or size is not None:
+        return bool(size)
+    return bool(held.const) if held.const is not NO_CONSTANT else None
 
 
 def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
-    """Comparisons with None."""
+    """Comparisons with None, and of how much a container holds with a literal."""
     right = test.comparators[0]
-    if len(test.ops) != 1 or not isinstance(right, ast.Constant) or right.value is not None:
+    if len(test.ops) != 1 or not isinstance(right, ast.Constant):
+        return None
+    if isinstance(test.left, ast.Call) and dotted(frame, test.left.func) == "builtins.len" and len(test.left.args) == 1:
+        counted = _held(frame, test.left.args[0])
+        size = _size(counted) if counted is not None else None
+        count = NUMBER._replace(const=size if size is not None else NO_CONSTANT)
+        return constant_folding.compared(test.ops[0], count, expressions.evaluate(frame, right))
+    if right.value is not None:
         return None
     held = _held(frame, test.left)
     if held is None or held.kind in _OPEN:
         return None
     return (held.kind is Kind.NONE) is isinstance(test.ops[0], (ast.Is, ast.Eq))
+
+
+def _size(held: Value) -> int | None:
+    """How many entries a list, tuple, set or dictionary has that was made here; None if that is not known."""
+    heap = held.heap
+    if held.kind not in CONTAINERS | {Kind.TUPLE} or heap is None or heap.open or heap.unsure or heap.loose is not None:
+        return None
+    return len(heap.items) if heap.items or heap.element is None else None
 
 
 def _is_given(frame: Frame, name: str) -> bool:
@@ -142,7 +182,7 @@ def _given_around(frame: Frame, name: str) -> Value | None:
         if around is None or name in inside.scope.nonlocal_names:
             return None
         if around.scope is not None and name in around.scope.parameters:
-            changed = around.function is None or name in decided.rebound_inside(around.function.node)
+            changed = around.function is None or name in rebound_inside(around.function.node)
             return around.env.get(name) if around.caller is not None and not changed else None
         inside = around
     return None
