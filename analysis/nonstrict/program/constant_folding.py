@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from nonstrict.facts.comparing import COMPARISONS
 from nonstrict.program.values import CONTAINERS, NO_CONSTANT, NUMBER, Kind, Value
 
 if TYPE_CHECKING:
@@ -20,12 +21,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.FloorDiv: lambda one, other: one // other,
     ast.Mod: operator.mod,
 }
-_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
+_ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 #: Larger numbers count nothing that is known one by one.
 _MAX_NUMBER = 1 << 20
 
@@ -52,9 +48,8 @@ def compared(by: ast.cmpop, left: Value, right: Value) -> bool | None:
         return None
     if isinstance(by, (ast.Eq, ast.NotEq)):
         return (one == other) is isinstance(by, ast.Eq)
-    order = _ORDER.get(type(by))
     alike = all(isinstance(const, (int, float)) for const in (one, other)) or (type(one) is type(other) is str)
-    return order(one, other) if order is not None and alike else None
+    return COMPARISONS[type(by)](one, other) if alike and isinstance(by, _ORDERING) else None
 
 
 def _among(sought: Value, container: Value, expected: bool) -> bool | None:

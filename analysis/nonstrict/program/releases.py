@@ -7,15 +7,15 @@ first two numbers of the release are known: what a third one decides is left ope
 from __future__ import annotations
 
 import ast
-import operator
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.comparing import COMPARISONS
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import BOOL, NO_CONSTANT, STRING, Flag, Kind, Value, container, holding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from nonstrict.program.machine import Machine
 
@@ -47,14 +47,7 @@ _INSTALLED = frozenset({"importlib.metadata.version", "importlib_metadata.versio
 _SAME = frozenset({"base_version", "public"})
 _NUMBERED = {"major": 0, "minor": 1}
 _LEADING = re.compile(r"\d+(?:\.\d+)*")
-_COMPARING: dict[type[ast.cmpop], Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
+_COMPARING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
 
 def at_hand(machine: Machine) -> Value:
@@ -117,16 +110,20 @@ def number(value: Value) -> Value | None:
 
 def compared(comparison: ast.cmpop, left: Value, right: Value) -> Value | None:
     """The truth of a comparison that the release decides; None for all others."""
-    compare = _COMPARING.get(type(comparison))
     one, other = _release_in(left), _release_in(right)
-    if compare is None or one is None or other is None or not (_follows(left) or _follows(right)):
+    if (
+        not isinstance(comparison, _COMPARING)
+        or one is None
+        or other is None
+        or not (_follows(left) or _follows(right))
+    ):
         return None
     shared = min(len(one.numbers), len(other.numbers))
     mine, its = one.numbers[:shared], other.numbers[:shared]
     if mine == its:
         verdict = _of_the_rest(comparison, one, other, shared)
         return BOOL._replace(const=verdict, flags=Flag.RELEASE) if verdict is not None else None
-    return BOOL._replace(const=compare(mine, its), flags=Flag.RELEASE)
+    return BOOL._replace(const=COMPARISONS[type(comparison)](mine, its), flags=Flag.RELEASE)
 
 
 def _of_the_rest(comparison: ast.cmpop, one: Release, other: Release, shared: int) -> bool | None:
@@ -134,7 +131,7 @@ def _of_the_rest(comparison: ast.cmpop, one: Release, other: Release, shared: in
     rests = one.numbers[shared:], other.numbers[shared:]
     if one.whole and other.whole:
         padded = [(*rest, *([0] * 4))[:4] for rest in rests]
-        return _COMPARING[type(comparison)](padded[0], padded[1])
+        return COMPARISONS[type(comparison)](padded[0], padded[1])
     open_left = not one.whole
     if any(rests[1] if open_left else rests[0]):
         return None
