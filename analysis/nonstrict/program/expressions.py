@@ -319,6 +319,7 @@ def _literal(frame: Frame, kind: Kind, elements: list[ast.expr]) -> Value:
         constant = constant and (value.const is not NO_CONSTANT or bool(value.flags & Flag.LITERAL))
         heap.store(NO_CONSTANT if kind is Kind.SET or heap.open else index, value)
         pending |= value.pending if frame.region else symbols.beside(value)
+    heap.open = heap.open or len(elements) > _MAX_ELEMENTS
     flags = Flag.LITERAL if constant else Flag.NONE
     return Value(kind, FRESH, heap=heap, flags=flags, pending=pending)
 
@@ -338,6 +339,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
         if key is None:
             spread = contents.taken(frame, value)
             heap.items.update(spread.items)
+            heap.open = heap.open or value.heap is None or value.heap.open or spread.loose is not None
             if spread.element is not None:
                 heap.element = join(heap.element, spread.element)
             continue

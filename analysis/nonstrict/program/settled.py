@@ -159,11 +159,16 @@ def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
 
 
 def _size(held: Value) -> int | None:
-    """How many entries a list, tuple, set or dictionary has that was made here; None if that is not known."""
+    """How many entries a list, tuple, set or dictionary has that was made here; None if that is not known.
+
+    Of empty ones only literals are known to be: what others were made of may not have been seen.
+    """
     heap = held.heap
     if held.kind not in CONTAINERS | {Kind.TUPLE} or heap is None or heap.open or heap.unsure or heap.loose is not None:
         return None
-    return len(heap.items) if heap.items or heap.element is None else None
+    if heap.items:
+        return len(heap.items)
+    return 0 if heap.element is None and held.flags & Flag.LITERAL else None
 
 
 def _is_given(frame: Frame, name: str) -> bool:
