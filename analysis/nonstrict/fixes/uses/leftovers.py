@@ -84,7 +84,7 @@ class _Work:
                     continue
                 self._asked.add((scope, node.id))
                 self.edits += self._without(document, scope, node.id)
-            if not isinstance(node.ctx, ast.Load) and not self._is_written(document, scope, node.id):
+            if not isinstance(node.ctx, ast.Load):
                 self.edits += self._undeclared(document, node)
         self._hidden(document)
 
@@ -261,10 +261,10 @@ class _Work:
         function = document.function(node)
         if function is None or node.id not in scope_of(function).global_names | scope_of(function).nonlocal_names:
             return
-        for inner in ast.walk(function):
-            bound = isinstance(inner, ast.Name) and inner.id == node.id and not isinstance(inner.ctx, ast.Load)
-            if bound and document.function(inner) is function and not self.is_gone(document, inner):
-                return
+        if any(not self.is_gone(document, one) for one in _stores(document, function, node.id)):
+            return
+        if self._is_stored_afterwards(document, function, node.id):
+            return
         for inner in ast.walk(function):
             if not isinstance(inner, (ast.Global, ast.Nonlocal)) or node.id not in inner.names:
                 continue
@@ -272,6 +272,14 @@ class _Work:
                 edit = self._taken_out(document, inner) if len(inner.names) == 1 else fewer(document, inner, node.id)
                 if edit is not None:
                     yield edit
+
+    def _is_stored_afterwards(self, document: Document, function: FunctionNode, name: str) -> bool:
+        """Whether new code in a function may bind a name."""
+        if name not in self._words.get(document.path, ()):
+            return False
+        known = self._afterwards(document) if document.source.kind is SourceKind.PYTHON else None
+        twin = _twin(document, function, known.document) if known is not None else None
+        return known is None or twin is None or any(True for _ in _stores(known.document, twin, name))
 
     # -- parameters -----------------------------------------------------------------------------------------------
 
@@ -337,6 +345,15 @@ class _Work:
 
 _IMPORT = (ast.Import, ast.ImportFrom)
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _stores(document: Document, function: ast.AST, name: str) -> Iterator[ast.Name]:
+    """Where a function itself binds a name."""
+    for inner in ast.walk(function):
+        if not isinstance(inner, ast.Name) or inner.id != name or isinstance(inner.ctx, ast.Load):
+            continue
+        if document.function(inner) is function:
+            yield inner
 
 
 def _twin(document: Document, scope: Scope, other: Document) -> Scope | None:

@@ -11,10 +11,11 @@ import ast
 import builtins
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Edit
-from nonstrict.fixes.code.edits import after, at_top_of_body, before, replaced
+from nonstrict.fixes.code.edits import after, at_top_of_body, before, inserted, replaced
 from nonstrict.fixes.code.names import bound
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.sites import Regions, Site, comes_first, is_unconditional, rebinds, sites
@@ -22,7 +23,7 @@ from nonstrict.fixes.uses.terms import enclosed, free_name, is_simple, names_in,
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
@@ -225,9 +226,14 @@ class Lift:
             scope = self._uses.scopes(site.document).binder(site.statement, name)
             if scope is function:
                 return False
-            word = "global" if isinstance(scope, ast.Module) else "nonlocal"
-            if name not in known.global_names and name not in known.nonlocal_names:
-                lines.append(f"{word} {name}")
+            if name in known.global_names or name in known.nonlocal_names:
+                continue
+            kind = ast.Global if isinstance(scope, ast.Module) else ast.Nonlocal
+            there = next((one for one in _declarations(function) if type(one) is kind), None)
+            if there is not None:
+                self._edits.append(inserted(site.document, site.document.bounds(there)[1], f", {name}"))
+            else:
+                lines.append(f"{kind.__name__.lower()} {name}")
         return not lines or self._add(at_top_of_body(site.document, function, lines))
 
     def _free_name(self, site: Site, wanted: str, taken: frozenset[str] = frozenset()) -> str:
@@ -269,6 +275,15 @@ class Lift:
         if edit is not None:
             self._edits.append(edit)
         return edit is not None
+
+
+def _declarations(function: _Definition) -> Iterator[ast.Global | ast.Nonlocal]:
+    """What a function declares before it does anything."""
+    for statement in function.body:
+        if isinstance(statement, (ast.Global, ast.Nonlocal)):
+            yield statement
+        elif not is_docstring(statement):
+            return
 
 
 def _can_stand_alone(document: Document, site: Site, named: list[Named]) -> bool:
