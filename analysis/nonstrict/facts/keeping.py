@@ -128,7 +128,7 @@ def _way(block: Sequence[ast.stmt], cache: str, after: ast.AST | None) -> _Way:
 
 
 def _holds(statement: ast.AST, node: ast.AST) -> bool:
-    return any(inner is node for inner in walk(statement))
+    return node in remembered(statement, "_nonstrict_inside", lambda around: frozenset(walk(around)))
 
 
 def _parts(statement: ast.stmt) -> list[list[ast.stmt]]:
@@ -147,15 +147,20 @@ def _parts(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 def _puts(statement: ast.stmt, cache: str) -> bool:
     """Whether a statement puts something into a cache: `CACHE[key] = made`, `CACHE.setdefault(key, made)`."""
+    return cache in remembered(statement, "_nonstrict_put_into", _put_into)
+
+
+def _put_into(statement: ast.stmt) -> frozenset[str]:
+    """The names of all that a statement puts something into."""
+    found: set[str] = set()
     for node in walk(statement):
         target = node
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
             target = node.func.value
         elif isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
             continue
-        if root_of(target) == cache:
-            return True
-    return False
+        found.add(root_of(target))
+    return frozenset(found)
 
 
 def _working(function: FunctionNode) -> list[ast.stmt]:

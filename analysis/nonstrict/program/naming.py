@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from functools import partial
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.values import Kind
@@ -61,13 +62,14 @@ def names_of_method(machine: Machine, module: Module, node: FunctionNode) -> Nam
 
 
 def _names_of(frame: Frame, node: FunctionNode) -> Names:
-    imports = _imports(frame.machine, frame.module, own_scope(node))
+    importing = remembered(node, "_nonstrict_importing", lambda function: _importing(own_scope(function)))
+    imports = _imports(frame.machine, frame.module, importing)
     return partial(_named, frame, scope_of(node).local, imports)
 
 
 def names_below(machine: Machine, module: Module, statement: ast.AST) -> Names:
     """What names stand for in a statement of a module, with all that functions in it import."""
-    imports = _imports(machine, module, walk(statement))
+    imports = _imports(machine, module, _importing(walk(statement)))
     return partial(_named, machine.module_frame(module), frozenset(imports), imports)
 
 
@@ -85,19 +87,34 @@ def _named(frame: Frame, own: frozenset[str], imports: dict[str, str], node: ast
     return dotted(frame, node)
 
 
-def _imports(machine: Machine, module: Module, nodes: Iterable[ast.AST]) -> dict[str, str]:
-    """What code imports, by the name that it gives it; names that it binds otherwise too are left out."""
-    found: dict[str, str] = {}
+class _Importing(NamedTuple):
+    """The import statements of some code, and the names that it binds otherwise."""
+
+    statements: tuple[ast.Import | ast.ImportFrom, ...]
+    bound: frozenset[str]
+
+
+def _importing(nodes: Iterable[ast.AST]) -> _Importing:
+    statements: list[ast.Import | ast.ImportFrom] = []
     bound: set[str] = set()
     for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            statements.append(node)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+    return _Importing(tuple(statements), frozenset(bound))
+
+
+def _imports(machine: Machine, module: Module, importing: _Importing) -> dict[str, str]:
+    """What code imports, by the name that it gives it; names that it binds otherwise too are left out."""
+    found: dict[str, str] = {}
+    for node in importing.statements:
         if isinstance(node, ast.Import):
             names = {alias.asname or alias.name.partition(".")[0]: alias for alias in node.names}
             found |= {name: alias.name if alias.asname else name for name, alias in names.items()}
-        elif isinstance(node, ast.ImportFrom):
+        else:
             found |= _imported_from(machine, module, node)
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            bound.add(node.id)
-    return {name: known for name, known in found.items() if name not in bound}
+    return {name: known for name, known in found.items() if name not in importing.bound}
 
 
 def _imported_from(machine: Machine, module: Module, node: ast.ImportFrom) -> dict[str, str]:
