@@ -42,7 +42,8 @@ class AnalysisOptions(NamedTuple):
     files (standard input, unsaved buffers). With `probes`, each marked function and region yields a question that an
     experiment can answer (NST900). `jobs` is the number of processes that may be used. What the analysis was
     made of is added to `kept`: a process that ends anyway need not take its syntax trees apart. `fixes` is the least
-    applicability of the fixes that findings carry; None if they carry none.
+    applicability of the fixes that findings carry; None if they carry none. `links` are the files that are listed by
+    the name of a link: by the absolute path without links.
     """
 
     torch_version: str | None = None
@@ -54,6 +55,7 @@ class AnalysisOptions(NamedTuple):
     kept: list[object] | None = None
     probes: bool = False
     fixes: Applicability | None = None
+    links: Mapping[str, str] = {}
 
 
 class Analysis(NamedTuple):

@@ -79,7 +79,8 @@ def _examine(
     documents: dict[str, Document | None] = {}
     for number, part in parts:
         if scout is None:
-            scout = Machine(Project(options.site_packages, _overlays(marked, options)), files, torch, found)
+            project = Project(options.site_packages, _overlays(marked, options), options.links)
+            scout = Machine(project, files, torch, found)
             wrappers = _wrappers(files, marked, scout)
             if options.kept is not None:
                 options.kept.append(scout)

@@ -11,7 +11,7 @@ from nonstrict.check.patterns import PathMatcher
 from nonstrict.settings.model import PAGE_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from nonstrict.check.gitignore import IgnoreFile
     from nonstrict.findings import Finding
@@ -30,7 +30,7 @@ class Discovery(NamedTuple):
 
     `explicit` are the files that were named; `nested` maps files below a further configuration file to its
     settings; `failures` are (path, reason) of what was named and cannot be checked; `faults` are what nonstrict's own
-    mistakes lost.
+    mistakes lost. `links` are the files that are listed by the name of a link: by the absolute path without links.
     """
 
     files: list[str]
@@ -38,6 +38,7 @@ class Discovery(NamedTuple):
     nested: dict[str, Settings]
     failures: tuple[tuple[str, str], ...]
     faults: tuple[Finding, ...] = ()
+    links: Mapping[str, str] = {}
 
 
 def discover(paths: Sequence[str], settings: Settings, nested: NestedSettings | None = None) -> Discovery:
@@ -53,7 +54,7 @@ def discover(paths: Sequence[str], settings: Settings, nested: NestedSettings | 
         with walk.faults.losing("was not looked for", "the file", beginning(path)):
             walk.add(path)
     faults = tuple(walk.faults.found)
-    return Discovery(walk.files, frozenset(walk.explicit), walk.nested, tuple(walk.failures), faults)
+    return Discovery(walk.files, frozenset(walk.explicit), walk.nested, tuple(walk.failures), faults, walk.links())
 
 
 def _shown(path: str) -> str:
@@ -102,6 +103,8 @@ class _Walk:
         self.faults = Faults()
         #: by the real path of a file, as what it is listed
         self._listed: dict[str, str] = {}
+        #: the real paths of those that are listed by the name of a link
+        self._linked: set[str] = set()
         self._root = _compiled(settings)
         self._nested_settings = nested_settings
         self._rules_above: dict[str, _Rules] = {}
@@ -129,18 +132,24 @@ class _Walk:
         else:
             rules = self._rules_for(os.path.dirname(absolute))
             if not self._force_excluded(absolute, rules):
-                self.explicit.add(self._file(os.path.realpath(absolute), shown, rules))
+                self.explicit.add(self._file(os.path.realpath(absolute), absolute, shown, rules))
 
-    def _file(self, real: str, shown: str, rules: _Rules) -> str:
+    def _file(self, real: str, path: str, shown: str, rules: _Rules) -> str:
         """Take a file by its real path, unless it was taken by another name; as what it is listed."""
         known = self._listed.get(real)
         if known is not None:
             return known
         self._listed[real] = shown
+        if real != path:
+            self._linked.add(real)
         self.files.append(shown)
         if rules is not self._root:
             self.nested[shown] = rules.settings
         return shown
+
+    def links(self) -> dict[str, str]:
+        """The files that are listed by the name of a link."""
+        return {real: shown for real, shown in self._listed.items() if real in self._linked}
 
     def _tree(self, top: _Directory) -> None:
         """Walk a directory and all below it, however deep."""
@@ -190,7 +199,7 @@ class _Walk:
             return
         if _is_regular(entry) and not (name.endswith(_PAGE_SUFFIXES) and _is_large(entry)):
             own = os.path.realpath(path) if entry.is_symlink() else os.path.join(here.real, name)
-            self._file(own, here.prefix + name, here.rules)
+            self._file(own, path, here.prefix + name, here.rules)
 
     def _rules_for(self, directory: str) -> _Rules:
         """The rules of a directory that was named: of the nearest configuration at or above it, below the root's."""

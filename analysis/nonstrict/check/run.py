@@ -195,6 +195,7 @@ def _analysis(
             kept=options.kept,
             probes=options.probes,
             fixes=options.fixes,
+            links=discovery.links,
         ),
     )
 

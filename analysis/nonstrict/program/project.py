@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from nonstrict.program.sys_path import changes_path
 from nonstrict.text.source import UnreadableSource, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.facts.outline import Outline
     from nonstrict.text.source import Source
@@ -24,10 +25,16 @@ class Project:
     """Modules by path and by dotted name; reads files on demand.
 
     `overlays` are sources that stand for files (standard input, unsaved buffers) by path.
-    `site_packages` are folders of installed packages: consulted last, for definitions only.
+    `site_packages` are folders of installed packages: consulted last, for definitions only. `links` are the files of a
+    run that are called by the name of a link: by their absolute path without links.
     """
 
-    def __init__(self, site_packages: Iterable[str] = (), overlays: dict[str, Source] | None = None) -> None:
+    def __init__(
+        self,
+        site_packages: Iterable[str] = (),
+        overlays: dict[str, Source] | None = None,
+        links: Mapping[str, str] | None = None,
+    ) -> None:
         self.site_packages = tuple(site_packages)
         self.overlays = overlays if overlays is not None else {}
         self.unreadable: dict[str, str] = {}
@@ -39,7 +46,9 @@ class Project:
         self._sources: dict[str, Sources] = {}
         #: by file, whether it may put something on `sys.path`
         self._changing: dict[str, bool] = {}
-        self._spelled: dict[str, str] = {}
+        self._spelled: dict[str, str] = dict(links or {})
+        self._listed: tuple[str, ...] = ()
+        self._real_folders: dict[str, str] = {}
         #: overlays named relative to the working directory
         self._unsaved = {os.path.abspath(path) for path in self.overlays if not os.path.isabs(path)}
         self._installed: dict[str, str | None] = {}
@@ -60,6 +69,7 @@ class Project:
         other._searched, other._installed, other._known = self._searched, self._installed, self._known
         other._begun, other._folders, other._spelled = self._begun, self._folders, self._spelled
         other._sources, other._changing, other._outer = self._sources, self._changing, self._outer
+        other._real_folders = self._real_folders
         for module in self.loaded():
             other.module(module.path)
         return other
@@ -76,7 +86,7 @@ class Project:
 
     def spelling(self, files: Iterable[str]) -> Project:
         """This project, as one of a run with some files: what imports find is called as it is called there."""
-        listed = list(files)
+        listed = self._listed = tuple(files)
         if len({os.path.isabs(path) for path in listed}) > 1:
             self._spelled.update((os.path.abspath(path), path) for path in reversed(listed))
         return self
@@ -219,7 +229,25 @@ class Project:
         """A file as files of the run are called: as it was listed, else absolute if the importer is."""
         if path in self._spelled:
             return self._spelled[path]
-        return path if os.path.isabs(importer.path) else os.path.relpath(path)
+        real = self._without_links(path)
+        path = real if real != path and self._is_listed(real) else path
+        return self._spelled.get(path) or (path if os.path.isabs(importer.path) else os.path.relpath(path))
+
+    def _is_listed(self, path: str) -> bool:
+        """Whether a file of the run is called by an absolute path, or by one that means the same."""
+        return path in self._spelled or path in self._listed_paths
+
+    @cached_property
+    def _listed_paths(self) -> frozenset[str]:
+        return frozenset(map(os.path.abspath, self._listed))
+
+    def _without_links(self, path: str) -> str:
+        """The path of a file that leads over no link."""
+        folder, name = os.path.split(path)
+        if folder not in self._real_folders:
+            self._real_folders[folder] = os.path.realpath(folder)
+        real = os.path.join(self._real_folders[folder], name)
+        return os.path.realpath(real) if os.path.islink(real) else real
 
     def beside(self, module: Module, name: str) -> Iterator[Module]:
         """The files of a name in the folder of a module and in those above, up to the root of the project."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import configparser
 import os
-import sys
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.program.linked_projects import linked_projects
+from nonstrict.program.project_tables import at, entries, named, pairs, tools_of
 from nonstrict.program.setup_script import told_to_setup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 #: Sections and keys of configuration files of the older kind; pytest reads the first file that has its section.
 _PYTEST = (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
@@ -53,9 +54,20 @@ def source_folders(root: str) -> tuple[str, ...]:
 
 
 def sources_of(root: str) -> Sources:
+    """What the settings of a project say of where its modules are, and those of the projects installed beside it."""
+    own = _own_sources(root)
+    others = [(one, _own_sources(one)) for one in linked_projects(root)]
+    folders = (*own.folders, *(folder for one, sources in others for folder in (one, *sources.folders)))
+    packages = dict(own.packages)
+    for package, folder in (pair for _, sources in others for pair in sources.packages):
+        packages.setdefault(package, folder)
+    return Sources(tuple(one for one in dict.fromkeys(folders) if one != root), tuple(packages.items()))
+
+
+def _own_sources(root: str) -> Sources:
     """What the settings of a project say of where its modules are; `src` is one of its folders in any case."""
-    project = _of_pyproject(os.path.join(root, "pyproject.toml"))
-    tested = _of_pytest(root) or [("", name) for name in _named(_at(project, ("pytest", "ini_options", "pythonpath")))]
+    project = tools_of(root)
+    tested = _of_pytest(root) or [("", name) for name in named(at(project, ("pytest", "ini_options", "pythonpath")))]
     told = [("", "src"), *tested, *_of_setup(root), *told_to_setup(os.path.join(root, "setup.py")), *_built(project)]
     folders: list[str] = []
     packages: dict[str, str] = {}
@@ -87,8 +99,8 @@ def _of_pytest(root: str) -> list[tuple[str, str]]:
 def _of_setup(root: str) -> Iterator[tuple[str, str]]:
     """What `setup.cfg` tells setuptools: `where = lib`, or `package_dir = =lib`."""
     told = (_read(os.path.join(root, "setup.cfg"), section, key) for section, key in _SETUP)
-    entries = (line.strip() for value in told if value is not None for line in value.split("\n"))
-    for entry in filter(None, entries):
+    lines = (line.strip() for value in told if value is not None for line in value.split("\n"))
+    for entry in filter(None, lines):
         package, _, folder = entry.rpartition("=")
         yield package.strip(), folder.strip()
 
@@ -104,53 +116,15 @@ def _read(path: str, section: str, key: str) -> str | None:
         return None
 
 
-def _of_pyproject(path: str) -> object:
-    """The tables of tools."""
-    if not os.path.isfile(path):
-        return {}
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-
-    try:
-        with open(path, "rb") as file:
-            return tomllib.load(file).get("tool", {})
-    except (OSError, ValueError, RecursionError):
-        return {}
-
-
 def _built(tools: object) -> Iterator[tuple[str, str]]:
     """Packages ("" for any) and their folders, as `pyproject.toml` tells the tools that build."""
     for keys in _FOLDERS:
-        yield from (("", name) for name in _named(_at(tools, keys)))
+        yield from (("", name) for name in named(at(tools, keys)))
     for keys in _PACKAGES:
-        yield from (("", os.path.dirname(os.path.normpath(name))) for name in _named(_at(tools, keys)))
+        yield from (("", os.path.dirname(os.path.normpath(name))) for name in named(at(tools, keys)))
     for keys in _FOLDER_BY_PACKAGE:
-        yield from _pairs(_at(tools, keys))
+        yield from pairs(at(tools, keys))
     for keys in _PACKAGE_BY_FOLDER:
-        yield from ((package, folder) for folder, package in _pairs(_at(tools, keys)))
-    for entry in _list(_at(tools, ("poetry", "packages"))):
-        yield from (("", name) for name in _named(_at(entry, ("from",))))
-
-
-def _pairs(value: object) -> Iterable[tuple[str, str]]:
-    table = cast("dict[object, object]", value) if isinstance(value, dict) else {}
-    return [(key, one) for key, one in table.items() if isinstance(key, str) and isinstance(one, str)]
-
-
-def _at(table: object, keys: tuple[str, ...]) -> object:
-    for key in keys:
-        table = cast("dict[str, object]", table).get(key) if isinstance(table, dict) else None
-    return table
-
-
-def _list(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []
-
-
-def _named(value: object) -> list[str]:
-    """The folders that a setting names: one, several in a string, or a list of them."""
-    if isinstance(value, str):
-        return value.split()
-    return [str(entry) for entry in _list(value)]
+        yield from ((package, folder) for folder, package in pairs(at(tools, keys)))
+    for entry in entries(at(tools, ("poetry", "packages"))):
+        yield from (("", name) for name in named(at(entry, ("from",))))
