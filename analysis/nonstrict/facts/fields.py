@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from nonstrict.facts.scopes import FunctionNode
@@ -29,8 +30,12 @@ def method(cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
     return next(found, None)
 
 
-def annotated(cls: ast.ClassDef) -> dict[str, ast.expr | None]:
+def annotated(cls: ast.ClassDef) -> Mapping[str, ast.expr | None]:
     """The annotated names of a class body, with what they are set to."""
+    return remembered(cls, "_nonstrict_annotated", _annotated)
+
+
+def _annotated(cls: ast.ClassDef) -> Mapping[str, ast.expr | None]:
     return {
         statement.target.id: statement.value
         for statement in cls.body

@@ -10,7 +10,7 @@ from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -26,12 +26,21 @@ def around(function: ast.AST, node: ast.AST) -> frozenset[str]:
 
 def around_calls_of(function: ast.AST, name: str) -> frozenset[str]:
     """The names of the exceptions that a function handles around the calls of one of its parameters."""
-    found: set[str] = set()
+    return around_calls(function).get(name, frozenset())
+
+
+def around_calls(function: ast.AST) -> Mapping[str, frozenset[str]]:
+    """By what a function calls by its name, the names of the exceptions that it handles around the calls."""
+    return remembered(function, "_nonstrict_around_calls", _around_calls)
+
+
+def _around_calls(function: ast.AST) -> Mapping[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
     for names, body in _guarded(function):
         calls = (inner for part in body for inner in walk(part) if isinstance(inner, ast.Call))
-        if any(isinstance(call.func, ast.Name) and call.func.id == name for call in calls):
-            found |= names
-    return frozenset(found)
+        for called in {call.func.id for call in calls if isinstance(call.func, ast.Name)}:
+            found[called] = found.get(called, frozenset()) | names
+    return found
 
 
 def recovers(function: ast.AST, node: ast.AST, names: frozenset[str]) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.fields import annotated
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, torch_kind
 from nonstrict.program import definition_values, fixtures, missing
@@ -16,7 +17,7 @@ from nonstrict.program.places import FRESH, NOWHERE, Place
 from nonstrict.program.values import CONTAINERS, NONE, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"})
 _DATACLASS = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.define", "attrs.frozen"})
 _MAX_BASES = 40
+_Binding: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
 def lineage(cls: Class) -> Iterator[Class | str]:
@@ -95,12 +97,33 @@ def own_member(machine: Machine, cls: Class, name: str) -> Value | None:
     if name in cls.members:
         return cls.members[name]
     found: Value | None = None
-    for statement in _statements(cls.node.body):
-        bound = _bound_here(machine, cls, statement, name)
+    for statement in _bindings(cls.node).get(name, ()):
+        bound = _bound_by(machine, cls, statement)
         if bound is not None:
             found = bound
     if found is not None:
         cls.members[name] = found
+    return found
+
+
+def _bindings(node: ast.ClassDef) -> Mapping[str, tuple[_Binding, ...]]:
+    """By name, the statements of a class body that bind it, in their order."""
+    return remembered(node, "_nonstrict_bindings", _find_bindings)
+
+
+def _find_bindings(node: ast.ClassDef) -> Mapping[str, tuple[_Binding, ...]]:
+    found: dict[str, tuple[_Binding, ...]] = {}
+    for statement in _statements(node.body):
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names = {statement.name}
+        elif isinstance(statement, ast.Assign):
+            names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+        elif isinstance(statement, ast.AnnAssign):
+            names = {getattr(statement.target, "id", "")}
+        else:
+            continue
+        for name in names:
+            found[name] = (*found.get(name, ()), statement)
     return found
 
 
@@ -113,19 +136,13 @@ def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             yield statement
 
 
-def _bound_here(machine: Machine, cls: Class, statement: ast.stmt, name: str) -> Value | None:
+def _bound_by(machine: Machine, cls: Class, statement: _Binding) -> Value | None:
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        if statement.name == name:
-            return definition_values.define(_frame(machine, cls), statement, cls.offset, cls)
+        return definition_values.define(_frame(machine, cls), statement, cls.offset, cls)
+    value = statement.value
+    if value is None or (isinstance(statement, ast.AnnAssign) and _is_field(value)):
         return None
-    if isinstance(statement, ast.Assign):
-        if any(isinstance(target, ast.Name) and target.id == name for target in statement.targets):
-            return machine.evaluate(_frame(machine, cls), statement.value)
-        return None
-    if isinstance(statement, ast.AnnAssign) and getattr(statement.target, "id", "") == name:
-        value = statement.value
-        return machine.evaluate(_frame(machine, cls), value) if value is not None and not _is_field(value) else None
-    return None
+    return machine.evaluate(_frame(machine, cls), value)
 
 
 def declared(machine: Machine, cls: Class, name: str, place: Place) -> Value | None:

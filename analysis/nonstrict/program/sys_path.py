@@ -50,8 +50,10 @@ def additions(module: Module, around: list[str], imported: Callable[[str, str], 
     """
     before: list[str] = []
     behind: list[str] = []
+    reached: dict[str, int] = {}
 
     def follow(module: Module, depth: int) -> None:
+        reached[module.path] = depth
         if depth > _MAX_NESTED or not (changes_path(module.source.code) or _leads(module, around, imported)):
             return
         for change in PathReader(module).run(module.outline.shell.body):
@@ -63,7 +65,8 @@ def additions(module: Module, around: list[str], imported: Callable[[str, str], 
             else:
                 found = (imported(folder, change) for folder in (*before, *around))
                 other = next((one for one in found if one is not None), None)
-                if other is not None and other.path != module.path:
+                # Python runs a module once. From a shorter way to it more is seen of what it imports.
+                if other is not None and reached.get(other.path, depth + 2) > depth + 1:
                     follow(other, depth + 1)
 
     follow(module, 0)

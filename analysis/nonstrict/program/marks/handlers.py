@@ -89,12 +89,13 @@ def _where_handed_on(machine: Machine, function: Function) -> frozenset[str]:
     """What functions of the program handle around the calls of a parameter, where they are given the function."""
     found: set[str] = set()
     for callee, calls in list(machine.static_calls.items()):
-        names = _parameters(callee)
+        handled = handlers.around_calls(callee)
+        names = _parameters(callee) if handled else []
         for _, _, positional, keywords in calls if names else ():
             for name, value in (*zip(names, positional, strict=False), *keywords.items()):
-                given = marking.function_of(machine, value)
+                given = marking.function_of(machine, value) if name in handled else None
                 if given is not None and given.node is function.node:
-                    found |= handlers.around_calls_of(callee, name)
+                    found |= handled[name]
     return frozenset(found)
 
 
