@@ -26,7 +26,22 @@ if TYPE_CHECKING:
         (["--torch-version", "9.9"], "expected a version from 2.0 to"),
         (["--config", 'torch-version = "1.13"'], "expected a version from 2.0 to"),
         (["--python", "/nowhere"], "--python /nowhere: there is no such interpreter"),
+        (["--python", "bad.py"], "--python bad.py: this is no interpreter and no environment"),
+        (["--python", "."], "--python .: this is no interpreter and no environment"),
+        (["--torch-version", ""], "--torch-version '': expected a version"),
         (["--stdin-filename", "a.py"], "Add the path `-`"),
+        (["-", "--stdin-filename", ""], "--stdin-filename is empty"),
+        ([""], "a path is empty"),
+        (["--select", ""], "--select names no rule"),
+        (["--ignore", ","], "--ignore names no rule"),
+        (["--select", "NST101 NST201"], "with commas between them"),
+        (["--select"], "--select takes a value."),
+        (["--unsafe-fixes=1"], "--unsafe-fixes/--no-unsafe-fixes takes no value."),
+        (["-q", "-v"], "-q/--quiet and -v/--verbose exclude each other. Drop one of them."),
+        (["--config", ""], "--config takes a file or `KEY = VALUE`, not nothing."),
+        (["--config", "."], "--config takes a file or `KEY = VALUE`, not the directory ."),
+        (["--confirm", "--device", "tpu"], "Choose one of auto, cpu, cuda."),
+        (["--line-length", "3"], "there is no option `--line-length`."),
         (["--write-repro", "repros"], "--write-repro is about experiments, and none are run. Add --confirm."),
         (["--device", "cpu"], "--device is about experiments"),
         (["--confirm", "--torch-version", "2.9"], "the findings are for torch 2.9"),
@@ -76,7 +91,12 @@ def test_a_check_that_cannot_be_meant(nonstrict: Command, project: Path, argumen
         (["confirm", "bad.py", "--show", "graph", "--output-format", "json"], "knows no format json"),
         (["confirm", "bad.py::"], "names no function"),
         (["audit", "bad.py::scaled", "nowhere"], "nowhere: does not exist"),
-        (["confirm", "bad.py", "-j", "-1"], "argument -j/--jobs"),
+        (["confirm", "bad.py", "-j", "-1"], "-j/--jobs: `-1` is not a number of processes."),
+        (["audit"], "FILE::FUNCTION is missing."),
+        (["rule", "NST1"], "There is no rule `NST1`. `nonstrict rule --all` lists the rules."),
+        (["rule", "NST1010"], "Did you mean `NST101`?"),
+        (["config", "nope"], "`nonstrict config` lists the keys."),
+        (["help", "chek"], "Did you mean `check`?"),
         (["record", "--limit", "many", "--", "true"], "not a number of calls"),
         (["record", "--output", "bad.py", "--", "true"], "is a file"),
         (["server", "--stdoi"], "Did you mean `--stdio`?"),
@@ -202,3 +222,8 @@ def test_places_in_cells_are_those_of_the_file(
         "azure": f"linenumber={row};columnnumber={column};",
     }
     assert places[output_format] in run.out
+
+
+def test_help_is_a_word_too(nonstrict: Command):
+    assert nonstrict("help", "check").out == nonstrict("check", "--help").out
+    assert nonstrict("help").out == nonstrict("--help").out

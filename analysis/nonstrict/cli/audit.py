@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         nargs="*",
+        default=[],
         metavar="PATH",
         help="where callers and writers of what the function reads are looked for "
         "(default: . if it holds the file, else the file's package)",

@@ -42,6 +42,9 @@ def main_settings(paths: Sequence[str], options: argparse.Namespace) -> Settings
     files = [item for item in options.config if not is_assignment(item)]
     if len(files) > 1:
         raise ConfigurationError("--config names two files. Let one `extend` the other.")
+    if files and (not files[0] or os.path.isdir(files[0])):
+        given = f"the directory {files[0]}" if files[0] else "nothing"
+        raise ConfigurationError(f"--config takes a file or `KEY = VALUE`, not {given}.")
     if files and options.isolated:
         raise ConfigurationError("--isolated and --config FILE exclude each other. Drop one of them.")
     if options.isolated:

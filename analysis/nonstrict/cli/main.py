@@ -96,6 +96,8 @@ def _internal_error(error: Exception) -> ExitStatus:
 
 
 def _run(arguments: list[str], kept: list[object] | None) -> int:
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:2], "--help"]
     name = arguments[0] if arguments else ""
     name = ALIASES.get(name, name)
     if name in COMMANDS:

@@ -18,6 +18,7 @@ _FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
 _COUNTED = _FOR_PEOPLE | {"json"}
 #: Options that are about experiments alone, with what they are where nobody sets them.
 _EXPERIMENTS = {"device": "auto", "timeout": 60.0, "isolation": "auto", "full_import": False, "write_repro": None}
+_SELECTORS = ("select", "extend_select", "ignore", "fixable", "unfixable")
 #: Options that each ask for another run, and what such a run has no place for.
 _RUNS = {
     "show_settings": ("show_files", "add_ignore", "write_baseline", "fix", "fix_only", "diff", "confirm", "statistics"),
@@ -40,6 +41,7 @@ def refuse_misuse(options: argparse.Namespace) -> None:
 
 
 def _mistakes(options: argparse.Namespace) -> Iterator[str]:
+    yield from _empty(options)
     yield from _exclusive(options)
     yield from _formats(options)
     yield from _output(options)
@@ -60,6 +62,18 @@ def _mistakes(options: argparse.Namespace) -> Iterator[str]:
         yield "--write-baseline=FILE and --baseline exclude each other. Drop one of them."
     if options.exit_zero and options.exit_non_zero_on_fix:
         yield "--exit-zero and --exit-non-zero-on-fix exclude each other. Drop one of them."
+
+
+def _empty(options: argparse.Namespace) -> Iterator[str]:
+    """What was given and says nothing: often a variable of a shell that is not set."""
+    for name in _SELECTORS:
+        items: list[str] | None = getattr(options, name)
+        if items and not any(item.replace(",", " ").strip() for item in items):
+            yield f"{_flag(name)} names no rule."
+    if "" in options.paths:
+        yield "a path is empty. Name a file or a directory; `.` is this one."
+    if options.stdin_filename == "":
+        yield "--stdin-filename is empty. Name a file, whether it exists or not."
 
 
 def _exclusive(options: argparse.Namespace) -> Iterator[str]:
@@ -118,9 +132,13 @@ def chosen_interpreter(named: str) -> str:
     Raises:
         ConfigurationError: there is none.
     """
-    path = os.path.expanduser(named)
+    path = os.path.abspath(os.path.expanduser(named))
     if os.path.exists(path) and named:
-        return os.path.abspath(path)
+        from nonstrict.knowledge.torch_version import is_environment
+
+        if is_environment(path) if os.path.isdir(path) else os.access(path, os.X_OK):
+            return path
+        raise ConfigurationError(f"--python {named}: this is no interpreter and no environment.")
     import shutil
 
     found = shutil.which(named) if os.path.basename(named) == named else None
@@ -140,7 +158,7 @@ def known_torch(version: str) -> str:
     try:
         return known_version(version)
     except BadValueError as error:
-        raise ConfigurationError(f"--torch-version {version}: {error}.") from None
+        raise ConfigurationError(f"--torch-version {version or repr(version)}: {error}.") from None
 
 
 def refuse_other_torch(settings: Settings) -> None:

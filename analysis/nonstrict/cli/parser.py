@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,6 +13,17 @@ from nonstrict.cli.status import ExitStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+#: What `argparse` says of arguments, and how we say it.
+_REWORDED = (
+    (r"argument (\S+): expected one argument", r"\1 takes a value."),
+    (r"argument (\S+): expected at least one argument", r"\1 takes one or more values."),
+    (r"argument (\S+): ignored explicit argument .*", r"\1 takes no value."),
+    (r"argument (\S+): not allowed with argument (\S+)", r"\2 and \1 exclude each other. Drop one of them."),
+    (r"the following arguments are required: (.+)", r"\1 is missing."),
+    (r"argument (\S+): (.+)", r"\1: \2."),
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,6 +44,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, then how the command is used; exit status 2."""
+        for pattern, text in _REWORDED:
+            if (found := re.fullmatch(pattern, message)) is not None:
+                message = found.expand(text)
+                break
         usage = self.usage or f"{self.prog} [OPTIONS]{''.join(map(self._shown, self._get_positional_actions()))}"
         if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
             sys.stderr.write(f"nonstrict: {message}\nusage: {usage}\n`{self.prog} --help` lists the options.\n")
@@ -69,5 +85,5 @@ def meant(word: str, names: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     known = {name.lower(): name for name in names}
-    close = get_close_matches(word.lower(), known, n=1, cutoff=0.6)
+    close = get_close_matches(word.lower(), known, n=1, cutoff=0.7)
     return f" Did you mean `{known[close[0]]}`?" if close else ""

@@ -73,5 +73,6 @@ def _advice(wanted: str, rules: Sequence[Rule]) -> str:
     from difflib import get_close_matches
 
     names = {rule.name: rule.code for rule in rules} | {rule.code.lower(): rule.code for rule in rules}
-    close = get_close_matches(wanted, names, n=1, cutoff=0.6)
+    # All codes are much alike.
+    close = get_close_matches(wanted, names, n=1, cutoff=0.85 if wanted.startswith("nst") else 0.7)
     return f" Did you mean `{names[close[0]]}`?" if close else " `nonstrict rule --all` lists the rules."

@@ -72,18 +72,24 @@ def site_packages(python: str | None, root: str) -> list[str]:
     return [path for path in sys.path if os.path.basename(path) in _PACKAGE_DIRECTORIES and os.path.isdir(path)]
 
 
+def is_environment(folder: str) -> bool:
+    """Whether a folder is the prefix of an environment: it holds an interpreter, or installed packages."""
+    return any(os.path.exists(os.path.join(folder, name)) for name in _INTERPRETERS) or bool(_packages_of(folder))
+
+
 def interpreter(python: str | None, root: str) -> str:
     """The interpreter of the user's environment, in the order of `site_packages`; the setting if it is a file."""
     if python and os.path.isfile(os.path.join(root, os.path.expanduser(python))):
         return os.path.join(root, os.path.expanduser(python))
     for prefix in _prefixes(python, root):
-        for name in (os.path.join("bin", "python"), os.path.join("Scripts", "python.exe"), "python.exe"):
+        for name in _INTERPRETERS:
             path = os.path.join(prefix, name)
             if os.path.exists(path) and _packages_of(prefix):
                 return path
     return python or sys.executable
 
 
+_INTERPRETERS = (os.path.join("bin", "python"), os.path.join("Scripts", "python.exe"), "python.exe")
 _PACKAGE_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
 
 

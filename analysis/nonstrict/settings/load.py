@@ -197,5 +197,5 @@ def _nearest_key(key: str) -> str:
 
     from nonstrict.settings.options import OPTIONS
 
-    close = get_close_matches(key.replace("_", "-"), OPTIONS, n=1, cutoff=0.5)
+    close = get_close_matches(key.replace("_", "-"), OPTIONS, n=1, cutoff=0.65)
     return f"Did you mean `{close[0]}`?" if close else "`nonstrict config` lists the keys."
