@@ -276,6 +276,7 @@ def test_ignores_on_standard_input(nonstrict: Command):
 def test_experiments_are_of_the_fixed_text(nonstrict: Command, dropped: Path, project: Path):
     empty = project / "environment"
     empty.mkdir()
+    (empty / "pyvenv.cfg").touch()
     run = nonstrict("check", "--fix", "--confirm", "--python", str(empty), "--unfixable", "NST1")
     assert dropped.read_text() == KEPT
     assert "NST603" not in run.out

@@ -73,8 +73,9 @@ def site_packages(python: str | None, root: str) -> list[str]:
 
 
 def is_environment(folder: str) -> bool:
-    """Whether a folder is the prefix of an environment: it holds an interpreter, or installed packages."""
-    return any(os.path.exists(os.path.join(folder, name)) for name in _INTERPRETERS) or bool(_packages_of(folder))
+    """Whether a folder is the prefix of an environment: it holds an interpreter, or installed packages, or says so."""
+    marks = (*_INTERPRETERS, "pyvenv.cfg")
+    return any(os.path.exists(os.path.join(folder, name)) for name in marks) or bool(_packages_of(folder))
 
 
 def interpreter(python: str | None, root: str) -> str:
