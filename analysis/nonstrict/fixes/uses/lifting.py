@@ -19,7 +19,7 @@ from nonstrict.fixes.code.edits import after, at_top_of_body, before, inserted, 
 from nonstrict.fixes.code.names import bound
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.sites import Regions, Site, comes_first, is_unconditional, rebinds, sites
-from nonstrict.fixes.uses.terms import enclosed, free_name, is_simple, names_in, substituted
+from nonstrict.fixes.uses.terms import enclosed, free_name, is_simple, names_in, own_name, substituted
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -241,6 +241,7 @@ class Lift:
         if site.function is not None:
             return free_name(site.function, wanted, taken)
         scopes, tree = self._uses.scopes(site.document), site.document.tree
+        wanted = own_name(wanted)
         number, name = 1, wanted
         while (
             name in taken

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
 from typing import TYPE_CHECKING
 
 from nonstrict.fixes.code.edits import comment_behind, comments_above
@@ -33,11 +35,17 @@ def free_name(scope: ast.AST, wanted: str, besides: AbstractSet[str] = frozenset
     """A name that nothing in a function or module has: the wanted one, else with a number behind it."""
     taken = names_in(scope) | besides | {part.arg for part in ast.walk(scope) if isinstance(part, ast.arg)}
     taken |= {name for part in ast.walk(scope) if isinstance(part, (ast.Global, ast.Nonlocal)) for name in part.names}
+    wanted = own_name(wanted)
     number, name = 1, wanted
     while name in taken:
         number += 1
         name = f"{wanted}_{number}"
     return name
+
+
+def own_name(wanted: str) -> str:
+    """A name that is no keyword and hides nothing built in: `max_value` for `max`."""
+    return f"{wanted}_value" if keyword.iskeyword(wanted) or hasattr(builtins, wanted) else wanted
 
 
 def root(node: ast.AST) -> ast.Name | None:
