@@ -28,6 +28,11 @@ def scope_of(node: FunctionNode) -> Scope:
     return remembered(node, "_nonstrict_scope", _scan)
 
 
+def is_deferred(node: FunctionNode) -> bool:
+    """Whether calling a function runs nothing of it yet: it makes a coroutine or a generator."""
+    return isinstance(node, ast.AsyncFunctionDef) or scope_of(node).is_generator
+
+
 def parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
     """All parameters in order: positional, keyword-only, then `*args` and `**kwargs`."""
     ordered = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

@@ -62,7 +62,7 @@ class MarkedBody:
         """What the body does."""
         function = self.mark.function
         summary = Summary(self.function)
-        if function is None or self.mark.disabled or self._is_inlined(function):
+        if function is None or self.mark.disabled or self._is_inlined(function) or marking.is_only_made(self.mark):
             return summary
         definition = parameters.definition_frame(self.machine.module_frame(function.module), function)
         frame = self._frame(function, summary)

@@ -1,10 +1,11 @@
-"""Conditions that decide only what is done besides computing: `if key not in SEEN: SEEN.add(key); warn(key)`."""
+"""Captured state that decides only what is done besides computing: `if key not in SEEN: SEEN.add(key); warn(key)`."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.discarded import is_discarded
 from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.program.effects import Event, reachable
@@ -27,12 +28,17 @@ _IDLE = (ast.Pass, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
 
 
 def decides_only_effects(root: Summary, function: Function | None, read: Observed) -> bool:
-    """Whether captured state is read by a condition on which nothing depends but effects, and its own next value."""
+    """Whether nothing depends on captured state but effects, and its own next value.
+
+    It is read by a condition on which nothing else depends, or for a result that the callers drop.
+    """
     holder = read.chain[-1].summary.definition if read.chain else function
     node = holder.node if holder is not None else None
     if not isinstance(node, _FUNCTIONS):
         return False
     if any(_synchronises(statement, [read.effect]) for statement in walk(node)):
+        return True
+    if read.chain and _is_returned(node, read.effect.node) and _is_dropped(root, function, read.chain[-1].summary):
         return True
     block, position = _guard(node.body, read.effect.node)
     if not block:
@@ -60,6 +66,31 @@ def _synchronises(statement: ast.AST, effects: Iterable[Effect]) -> bool:
     return isinstance(call.func, ast.Attribute) and any(
         effect.node in (call, call.func, call.func.value) for effect in held
     )
+
+
+def _is_returned(function: ast.AST, read: ast.AST) -> bool:
+    returns = (statement for statement in walk(function) if isinstance(statement, ast.Return))
+    return any(inner is read for statement in returns for inner in walk(statement))
+
+
+def _is_dropped(root: Summary, function: Function | None, callee: Summary) -> bool:
+    """Whether all calls of a helper drop what it returns, or return it to callers that do."""
+    callers = [
+        (reached.summary, edge.node)
+        for reached in reachable(root)
+        for edge in reached.summary.calls.values()
+        if edge.summary is callee
+    ]
+    return all(_drops(root, function, caller, call) for caller, call in callers)
+
+
+def _drops(root: Summary, function: Function | None, caller: Summary, call: ast.AST) -> bool:
+    holder = function if caller is root else caller.definition
+    if holder is None or not isinstance(call, ast.expr):
+        return False
+    if is_discarded(holder.node, call):
+        return True
+    return caller is not root and _is_returned(holder.node, call) and _is_dropped(root, function, caller)
 
 
 def _guard(body: list[ast.stmt], read: ast.AST) -> tuple[list[ast.stmt], int]:
