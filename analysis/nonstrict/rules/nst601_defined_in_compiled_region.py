@@ -188,4 +188,5 @@ RULE = Rule(
     fixes=fixes,
     surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
+    of_marker=True,
 )

@@ -250,4 +250,5 @@ RULE = Rule(
     fixes=fixes,
     surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
+    of_marker=True,
 )

@@ -125,4 +125,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
+    of_marker=True,
 )

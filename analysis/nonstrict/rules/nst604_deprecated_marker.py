@@ -124,4 +124,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
+    of_marker=True,
 )
