@@ -153,7 +153,7 @@ def _disabled(frame: Frame, target: Value) -> Value:
 def is_only_made(mark: Mark) -> bool:
     """Whether calling a marked function only makes a coroutine or generator, of which nothing is traced.
 
-    Measured on torch 2.13 for `nonstrict_trace` and `allow_in_graph`. Regions are traced to the first `yield`.
+    Measured on torch 2.13 for `nonstrict_trace` and `allow_in_graph`. Into the body of a region Dynamo looks itself.
     """
     return mark.function is not None and mark.kind != "compiled" and is_deferred(mark.function.node)
 
