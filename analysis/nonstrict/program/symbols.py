@@ -128,7 +128,9 @@ def _computed(operator: ast.operator, symbol: Effect, by: Value, *, reverse: boo
         added = sign * sight.added + (-constant if isinstance(operator, ast.Sub) and not reverse else constant)
         return symbol._replace(sight=sight._replace(times=sign * sight.times, added=added))
     if isinstance(operator, ast.Mult):
-        return symbol._replace(sight=_multiplied(sight, constant, floating=bool(symbol.value.flags & Flag.FLOATING)))
+        # Sizes are whole numbers, also those of selections from tensors of floats.
+        floating = symbol.what in NUMBERS and bool(symbol.value.flags & Flag.FLOATING)
+        return symbol._replace(sight=_multiplied(sight, constant, floating=floating))
     if not isinstance(operator, _DIVISIONS) or (constant == 1 and not reverse):
         return symbol
     if constant is None:
