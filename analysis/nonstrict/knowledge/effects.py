@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from nonstrict.knowledge.stdlib_effects import ARRAY_CHANGING, CHANGING_FIRST, MUTATING, Entries
+from nonstrict.knowledge.stdlib_effects import ARRAY_CHANGING, CHANGING_FIRST, MUTATING, UNIVERSAL, Entries
 
 
 class CallEffect(NamedTuple):
@@ -54,7 +54,20 @@ SURROUNDING = frozenset(
 )
 
 #: Functions that change the container or array that is their first argument, by their dotted names.
-CHANGING_FUNCTIONS = frozenset(CHANGING_FIRST.split())
+CHANGING_FUNCTIONS = frozenset({*CHANGING_FIRST.split(), *(f"numpy.{name}.at" for name in UNIVERSAL.split())})
+
+
+def writes_output(name: str) -> bool:
+    """Whether a function of NumPy or torch with this last name writes its result to an argument `out`."""
+    from nonstrict.knowledge.operators import torch_function
+
+    known = torch_function(f"torch.{name}")
+    return name in _universal() or (known is not None and known.out)
+
+
+@cache
+def _universal() -> frozenset[str]:
+    return frozenset(UNIVERSAL.split())
 
 
 def call_effect(qualname: str) -> CallEffect | None:

@@ -390,6 +390,18 @@ CHANGING_FIRST = (
     "numpy.copyto numpy.fill_diagonal numpy.place numpy.put numpy.putmask"
 )
 
+#: The universal functions of NumPy: each has a method `at` that changes the array that is its first argument.
+UNIVERSAL = (
+    "abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh "
+    "bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift "
+    "bitwise_xor cbrt ceil conj conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 fabs "
+    "float_power floor floor_divide fmax fmin fmod frexp gcd greater greater_equal heaviside hypot invert isfinite "
+    "isinf isnan isnat lcm ldexp left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and "
+    "logical_not logical_or logical_xor matmul matvec maximum minimum mod modf multiply negative nextafter not_equal "
+    "positive pow power rad2deg radians reciprocal remainder right_shift rint sign signbit sin sinh spacing sqrt "
+    "square subtract tan tanh true_divide trunc vecdot vecmat"
+)
+
 MUTATING: dict[str, str] = {
     "list": "append clear extend insert pop remove reverse sort __setitem__ __delitem__ __iadd__ __imul__",
     "dict": "clear pop popitem setdefault update __setitem__ __delitem__ __ior__",

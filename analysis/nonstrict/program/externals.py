@@ -34,7 +34,6 @@ from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
     BYTEARRAY,
-    CONTAINERS,
     NONE,
     NUMBER,
     NUMPY,
@@ -106,6 +105,9 @@ def _tell(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywo
         breaks.called(frame, node, name, positional, keywords)
     elif name.startswith("torch._check"):
         symbols.told(frame, node, positional, keywords)
+    out = keywords.get("out")
+    if out is not None and out.kind is Kind.NUMPY and name.startswith("numpy."):
+        stores.array_written(frame, node, out, name.rpartition(".")[2])
 
 
 def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -188,15 +190,6 @@ def _is_pure(known: CallEffect, positional: list[Value], keywords: dict[str, Val
     return stream.kind is Kind.INSTANCE and stream.ref in _IN_MEMORY and stream.place.origin is Origin.FRESH
 
 
-def _changes_first(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> bool:
-    """Whether a function changes the container or array that it is given first: that is noted."""
-    if values[0].kind is Kind.NUMPY:
-        return stores.array_written(frame, node, values[0], name)
-    if values[0].kind in CONTAINERS:
-        stores.write(frame, node, values[0].place, values[-1], name)
-    return values[0].kind in CONTAINERS
-
-
 def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: list[Value]) -> Value:
     """The result of a call whose effect is known."""
     handled = _EFFECTS.get(known.kind)
@@ -206,7 +199,7 @@ def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: li
 
 def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value:
     used = values
-    if name in CHANGING_FUNCTIONS and values and _changes_first(frame, node, name.rpartition(".")[2], values):
+    if name in CHANGING_FUNCTIONS and values and stores.first_changed(frame, node, name.rpartition(".")[2], values):
         used = values[1:]
     for value in used:
         frame.consume(node, value)

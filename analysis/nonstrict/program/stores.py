@@ -263,6 +263,15 @@ def array_written(frame: Frame, node: ast.AST, array: Value, what: str) -> bool:
     return frame.opaque or array.place.captured
 
 
+def first_changed(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> bool:
+    """Whether a function changes the container or array that it is given first: that is noted."""
+    if values[0].kind is Kind.NUMPY:
+        return array_written(frame, node, values[0], name)
+    if values[0].kind in CONTAINERS:
+        write(frame, node, values[0].place, values[-1], name)
+    return values[0].kind in CONTAINERS
+
+
 def augment(frame: Frame, statement: ast.AugAssign) -> None:
     """`target op= value`: in place for tensors and lists, a rebinding for the rest."""
     target = statement.target

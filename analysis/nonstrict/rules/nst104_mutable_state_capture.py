@@ -114,7 +114,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Rebinding, Severity
 from nonstrict.program.effects import Event
-from nonstrict.program.places import Origin
+from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Experiment, Rule, report
 from nonstrict.rules.captures import Sort, called, captured_reads, is_inside, not_kept
@@ -124,7 +124,8 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix, Related
     from nonstrict.fixes.context import Context
-    from nonstrict.program.effects import Effect
+    from nonstrict.program.effects import Effect, Observed
+    from nonstrict.program.places import Place
     from nonstrict.rules.base import Body
 
 _NOUNS = {
@@ -147,7 +148,7 @@ _OWNERS = {
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the reads of captured Python state that the project changes, and of ambient state."""
-    for read in captured_reads(body, Sort.STATE):
+    for read in _once_a_line(captured_reads(body, Sort.STATE)):
         place = read.effect.place
         writers = body.replacements(place) if _shares_memory(read.effect) else body.writers(place)
         # There is nothing in None that could change.
@@ -170,6 +171,18 @@ def examine(body: Body) -> Iterator[Finding]:
         severity = _severity(body).raised() if evidence else _severity(body)
         evidence = (*evidence, *not_kept(read))
         yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
+
+
+def _once_a_line(reads: Iterator[Observed]) -> Iterator[Observed]:
+    """Of the reads of one place in one line the first: `counts / counts.sum()`."""
+    seen: set[tuple[Place, str, int]] = set()
+    for read in reads:
+        place = read.effect.place
+        whole = place._replace(path=tuple(step for step in place.path if step != VIEW))
+        spot = (whole, read.effect.span.path, read.effect.span.line)
+        if spot not in seen:
+            seen.add(spot)
+            yield read
 
 
 def _without_fills(body: Body, writers: tuple[Related, ...]) -> tuple[Related, ...]:

@@ -17,7 +17,7 @@ from nonstrict.facts.steps import is_namespace, may_meet, steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.findings import Rebinding, Related
-from nonstrict.knowledge.effects import ARRAY_METHODS, CHANGING_FUNCTIONS, MUTATING_METHODS
+from nonstrict.knowledge.effects import ARRAY_METHODS, CHANGING_FUNCTIONS, MUTATING_METHODS, writes_output
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.effects import span_of
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
 
 _MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_parameter", "train", "eval"})
-#: Functions that change their first argument, by their last names: `random.shuffle`, `heapq.heappush`, `np.copyto`.
-_CHANGING_FIRST = frozenset({"shuffle", *(name.rpartition(".")[2] for name in CHANGING_FUNCTIONS)})
+#: Functions that change their first argument, by their names behind the package: `random.shuffle`, `np.copyto`,
+#: `np.add.at`.
+_CHANGING_FIRST = frozenset({"shuffle", *(name.partition(".")[2] for name in CHANGING_FUNCTIONS)})
 #: Methods that change what they are called on. Queues have `put`, and images a `resize` that returns another one.
 MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS | (ARRAY_METHODS - {"resize", "put"})
 #: Names of tensor methods that work in place.
@@ -321,7 +322,7 @@ def _changes_some(node: ast.AST) -> bool:
         return False
     if isinstance(node.func, ast.Attribute) and (node.func.attr in MUTATORS or IN_PLACE.fullmatch(node.func.attr)):
         return True
-    return replaces_parameters(node) or _sets_attribute(node) or last_name(node) in _CHANGING_FIRST
+    return replaces_parameters(node) or _sets_attribute(node) or _changed_argument(node) is not None
 
 
 def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool) -> Iterator[Write]:
@@ -383,7 +384,7 @@ def _mutating_call(path: str, offset: int, node: ast.Call, name: str) -> Iterato
         for steps in map(steps_of, node.args[:2]):
             if steps[:1] == (name,):
                 yield Write(path, offset, node, How.PARAMETERS, steps[1:])
-    elif last_name(node) in _CHANGING_FIRST and node.args and (steps := steps_of(node.args[0]))[:1] == (name,):
+    elif (changed := _changed_argument(node)) is not None and (steps := steps_of(changed))[:1] == (name,):
         yield Write(path, offset, node, How.IN_PLACE, steps[1:])
     elif _sets_attribute(node) and (steps := steps_of(node.args[0]))[:1] == (name,):
         yield Write(path, offset, node, How.CHANGED, (*steps[1:], *named_by(node.args[1])))
@@ -407,6 +408,17 @@ def changed_by(node: ast.Call) -> How:
 def replaces_parameters(node: ast.Call) -> bool:
     """Whether a function of torch replaces parameters or submodules of its first arguments."""
     return last_name(node) in _REPLACERS
+
+
+def _changed_argument(node: ast.Call) -> ast.expr | None:
+    """What a function changes that it is given: its first argument, or what it is told to write its result to."""
+    out = next((keyword.value for keyword in node.keywords if keyword.arg == "out"), None)
+    if out is not None and writes_output(last_name(node)):
+        return out
+    last = last_name(node)
+    if last == "at" and isinstance(node.func, ast.Attribute):
+        last = f"{last_name(node.func.value)}.at"
+    return node.args[0] if node.args and last in _CHANGING_FIRST else None
 
 
 def _sets_attribute(node: ast.Call) -> bool:
