@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method, torch_kind
-from nonstrict.program import classes, enumerations, namespaces, registries, releases, symbolic_sizes
+from nonstrict.program import class_attributes, classes, enumerations, namespaces, registries, releases, symbolic_sizes
 from nonstrict.program.effects import NEEDED, Event
 from nonstrict.program.frames import relocated, set_later
 from nonstrict.program.parameters import argument_value
@@ -191,7 +191,7 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         _plain_attribute(frame, node, base, found, name)
         return held(base, found)
     # An instance that is captured may get an attribute of its own in place of the class's.
-    at = place if base.place.captured else _class_place(base, name)
+    at = place if base.place.captured else class_attributes.place_of(base, name)
     inherited = classes.class_attribute(frame.machine, base.ref, name, at)
     if inherited is not None:
         if inherited.kind is Kind.FUNCTION:
@@ -241,11 +241,6 @@ def _with_replacements(frame: Frame, base: Value, name: str, found: Value) -> Va
         return found
     stored = frame.machine.stored_in(base.place, name)
     return found if stored is None else join(found, stored)
-
-
-def _class_place(base: Value, name: str) -> Place:
-    """Where a class attribute read through an instance lives: an argument's class is reached from outside."""
-    return base.ref.place.step(f".{name}")
 
 
 def _method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
@@ -361,27 +356,6 @@ def _of_layer(module: Value, name: str, place: Place) -> Value | None:
     return Value(Kind.TENSOR, place, flags=Flag.REGISTERED) if registered else None
 
 
-def _of_class(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
-    cls = base.ref
-    if base.place.captured:
-        frame.consume(node, base)
-    found = classes.member(frame.machine, cls, name)
-    if found is None:
-        if name == "apply" and classes.is_autograd_function(cls):
-            return Value(Kind.EXTERNAL_METHOD, FRESH, (base, "apply"))
-        if name == "__name__":
-            return STRING._replace(const=cls.name)
-        return STRING if name == "__qualname__" else Value(Kind.EXTERNAL_METHOD, FRESH, (base, name))
-    value, _ = found
-    if value.kind is Kind.FUNCTION:
-        return Value(Kind.BOUND, FRESH, (base, value.ref)) if value.ref.binding == "class" else value
-    if value.kind is Kind.MARKED:
-        return value
-    if classes.is_enum(cls):
-        return Value(Kind.SETTING, FRESH, cls)
-    return set_later(frame, relocated(value, _class_place(base, name)), cls.place, name)
-
-
 def _of_function(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """What a module stores under an attribute of one of its functions."""
     function = base.ref
@@ -444,7 +418,7 @@ _LOADERS = {
     Kind.OBJECT: _of_object,
     Kind.MODULE: _of_object,
     Kind.INSTANCE: _of_external_instance,
-    Kind.CLASS: _of_class,
+    Kind.CLASS: class_attributes.load,
     Kind.FUNCTION: _of_function,
     Kind.SUPER: _of_super,
     Kind.UNKNOWN: _of_unknown,

@@ -288,8 +288,14 @@ def _called_on(call: ast.Call, names: set[str]) -> bool:
         return function.id in names
     if not isinstance(function, ast.Attribute) or function.attr in _BUILT_IN:
         return False
-    steps = steps_of(function.value)
-    return bool(steps) and steps[0] in names
+    return _begins_with(function.value) in names
+
+
+def _begins_with(node: ast.expr) -> str:
+    """The name that leads, by attributes, entries and calls, to what an expression holds: `M` of `M.get().parts`."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    return next(iter(steps_of(node)), "")
 
 
 def _looks_into(call: ast.Call) -> bool:

@@ -1,0 +1,70 @@
+"""Attributes of classes of the program: what their bodies bind, and what is put in its place, or beside it, later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.program import classes
+from nonstrict.program.frames import placed, relocated, set_later
+from nonstrict.program.places import FRESH
+from nonstrict.program.values import STRING, Kind, Value, join
+
+if TYPE_CHECKING:
+    import ast
+
+    from nonstrict.program.definitions import Class
+    from nonstrict.program.frames import Frame
+    from nonstrict.program.places import Place
+
+
+def place_of(base: Value, name: str) -> Place:
+    """Where a class attribute read through an instance lives: an argument's class is reached from outside."""
+    return base.ref.place.step(f".{name}")
+
+
+def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    """An attribute that is read of a class itself: `Settings.scale`, `cls.instance`."""
+    cls = base.ref
+    if base.place.captured:
+        frame.consume(node, base)
+    found = classes.member(frame.machine, cls, name)
+    if found is None:
+        return _beside_members(frame, base, name)
+    value, definer = found
+    if value.kind is Kind.FUNCTION and value.ref.binding == "class":
+        return Value(Kind.BOUND, FRESH, (base, value.ref))
+    if value.kind in (Kind.FUNCTION, Kind.MARKED):
+        return _with_exchanged(frame, value, cls, definer, name)
+    if classes.is_enum(cls):
+        return Value(Kind.SETTING, FRESH, cls)
+    return set_later(frame, relocated(value, place_of(base, name)), cls.place, name)
+
+
+def _beside_members(frame: Frame, base: Value, name: str) -> Value:
+    """An attribute of a class that its body does not bind: what its module stores there, or what a base outside has."""
+    cls = base.ref
+    if name == "apply" and classes.is_autograd_function(cls):
+        return Value(Kind.EXTERNAL_METHOD, FRESH, (base, "apply"))
+    if name == "__name__":
+        return STRING._replace(const=cls.name)
+    if name == "__qualname__":
+        return STRING
+    stored = frame.machine.stored_in(cls.place, name) if _is_of_module(cls) else None
+    return Value(Kind.EXTERNAL_METHOD, FRESH, (base, name)) if stored is None else placed(stored, place_of(base, name))
+
+
+def _with_exchanged(frame: Frame, member: Value, cls: Class, definer: Class, name: str) -> Value:
+    """A function that a class body binds, and those that are put in its place, on that class or one derived from it."""
+    for holder in classes.lineage(cls):
+        place = holder.place.step(f".{name}") if not isinstance(holder, str) and _is_of_module(holder) else None
+        if place is not None and not isinstance(holder, str) and frame.machine.is_replaced(place):
+            stored = frame.machine.stored_in(holder.place, name)
+            return placed(member if stored is None else join(member, stored), place)
+        if holder is definer:
+            break
+    return member
+
+
+def _is_of_module(cls: Class) -> bool:
+    """Whether a class is found under a top-level name of its module."""
+    return cls.closure is None and cls.within is None
