@@ -226,7 +226,6 @@ class Rule(NamedTuple):
     confirms or refutes a finding. `fixes` yields the ways to mend one, the best one first, of no applicability above
     `surest`; None if there are none. `gathered` says of many places what one finding says of all of them, where a
     function whose result is frozen leads to them ("leads to 40 places that ..."); "" where each is told by itself.
-    `of_marker` says that findings are about the application of the marker: they hold also where its result is dropped.
     """
 
     code: str
@@ -240,7 +239,6 @@ class Rule(NamedTuple):
     fixes: Callable[[Context], Iterator[Fix]] | None = None
     surest: Applicability = Applicability.UNSAFE
     gathered: str = ""
-    of_marker: bool = False
 
     @property
     def url(self) -> str:

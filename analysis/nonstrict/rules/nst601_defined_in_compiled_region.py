@@ -188,5 +188,4 @@ RULE = Rule(
     fixes=fixes,
     surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
-    of_marker=True,
 )

@@ -250,5 +250,4 @@ RULE = Rule(
     fixes=fixes,
     surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
-    of_marker=True,
 )

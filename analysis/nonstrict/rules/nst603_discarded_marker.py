@@ -125,5 +125,4 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    of_marker=True,
 )

@@ -124,5 +124,4 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    of_marker=True,
 )

@@ -117,7 +117,7 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield what the torch at hand lacks."""
     yield from _missing(body)
     if body.marker == "leaf" and body.torch < LEAF_COMPILES and conflict_of(body) is None:
-        yield from _leaf(body) if not body.applied.is_dropped else ()
+        yield from _leaf(body)
 
 
 def _missing(body: Body) -> Iterator[Finding]:
@@ -167,5 +167,4 @@ RULE = Rule(
     fixes=fixes,
     surest=Applicability.SAFE,
     experiment=Experiment.REFUSAL,
-    of_marker=True,
 )

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Finding, Related, Severity, Span
 from nonstrict.program.effects import Event
-from nonstrict.program.marks.loose import WRAPPING
 from nonstrict.program.unseen import Why
 
 if TYPE_CHECKING:
@@ -72,13 +71,11 @@ def asked(body: Body, rules: Iterable[Rule]) -> Iterator[tuple[str, Iterable[Fin
     """What each rule that applies to the marker of a body finds in it, by its code; none is asked before its turn."""
     for rule in rules:
         if rule.examine is not None and body.marker in rule.markers:
-            yield rule.code, _turned(rule, rule.examine, body)
+            yield rule.code, _turned(rule.examine, body)
 
 
-def _turned(rule: Rule, examine: Callable[[Body], Iterable[Finding]], body: Body) -> Iterator[Finding]:
-    """What a rule finds; what a function does is no matter where nothing keeps the marked one."""
-    if rule.of_marker or body.marker not in WRAPPING or not body.applied.is_dropped:
-        yield from examine(body)
+def _turned(examine: Callable[[Body], Iterable[Finding]], body: Body) -> Iterator[Finding]:
+    yield from examine(body)
 
 
 def certified(body: Body, told: Iterable[Finding], unseen: Iterable[Unseen]) -> Certificate:

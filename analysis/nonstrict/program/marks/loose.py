@@ -32,8 +32,8 @@ KINDS = frozenset({ABSENT, DROPPED})
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 #: Markers that return a new function and leave the given one as it is.
-WRAPPING = frozenset({"nonstrict", "leaf"})
-_WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in WRAPPING)
+_WRAPPING = frozenset({"nonstrict", "leaf"})
+_WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in _WRAPPING)
 
 
 class _Part(NamedTuple):
@@ -177,7 +177,7 @@ def _dropped(machine: Machine, module: Module, part: _Part, names: set[str]) -> 
         if given and isinstance(node, ast.Call) and is_statement(part.root, node):
             found = machine.evaluate(machine.module_frame(module), node.func)
             spelling = found.ref if found.kind is Kind.EXTERNAL else ""
-            if spelling in MARKERS and MARKERS[spelling].kind in WRAPPING:
+            if spelling in MARKERS and MARKERS[spelling].kind in _WRAPPING:
                 yield _mark(DROPPED, module, part, node, spelling, given)
 
 
