@@ -108,7 +108,8 @@ def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
     made = holder.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(holder.ref, "bases")
     if not made or holder.heap is None or name not in holder.heap.attributes:
         return False
-    return not frame.machine.attribute_writes_of(holder.ref, name) and not _is_rebound(frame, place)
+    # Whatever writes there puts something else in: neither None nor a constant is changed in place.
+    return not frame.machine.attribute_writes_of(holder.ref, name) and not writes.writers(frame.machine, place)
 
 
 def _is_rebound(frame: Frame, place: Place) -> bool:
