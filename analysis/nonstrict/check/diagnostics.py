@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nonstrict.check.faults import FAULT, Faults, beginning, told_of
@@ -46,10 +48,22 @@ class Presenter:
         from nonstrict.rules.registry import RULES
 
         self._rules = RULES
-        self._main = Selection(settings, RULES)
-        self._codes = codes_by_name(RULES)
-        own = {id(other): Selection(other, RULES) for other in nested.values()}
+        self._faults = Faults()
+        self._main = self._selection(settings)
+        own = {id(other): self._selection(other) for other in nested.values()}
         self._nested = {path: own[id(other)] for path, other in nested.items()}
+
+    def _selection(self, settings: Settings) -> Selection:
+        """What some settings say of every rule; all rules where that cannot be told."""
+        subject = "the selection of rules, all of which are reported,"
+        with self._faults.losing("was not read", subject, beginning(settings.source or os.curdir)):
+            return Selection(settings, self._rules)
+        return Selection.of_everything(self._rules)
+
+    @cached_property
+    def _codes(self) -> Mapping[str, str]:
+        """The codes of rules by the names that suppressions use."""
+        return codes_by_name(self._rules)
 
     def diagnostics(self, analysis: Analysis, overlays: Mapping[str, Source] | None = None) -> tuple[Diagnostic, ...]:
         """The diagnostics of an analysis, in the order of files and lines; `overlays` are the sources of some files."""
@@ -57,7 +71,7 @@ class Presenter:
         by_file: dict[str, list[Finding]] = {path: [] for path in analysis.sources}
         for finding in analysis.findings:
             by_file.setdefault(finding.span.path, []).append(finding)
-        found: list[Diagnostic] = []
+        found = [self._located(fault, self._main, texts) for fault in self._faults.found]
         for path in sorted(by_file):
             found += self._of_file(path, by_file[path], texts)
         return tuple(sorted(merged(found), key=_order))
@@ -85,16 +99,13 @@ class Presenter:
         with faults.losing("were not read", "the suppressions", beginning(path)):
             suppressions = texts.suppressions(path, self._codes, found=bool(findings))
         for finding in (*findings, *faults.found):
-            code = finding.code
-            if code == FAULT:
-                # What was lost is told whatever is selected or suppressed: a run must not look whole without it.
+            told = True
+            try:
+                told = _is_reported(finding, selection, ignored, suppressions)
+            except Exception as error:  # noqa: BLE001 - the boundary of one finding, which is reported then
+                yield told_of(error, f"whether {finding.code} is reported was not decided", bare(finding.span))
+            if told:
                 yield self._located(finding, selection, texts)
-                continue
-            if not selection.enabled(code) or code in ignored:
-                continue
-            if suppressions is not None and suppressions.covers(code, finding.span.line, finding.span.end_line):
-                continue
-            yield self._located(finding, selection, texts)
         if suppressions is None or not selection.enabled(_UNUSED) or _UNUSED in ignored:
             return
         faults = Faults()
@@ -179,6 +190,21 @@ class Presenter:
                 for fix in (finding.fixes if selection.fixable(finding.code) else ())
             ),
         )
+
+
+def _is_reported(
+    finding: Finding, selection: Selection, ignored: frozenset[str], suppressions: Suppressions | None
+) -> bool:
+    """Whether a finding is selected and not suppressed.
+
+    What was lost is told in any case: a run must not look whole without it.
+    """
+    code, span = finding.code, finding.span
+    if code == FAULT:
+        return True
+    if not selection.enabled(code) or code in ignored:
+        return False
+    return suppressions is None or not suppressions.covers(code, span.line, span.end_line)
 
 
 class _Texts:

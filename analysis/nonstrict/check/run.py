@@ -69,7 +69,10 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
     """
     options = options or RunOptions()
     losses = Losses()
-    return losses.added_to(_checked(paths, settings, options, losses))
+    result = CheckResult((), 0, (), {})
+    with losses.losing("nothing was checked", next(iter(paths), os.curdir)):
+        result = _checked(paths, settings, options, losses)
+    return losses.added_to(result)
 
 
 def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, losses: Losses) -> CheckResult:

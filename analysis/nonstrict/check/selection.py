@@ -39,6 +39,14 @@ class Selection:
             for pattern, selectors in settings.per_file_ignores
         ]
 
+    @classmethod
+    def of_everything(cls, rules: Mapping[str, Rule]) -> Selection:
+        """Every rule as it is by itself, and no fix: what holds where settings cannot be held against the rules."""
+        made = cls.__new__(cls)
+        made._enabled, made._fixable = frozenset(rules), frozenset[str]()
+        made._severities, made._ignores = {}, []
+        return made
+
     def enabled(self, code: str) -> bool:
         """Whether a rule is reported at all."""
         return code in self._enabled

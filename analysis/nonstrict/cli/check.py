@@ -9,7 +9,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.faults import Losses
+from nonstrict.check.faults import Losses, sentences, told_of
 from nonstrict.check.run import CheckResult, RunOptions, check
 from nonstrict.cli.check_arguments import add_check_arguments
 from nonstrict.cli.configuration import main_settings, nested_settings, settings_below
@@ -21,7 +21,9 @@ from nonstrict.cli.rendering import Rendered, rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import Progress, use_color
 from nonstrict.cli.wanted import least_wanted
+from nonstrict.findings import Location
 from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.model import default_settings
 
 if TYPE_CHECKING:
     import argparse
@@ -49,35 +51,64 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check, report, and say by the exit status how it went."""
     started = time.perf_counter()
+    run: _Run | None = None
+    losses = Losses()
     try:
         refuse_misuse(options)
-        settings = overridden(main_settings(_places(options), options), options)
+        settings = overridden(_main_settings(options, losses), options)
         if options.show_settings:
             return _show_settings(settings)
         if options.show_files:
             return _show_files(settings, options)
         if options.confirm:
             refuse_other_torch(settings)
-        run = _Run(settings, options)
+        run = _Run(settings, options, losses)
         status = run.status()
     except ConfigurationError as error:
         return _misconfigured(error, options)
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the boundary of the run; what it found by then is written
+        return _broken(error, options, run.result if run is not None else None)
     if options.verbose and run.result is not None:
         _tell(run.result, settings, time.perf_counter() - started)
     return status
 
 
+def _main_settings(options: argparse.Namespace, losses: Losses) -> Settings:
+    """The settings of the project; the defaults for a run that only reports, where a mistake of ours hides them.
+
+    No file is changed then: which of them are excluded, and what the baseline knows, is not known.
+    """
+    if options.show_settings or options.show_files or _changes(options):
+        return main_settings(_places(options), options)
+    with losses.losing("the configuration was not read, and the defaults hold", _top(options)):
+        return main_settings(_places(options), options)
+    return default_settings(os.getcwd())._replace(baseline="")
+
+
+def _changes(options: argparse.Namespace) -> bool:
+    """Whether a run is asked to change files."""
+    asked = options.add_ignore is not None or options.write_baseline is not None
+    return asked or bool(options.fix) or bool(options.fix_only)
+
+
+def _top(options: argparse.Namespace) -> str:
+    """What was named first: the place of what is said of the whole run."""
+    return next((path for path in options.paths if path != "-"), os.curdir)
+
+
 class _Run:
     """One run: what is checked, what of it the baseline knows, and what is done about the rest."""
 
-    def __init__(self, settings: Settings, options: argparse.Namespace) -> None:
-        """Read standard input and the baseline."""
+    def __init__(self, settings: Settings, options: argparse.Namespace, losses: Losses) -> None:
+        """Read standard input and the baseline; what nonstrict's own mistakes lose is added to `losses`."""
         from nonstrict.cli.known import Known
 
         self._settings = settings
         self._options = options
         self._input = _standard_input(options)
-        self._losses = Losses()
+        self._losses = losses
         self._known = Known(settings, options, self._losses)
         self.result: CheckResult | None = None
 
@@ -100,14 +131,9 @@ class _Run:
 
     def _confirmed(self, result: CheckResult) -> CheckResult:
         if self._options.confirm:
-            with self._losses.losing("nothing was confirmed", self._top):
+            with self._losses.losing("nothing was confirmed", _top(self._options)):
                 return confirmed(result, self._settings, self._options)
         return result
-
-    @property
-    def _top(self) -> str:
-        """What was named first: the place of what is said of the whole run."""
-        return next((path for path in self._options.paths if path != "-"), os.curdir)
 
     def _fixed(self) -> int:
         """Fix, then report what is left, if that is wanted."""
@@ -138,7 +164,7 @@ class _Run:
         from nonstrict.cli.fixing import not_done, written
 
         options, failures = self._options, list[str]()
-        with self._losses.losing("no changes were made", self._top):
+        with self._losses.losing("no changes were made", _top(options)):
             try:
                 done = make()
                 self._losses.take(done.faults)
@@ -283,18 +309,27 @@ def _rendered(
 def _text(
     diagnostics: Sequence[Diagnostic], context: Context, output_format: str, options: argparse.Namespace
 ) -> Rendered:
-    from nonstrict.report.context import renderer
-
     if options.statistics:
         from nonstrict.report.statistics import render_statistics
 
         return rendered(partial(render_statistics, as_json=output_format.startswith("json")), diagnostics, context)
-    told = rendered(renderer(output_format), diagnostics, context)
+    told = rendered(_renderer(output_format), diagnostics, context)
     on_actions = os.environ.get("GITHUB_ACTIONS") == "true"
     if on_actions and output_format == "full" and options.output_file is None:
-        text, failures = rendered(renderer("github"), diagnostics, context)
+        text, failures = rendered(_renderer("github"), diagnostics, context)
         told = Rendered(told.text + text, (*told.failures, *failures))
     return told
+
+
+def _renderer(name: str) -> Renderer:
+    """An output format, which is looked for when it is asked to write."""
+
+    def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
+        from nonstrict.report.context import renderer
+
+        return renderer(name)(diagnostics, context)
+
+    return render
 
 
 def _write(text: str, path: str | None, stream: TextIO) -> None:
@@ -347,6 +382,24 @@ def _misconfigured(error: ConfigurationError, options: argparse.Namespace) -> Ex
     return report_failure(_INVALID)
 
 
+def _broken(error: Exception, options: argparse.Namespace, result: CheckResult | None) -> ExitStatus:
+    """NST904 in the format that was asked for, with what was found by then; sentences where no format can be had."""
+    lost = "the run was not finished" if result is not None else "nothing was checked"
+    found = result.diagnostics if result is not None else ()
+    fault = told_of(error, lost, Location(_top(options), 1, 1, 1, 1))
+    failures = (*(result.failures if result is not None else ()), *sentences([fault]))
+    if not options.silent:
+        from nonstrict.report.context import Context, Lines
+
+        name = options.output_format or os.environ.get("NONSTRICT_OUTPUT_FORMAT") or "full"
+        told = rendered(_renderer(name), (*found, fault), Context(Lines({}), failures=failures, counts=False))
+        _write(told.text, options.output_file, sys.stdout)
+        failures += told.failures
+    for failure in failures:
+        report_failure(failure)
+    return ExitStatus.FAILURE
+
+
 def _configuration_lines(diagnostics: Sequence[Diagnostic]) -> Mapping[str, Source]:
     """The configuration files, as sources for code frames."""
     from nonstrict.text.source import Source, SourceKind
@@ -396,4 +449,4 @@ def _tell(result: CheckResult, settings: Settings, seconds: float) -> None:
 
 
 if TYPE_CHECKING:
-    from nonstrict.report.context import Context
+    from nonstrict.report.context import Context, Renderer

@@ -42,8 +42,8 @@ def command() -> NoReturn:
 def main(argv: Sequence[str] | None = None, kept: list[object] | None = None) -> int:
     """Run a command; the return value is the exit status of the process. `kept`: see `AnalysisOptions`."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    _fill_streams()
     try:
+        _fill_streams()
         status = _run(arguments, kept)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -81,18 +81,12 @@ def _fill_streams() -> None:
 def _internal_error(error: Exception) -> ExitStatus:
     """Say that the mistake is ours; the traceback only for those who ask for it."""
     from nonstrict import __version__
-    from nonstrict.check.faults import TRACEBACK, origin_of
+    from nonstrict.check.faults import lost_to
     from nonstrict.cli.failure import report_failure
 
-    if os.environ.get(TRACEBACK):
-        import traceback
-
-        traceback.print_exception(error)
     text = " ".join(str(error).split())[:300]
-    return report_failure(
-        f"internal error in nonstrict {__version__}: {type(error).__name__} at {origin_of(error)}: {text}\n"
-        f"This is a bug of nonstrict. Please report it with the output of the same command under {TRACEBACK}=1."
-    )
+    what = f"internal error in nonstrict {__version__}, the command was not run to its end ({text})"
+    return report_failure(lost_to(error, what))
 
 
 def _run(arguments: list[str], kept: list[object] | None) -> int:
