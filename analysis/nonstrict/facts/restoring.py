@@ -165,8 +165,14 @@ def _puts_back(change: _Change, other: _Change, saved: _Saved) -> bool:
         same = isinstance(change.value, ast.Constant) and change.value.value is other.value.value
         return not same and (other.value.value is None or other.value.value is False)
     place = change.of + "".join(f"[{key}]" for key in change.given)
-    line = saved.get((ast.unparse(other.value), place))
+    line = saved.get((ast.unparse(_as_read(other.value)), place))
     return line is not None and line <= change.line
+
+
+def _as_read(stored: ast.expr) -> ast.expr:
+    """What is stored, as reading it gives it: the function of `staticmethod(function)`."""
+    wraps = isinstance(stored, ast.Call) and getattr(stored.func, "id", "") in ("staticmethod", "classmethod")
+    return stored.args[0] if wraps and isinstance(stored, ast.Call) and len(stored.args) == 1 else stored
 
 
 # -- what is changed and saved ------------------------------------------------------------------------------------

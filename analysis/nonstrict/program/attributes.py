@@ -15,6 +15,7 @@ from nonstrict.program.places import FRESH, VIEW, Origin, Place
 from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
+    CALLABLES,
     CONTAINERS,
     NONE,
     NUMBER,
@@ -196,12 +197,13 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     if inherited is not None:
         if inherited.kind is Kind.FUNCTION:
             frame.identified(node, base)
-            return _method(frame, node, base, inherited)
+            return _method(frame, node, base, _exchanged(frame, node, base, inherited, name))
         if inherited.const == PARTIAL_METHOD:
             return _partial_method(frame, node, base, inherited)
         inherited = set_later(frame, set_later(frame, inherited, base.place, name), base.ref.place, name)
-        if inherited.kind is not Kind.MARKED:
-            _plain_attribute(frame, node, base, inherited, name)
+        if inherited.kind in CALLABLES:
+            return held(base, class_attributes.with_exchanged(frame, inherited, base.ref, name))
+        _plain_attribute(frame, node, base, inherited, name)
         return held(base, inherited)
     declared = classes.declared(frame.machine, base.ref, name, place)
     if declared is not None and declared.kind is not Kind.UNKNOWN:
@@ -241,6 +243,13 @@ def _with_replacements(frame: Frame, base: Value, name: str, found: Value) -> Va
         return found
     stored = frame.machine.stored_in(base.place, name)
     return found if stored is None else join(found, stored)
+
+
+def _exchanged(frame: Frame, node: ast.AST, base: Value, method: Value, name: str) -> Value:
+    """A method of an object, in whose place the program puts another: which one it is decides."""
+    if not frame.static and method.ref.binding != "property" and frame.machine.exchanges(base.ref, name):
+        frame.consume(node, class_attributes.with_exchanged(frame, method, base.ref, name))
+    return method
 
 
 def _method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes
 from nonstrict.program.frames import placed, relocated, set_later
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import STRING, Kind, Value, join
+from nonstrict.program.values import CALLABLES, STRING, Kind, Value, join
 
 if TYPE_CHECKING:
     import ast
@@ -30,11 +31,11 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     found = classes.member(frame.machine, cls, name)
     if found is None:
         return _beside_members(frame, base, name)
-    value, definer = found
+    value = found[0]
     if value.kind is Kind.FUNCTION and value.ref.binding == "class":
         return Value(Kind.BOUND, FRESH, (base, value.ref))
-    if value.kind in (Kind.FUNCTION, Kind.MARKED):
-        return _with_exchanged(frame, value, cls, definer, name)
+    if value.kind in CALLABLES:
+        return with_exchanged(frame, value, cls, name)
     if classes.is_enum(cls):
         return Value(Kind.SETTING, FRESH, cls)
     return set_later(frame, relocated(value, place_of(base, name)), cls.place, name)
@@ -53,16 +54,18 @@ def _beside_members(frame: Frame, base: Value, name: str) -> Value:
     return Value(Kind.EXTERNAL_METHOD, FRESH, (base, name)) if stored is None else placed(stored, place_of(base, name))
 
 
-def _with_exchanged(frame: Frame, member: Value, cls: Class, definer: Class, name: str) -> Value:
-    """A function that a class body binds, and those that are put in its place, on that class or one derived from it."""
-    for holder in classes.lineage(cls):
-        place = holder.place.step(f".{name}") if not isinstance(holder, str) and _is_of_module(holder) else None
-        if place is not None and not isinstance(holder, str) and frame.machine.is_replaced(place):
-            stored = frame.machine.stored_in(holder.place, name)
-            return placed(member if stored is None else join(member, stored), place)
-        if holder is definer:
-            break
-    return member
+def with_exchanged(frame: Frame, member: Value, cls: Class, name: str) -> Value:
+    """A function that a class body binds, and those that the program puts in its place.
+
+    Dynamo guards whether a member is a `staticmethod`: a bare function in its place is a choice that a region sees.
+    """
+    put = frame.machine.exchanges(cls, name)
+    if member.kind is Kind.MARKED and classes.is_static(cls, name):
+        put = tuple(one for one in put if not one.bare)
+    if not put:
+        return member
+    found = functools.reduce(join, (one.value for one in put), member)
+    return placed(found, put[0].place)
 
 
 def _is_of_module(cls: Class) -> bool:

@@ -106,6 +106,17 @@ def own_member(machine: Machine, cls: Class, name: str) -> Value | None:
     return found
 
 
+def is_static(cls: Class, name: str) -> bool:
+    """Whether the body of a class, or of the nearest base that binds a name, makes a `staticmethod` of it."""
+    for base in lineage(cls):
+        bound = _bindings(base.node).get(name, ()) if not isinstance(base, str) else ()
+        if bound:
+            last = bound[-1]
+            around = [last.value] if isinstance(last, (ast.Assign, ast.AnnAssign)) else last.decorator_list
+            return any(one is not None and last_name(one) == "staticmethod" for one in around)
+    return False
+
+
 def _bindings(node: ast.ClassDef) -> Mapping[str, tuple[_Binding, ...]]:
     """By name, the statements of a class body that bind it, in their order."""
     return remembered(node, "_nonstrict_bindings", _find_bindings)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
     from nonstrict.program.writers.elsewhere import Asked, Bytes
+    from nonstrict.program.writers.members import Exchange
     from nonstrict.program.writers.writes import Write
 
 #: A call seen in static code: where, and what is passed.
@@ -113,7 +114,7 @@ class Machine:
         #: functions as `torch.compiler.disable` returns them
         self.disabled: dict[Function, Function] = {}
         #: calls that may reach several marked functions, by the identity of the first
-        self.dispatches: dict[int, list[tuple[str, int, ast.AST]]] = {}
+        self.dispatches: dict[int, list[tuple[str, int, ast.AST, Function]]] = {}
         #: calls of functions seen in static code: positional and keyword values
         self.static_calls: dict[ast.AST, list[StaticCall]] = {}
         #: the names by which each marked function may be called
@@ -350,6 +351,17 @@ class Machine:
             self._outside[key] = globals_of.held_outside(self, external, ask=ask)
         return self._outside[key]
 
+    def exchanges(self, cls: Class, name: str) -> tuple[Exchange, ...]:
+        """The functions that the program puts in place of a member that a class has."""
+        from nonstrict.program.writers import members
+
+        return members.exchanges(self, cls, name)
+
+    @cached_property
+    def exchanged(self) -> dict[Place, tuple[Exchange, ...]]:
+        """By the attribute of a class, what the program puts there once it runs; searched for once."""
+        return {}
+
     def is_rebound(self, place: Place) -> bool:
         """Whether a global name is bound more than once."""
         if place.origin is not Origin.GLOBAL:
@@ -364,7 +376,9 @@ class Machine:
         return evidence.attribute_writers(self, owner, attribute)
 
     def is_replaced(self, place: Place) -> bool:
-        """Whether the module of a global container or object puts something else at a known entry or attribute."""
+        """Whether something else is put at a known entry or attribute of a global: also a function, on a class."""
+        if self.exchanged.get(place):
+            return True
         module = self.project.module(place.file)
         return module is not None and any(
             write.steps and ANY_ENTRY not in write.steps and not write.building and writes.concerns(write, place)

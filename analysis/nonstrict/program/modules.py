@@ -135,6 +135,12 @@ class Module:
         """
         return remembered(self.outline.shell, "_nonstrict_handed_on", _handed_on)
 
+    def members_holding(self, name: str) -> set[str]:
+        """The attributes that bodies of top-level classes bind to an expression that holds a name."""
+        bodies = (self.outline.node(chunk) for chunk in self.chunks_with({name}) if chunk.is_class)
+        held = (remembered(node, "_nonstrict_handed_on", _handed_on) for node in bodies if node is not None)
+        return set[str]().union(*(found.get(name, ()) for found in held))
+
     def chunks_with(self, words: Iterable[str]) -> list[Chunk]:
         """The top-level definitions in whose text one of the words stands, comments and long strings left out."""
         return self.chunks_at(start for start, _ in self.outline.places(words))
@@ -188,14 +194,14 @@ class Module:
 _OF_VALUES = frozenset({"assign", "element", "enter"})
 
 
-def _bound_outside(shell: ast.Module) -> tuple[tuple[int, str, Binding], ...]:
+def _bound_outside(shell: ast.AST) -> tuple[tuple[int, str, Binding], ...]:
     """The lines, names and bindings of statements outside definitions."""
     return remembered(shell, "_nonstrict_bound", _find_bound)
 
 
-def _find_bound(shell: ast.Module) -> tuple[tuple[int, str, Binding], ...]:
+def _find_bound(shell: ast.AST) -> tuple[tuple[int, str, Binding], ...]:
     found: list[tuple[int, str, Binding]] = []
-    _collect(shell.body, found, conditional=False)
+    _collect(getattr(shell, "body", []), found, conditional=False)
     return tuple(found)
 
 
@@ -206,14 +212,14 @@ def _grouped(shell: ast.Module) -> dict[str, tuple[Binding, ...]]:
     return {name: tuple(bindings) for name, bindings in found.items()}
 
 
-def _assigned(shell: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+def _assigned(shell: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """The names that are bound to a value or to a part of one, each with the value."""
     for _, name, binding in _bound_outside(shell):
         if binding.kind in _OF_VALUES and binding.node is not None:
             yield name, binding.node
 
 
-def _handed_on(shell: ast.Module) -> dict[str, set[str]]:
+def _handed_on(shell: ast.AST) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for target, value in _assigned(shell):
         called = {id(node.func) for node in walk(value) if isinstance(node, ast.Call)}

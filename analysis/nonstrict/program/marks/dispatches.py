@@ -36,13 +36,14 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     holders = list(_holders(machine, mark))
     rebound = _rebound_abroad(machine, mark, holders)
     held = rebound or _handed_on(machine, mark) or any(names for module, names in holders if module.path != mark.path)
+    held = held or _is_exchanged(machine, mark)
     if closure is None and not held and not _is_of_each_object(machine, mark):
         return ()
     calls = callers.calls_of(machine, mark)
     found = [
         Related(span_of(path, offset, node), "this call may reach several marked functions")
         for path, offset, node in (
-            *machine.dispatches.get(id(mark), []),
+            *(one[:3] for one in machine.dispatches.get(id(mark), []) if not _is_outside(machine, one[3])),
             *_as_argument(machine, mark),
             *calls_through_attributes(machine, mark),
             *((call.path, call.offset, call.node) for call in calls if _called_name(call) in rebound),
@@ -60,6 +61,22 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
             how = "every instance" if call.through == "attribute" else "every call of the factory"
             found.append(_of_each_object(call, how))
     return tuple(found)
+
+
+def _is_outside(machine: Machine, caller: Function) -> bool:
+    """Whether a function is called where no region runs: by statements outside functions only."""
+    if caller.node in machine.regions or caller.owner is not None or caller.name == "<lambda>":
+        return False
+    roots.find_calls(machine, caller.module, callers.aliases(caller))
+    seen = machine.static_calls.get(caller.node, [])
+    return bool(seen) and all(frame.function is None for frame, *_ in seen)
+
+
+def _is_exchanged(machine: Machine, mark: Mark) -> bool:
+    """Whether the program puts something else in place of a method that is marked."""
+    method = mark.function
+    owner = method.owner if method is not None else None
+    return method is not None and owner is not None and bool(machine.exchanges(owner, method.name))
 
 
 def _of_each_object(call: SeenCall, how: str = "every instance") -> Related:

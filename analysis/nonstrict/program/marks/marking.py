@@ -30,6 +30,8 @@ _BY_IDENTITY = frozenset({"in-graph", "constant-result"})
 #: Of these, the ones that keep a function out of compiled code.
 _DISABLING = frozenset({"disable", "disallow_in_graph", "skip", "run", "_disable_dynamo"})
 #: What is not known yet, or not set yet.
+#: What has the members of a class of the program.
+_WITH_MEMBERS = frozenset({Kind.CLASS, Kind.OBJECT, Kind.MODULE})
 _OPEN = frozenset({Kind.UNKNOWN, Kind.NONE, Kind.EXTERNAL_METHOD})
 _CALLABLE = frozenset(
     {Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MODULE, Kind.OBJECT, Kind.CLASS, Kind.MARKED, Kind.INSTANCE}
@@ -325,7 +327,8 @@ def ambiguous(frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> Non
     if len(distinct) < 2 or not frame.static or frame.function is None or not isinstance(node, ast.Call):
         return
     if _replaced(frame, node.func):
-        frame.machine.dispatches.setdefault(id(marks[0]), []).append((frame.module.path, frame.offset, node))
+        at = (frame.module.path, frame.offset, node, frame.function)
+        frame.machine.dispatches.setdefault(id(marks[0]), []).append(at)
 
 
 def _replaced(frame: Frame, callee: ast.expr) -> bool:
@@ -333,6 +336,11 @@ def _replaced(frame: Frame, callee: ast.expr) -> bool:
     if isinstance(callee, ast.Name):
         place = frame.module.place(callee.id)
         return callee.id in frame.module.declared_global or frame.machine.is_written(place, rebound=True)
+    if isinstance(callee, ast.Attribute):
+        holders = frame.machine.evaluate(frame, callee.value).alternatives()
+        classes = (one.ref for one in holders if one.kind in _WITH_MEMBERS and hasattr(one.ref, "bases"))
+        if any(frame.machine.exchanges(cls, callee.attr) for cls in classes):
+            return True
     root = callee
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value

@@ -372,11 +372,12 @@ def _names_of(machine: Machine, mark: Mark) -> set[str]:
 
 
 def handed_on(module: Module, names: set[str]) -> set[str]:
-    """Top-level names that hold one of the given ones: `quantise = coarse`, `kernels = {"sum": total}`."""
+    """Top-level names, and attributes of classes, that hold one of the given ones: `kernels = {"sum": total}`."""
     found: set[str] = set()
     pending = list(names)
     while pending:
-        new = module.handed_on.get(pending.pop(), set()) - found - names
+        name = pending.pop()
+        new = (module.handed_on.get(name, set()) | module.members_holding(name)) - found - names
         found |= new
         pending.extend(new)
     return found

@@ -43,7 +43,7 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
         summary
         for user in users
         if for_others or _MODULES.search(user.source.code)
-        for summary in _storing(machine, user, name)
+        for summary in storing(machine, user, name)
     ]
     if len(concerned) > _MAX_FUNCTIONS:
         return []
@@ -58,7 +58,7 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
     return list(found.values())
 
 
-def _storing(machine: Machine, user: Module, name: str) -> Iterator[Summary]:
+def storing(machine: Machine, user: Module, name: str) -> Iterator[Summary]:
     """What the functions and statements of a module do that store something under a name; not those that are marked."""
     marked = {id(mark.function.node) for mark in machine.marks.values() if mark.function is not None}
     frame = machine.module_frame(user)

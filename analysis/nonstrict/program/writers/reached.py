@@ -20,7 +20,7 @@ from nonstrict.program.effects import Event, Summary, reachable
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.running import runs, runs_compiled
-from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, Kind
+from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, Kind, Value
 from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import MUTATORS, Write, functions_with, writes_of
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from nonstrict.program.effects import Effect
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
-    from nonstrict.program.values import Value
 
 #: What has no inside that another name could reach.
 _CLOSED = PRIMITIVES | CALLABLES | TENSORS | {Kind.UNKNOWN, Kind.TUPLE, Kind.GENERATOR, Kind.PYTHON_MODULE}
@@ -190,6 +189,8 @@ def _run(
     frame.differentiates = differentiates and not differentiation.turned_off(machine, function)
     definition = parameters.definition_frame(machine.module_frame(module), function)
     receiver = classes.instance_at(machine, owner, Place(Origin.ARGUMENT, "", "self")) if owner is not None else None
+    if owner is not None and function.binding == "class":
+        receiver = Value(Kind.CLASS, owner.place, owner)
     frame.env.update(parameters.of_marked(definition, function, {}, receiver))
     _within_budget(machine, frame)
     return frame

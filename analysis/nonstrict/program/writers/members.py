@@ -1,0 +1,109 @@
+"""What a program puts in place of functions of classes once it runs: `Engine.kernel = staticmethod(other)`.
+
+Which class and which attribute an expression means, and what is put there, the interpreter tells: the functions and
+statements that name the attribute are interpreted, with the helpers that they call. So `patch(Engine, "kernel", other)`
+counts as what it does, and what is put back before the function ends does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
+from nonstrict.program import classes
+from nonstrict.program.effects import Event, reachable
+from nonstrict.program.marks import callers
+from nonstrict.program.values import CALLABLES
+from nonstrict.program.writers import namespace_writes
+from nonstrict.program.writers.how import How
+from nonstrict.program.writers.writes import Write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.definitions import Class
+    from nonstrict.program.effects import Effect, Summary
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.places import Place
+    from nonstrict.program.values import Value
+
+#: More functions than this are not looked into.
+_MAX_FUNCTIONS = 12
+
+
+class Exchange(NamedTuple):
+    """A function that is put in place of a member, at which place of a class, and where in the text.
+
+    It is `bare` where no `staticmethod` is around it.
+    """
+
+    value: Value
+    place: Place
+    write: Write
+    bare: bool
+
+
+def exchanges(machine: Machine, cls: Class, name: str) -> tuple[Exchange, ...]:
+    """What is put in place of a member that a class has, on that class or on the bases up to where it is defined."""
+    found = classes.member(machine, cls, name)
+    if found is None or name.startswith("__"):
+        return ()
+    return tuple(one for holder in _up_to(cls, found[1]) for one in _on(machine, holder, name))
+
+
+def _up_to(cls: Class, definer: Class) -> Iterator[Class]:
+    for holder in classes.lineage(cls):
+        if not isinstance(holder, str) and holder.closure is None and holder.within is None:
+            yield holder
+        if holder is definer:
+            return
+
+
+def _on(machine: Machine, cls: Class, name: str) -> tuple[Exchange, ...]:
+    place = cls.place.step(f".{name}")
+    if place not in machine.exchanged:
+        machine.exchanged[place] = ()
+        machine.exchanged[place] = tuple(_find(machine, cls, name, place))
+    return machine.exchanged[place]
+
+
+def _find(machine: Machine, cls: Class, name: str, place: Place) -> Iterator[Exchange]:
+    """What is stored under an attribute of a class by code that runs after its module."""
+    summaries = list(_storing(machine, cls, name))
+    for summary in summaries if len(summaries) <= _MAX_FUNCTIONS else ():
+        for reached in reachable(summary):
+            for effect in reached.summary.effects.values():
+                if effect.event is Event.WRITE and effect.place == place:
+                    yield from _of(machine, reached.summary, effect)
+
+
+def _storing(machine: Machine, cls: Class, name: str) -> Iterator[Summary]:
+    stored = re.compile(rf"\.{name}\s*(?::[^=\n]*)?=[^=]|[\"']{name}[\"']")
+    users = [cls.module, *(use.module for use in machine.elsewhere.users(cls.module, cls.name))]
+    for user in {user.path: user for user in users}.values():
+        if stored.search(user.source.code):
+            yield from namespace_writes.storing(machine, user, name)
+
+
+def _of(machine: Machine, summary: Summary, effect: Effect) -> Iterator[Exchange]:
+    write = Write(effect.path, effect.offset, effect.node, How.CHANGED, effect.place.path)
+    value = callers.resolved(machine, effect.value, summary.definition)
+    module = machine.project.module(effect.path)
+    around = summary.definition.node if summary.definition is not None else module.outline.shell if module else None
+    for one in value.alternatives():
+        if one.kind in CALLABLES:
+            yield Exchange(one, effect.place, write, around is not None and _is_bare(around, effect.node))
+
+
+def _is_bare(around: ast.AST, target: ast.AST) -> bool:
+    """Whether what is stored is a function by its name: reached through the class it is a plain function then."""
+    stored: ast.expr | None = None
+    if isinstance(target, ast.Call):
+        stored = target.args[-1] if target.args else None
+    else:
+        assigned = (node for node in walk(around) if isinstance(node, ast.Assign) and target in node.targets)
+        stored = next((node.value for node in assigned), None)
+    return isinstance(stored, (ast.Name, ast.Attribute)) and last_name(stored) != ""
