@@ -2,7 +2,7 @@
 
 Run with an environment that has torch: `python scripts/generate_operators.py`. Sources, in this order: torch's operator
 schemas and tags (mutation, aliasing, randomness, data dependence), its type stubs (what Python gets back), and
-measurements on fake tensors (`operator_probes.py`) for what neither states.
+measurements (`operator_probes.py`, `operator_results.py`) for what neither states.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import operator_probes as probes
+import operator_results as results
 import torch
 
 DATA = Path(__file__).resolve().parent.parent / "analysis/nonstrict/knowledge/data"
@@ -55,13 +56,14 @@ class Row:
     mutates: set[int] = field(default_factory=set[int])
     flags: set[str] = field(default_factory=set[str])
     dynamic_arity: int = 0
+    dtype: str = ""
 
     def encoded(self) -> list[Any]:
-        """The row as stored: `[returns, flags, mutates, dim_returns, dynamic_arity]`, empty tails cut."""
+        """The row as stored: `[returns, flags, mutates, dim_returns, dynamic_arity, dtype]`, empty tails cut."""
         flags = "".join(letter for name, letter in FLAGS.items() if name in self.flags)
         kinds = ("other" if kind == "value" else kind for kind in (self.returns, self.dim_returns))
         returns, dim_returns = kinds
-        row: list[Any] = [returns, flags, sorted(self.mutates), dim_returns, self.dynamic_arity]
+        row: list[Any] = [returns, flags, sorted(self.mutates), dim_returns, self.dynamic_arity, self.dtype]
         while len(row) > 1 and not row[-1]:
             row.pop()
         return row
@@ -76,6 +78,7 @@ FLAGS = {
     "metadata": "m",
     "reduces": "a",
     "inplace": "i",
+    "pointwise": "p",
 }
 
 
@@ -324,6 +327,11 @@ def measured(row: Row, function: Any, name: str, *, method: bool) -> None:
         # The bare call gives something else than the usual one: `x.type()` is a string.
         row.flags.discard("metadata")
     row.mutates |= seen.mutates
+    # What refused every sample so far is not asked again: some operators crash the process on unsuitable ones.
+    asked = seen.returns in ("tensor", "tensors")
+    row.dtype = results.dtype_rule(function, schemas, method=method) if asked else ""
+    if asked and results.is_pointwise(function, schemas, method=method):
+        row.flags.add("pointwise")
     if row.returns == "other" and seen.returns:
         row.returns = seen.returns
 

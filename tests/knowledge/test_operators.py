@@ -301,3 +301,42 @@ def test_wrappers_keep_the_module_that_they_are_given() -> None:
     assert wrapper is not None
     assert layer is not None
     assert (wrapper.keeps, layer.keeps) == ((("module", 0),), ())
+
+
+@pytest.mark.parametrize(
+    ("name", "of", "named", "dtype"),
+    [
+        ("torch.bucketize", "float32", (), "int64"),
+        ("torch.bucketize", "float32", ("out_int32",), ""),
+        ("torch.bincount", "int64", ("minlength",), "int64"),
+        ("torch.bincount", "int64", ("weights",), ""),
+        ("torch.isfinite", "like $0", (), "bool"),
+        ("torch.sin", "float16", (), "float16"),
+        ("torch.sin", "int64", (), "default"),
+        ("torch.sum", "bool", (), "int64"),
+        ("torch.sum", "like $0", (), ""),
+        ("torch.flip", "like $0", (), "like $0"),
+        ("torch.add", "float32", (), ""),
+        ("torch.sort", "float32", (), ""),
+    ],
+)
+def test_dtype_of_a_result(name, of, named, dtype):
+    assert function(name).result_dtype(of, named=named) == dtype
+
+
+def test_dtypes_of_several_results_and_arguments_by_position():
+    assert function("torch.sort").result_dtype("float32", at=0) == "float32"
+    assert function("torch.sort").result_dtype("float32", at=1) == "int64"
+    assert function("torch.bincount").result_dtype("int64", given=2) == ""
+
+
+@pytest.mark.parametrize("name", ["add", "sigmoid", "softmax", "eq", "lerp", "masked_fill", "cumsum", "argsort"])
+def test_results_of_the_shape_of_the_arguments(name):
+    assert method(name).pointwise
+
+
+@pytest.mark.parametrize(
+    "name", ["sum", "matmul", "transpose", "squeeze", "expand_as", "gather", "unsqueeze", "flatten", "diff", "reshape"]
+)
+def test_results_of_another_shape(name):
+    assert not method(name).pointwise

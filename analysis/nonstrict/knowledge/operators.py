@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.knowledge.devices import EXTENSIONS, is_extension_property
 from nonstrict.knowledge.store import data_file
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _NUMBER = re.compile(r"\d+")
+_FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+_WHOLE = frozenset({"int64", "int32", "int16", "int8", "uint8", "bool"})
 
 
 class Operator(NamedTuple):
@@ -25,7 +30,8 @@ class Operator(NamedTuple):
     `reduces`: without further arguments the result has no dimensions. `metadata`: the data of argument 0 is not read.
     `dynamic_shape`: the size of the result depends on data, in every form; `dynamic_arity` is set instead where only
     the form with that many arguments does (`torch.where(condition)`: 1). `data_dependent`: a tensor is read by Python.
-    `inplace`: it has a parameter `inplace` that, when true, writes argument 0.
+    `inplace`: it has a parameter `inplace` that, when true, writes argument 0. `pointwise`: the result always has the
+    shape to which the tensors among the arguments are broadcast. `dtypes` is asked by `result_dtype`.
     """
 
     mutates: tuple[int, ...] = ()
@@ -38,8 +44,30 @@ class Operator(NamedTuple):
     metadata: bool = False
     reduces: bool = False
     inplace: bool = False
+    pointwise: bool = False
     dim_returns: str = ""
     dynamic_arity: int = 0
+    dtypes: str = ""
+
+    def result_dtype(self, of: str, given: int = 1, named: Iterable[str] = (), at: int = -1) -> str:
+        """The dtype of a result, the first argument being of dtype `of`; "" where torch does not say.
+
+        `given` is the number of positional arguments, the first one included; `named` are the keywords, each of which
+        may be one that changes the dtype. `at` chooses one of several results. A dtype that is no name of one, as
+        `of` may be, is that of something which is not known. `default` is the default dtype.
+        """
+        rules, _, switches = self.dtypes.partition("/")
+        several = rules.split(",")
+        if not rules or (at < 0 and len(several) > 1) or at >= len(several) or (at >= 0 and len(several) == 1):
+            return ""
+        for switch in switches.split(",") if switches else ():
+            name, _, position = switch.partition("@")
+            if name in named or (position and given > int(position)):
+                return ""
+        rule, _, whole = several[max(at, 0)].partition(":")
+        if rule == "same" or (rule == "floats" and of in _FLOATS):
+            return of
+        return (whole if of in _WHOLE else "") if rule == "floats" else rule
 
 
 class ModuleClass(NamedTuple):
@@ -181,10 +209,11 @@ def _operator(table: str, name: str) -> Operator | None:
 
 def _decode(row: list[Any]) -> Operator:
     # Rows are stored without their empty tails.
-    returns, flags, mutates, dim_returns, arity = row + ["", "", (), "", 0][len(row) :]
+    returns, flags, mutates, dim_returns, arity, dtypes = row + ["", "", (), "", 0, ""][len(row) :]
     names: dict[str, str] = data_file("operators.json")["flags"]
     set_flags = {names[letter]: True for letter in flags}
-    return Operator(mutates=tuple(mutates), returns=returns, dim_returns=dim_returns, dynamic_arity=arity, **set_flags)
+    told: dict[str, Any] = {"returns": returns, "dim_returns": dim_returns, "dynamic_arity": arity, "dtypes": dtypes}
+    return Operator(mutates=tuple(mutates), **told, **dict[str, Any](set_flags))
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.library_calls import Called, called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
+from nonstrict.knowledge.operators import tensor_method, torch_function
 from nonstrict.program.marks.form_tables import (
     ARRAY_COUNTS,
     ARRAY_MAKERS,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.knowledge.operators import Operator
 
 _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like", "randint_like"})
 _NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
@@ -116,12 +118,14 @@ class Forms:
             return form if device is None else form._replace(device=device)
         if isinstance(node, ast.BinOp):
             return self._of_operator(node, depth)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Invert)):
             return self.of(node.operand, depth + 1)
         if isinstance(node, ast.Compare) and len(node.comparators) == 1 and not isinstance(node.ops[0], _NO_COMPARISON):
             return self._broadcast(node.left, node.comparators[0], depth).of_dtype("bool")
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and type(node.slice.value) is int:
             return self._of_part(_Part(node.value, node.slice.value, 0), depth + 1)
+        if isinstance(node, ast.Subscript):
+            return UNKNOWN.of_dtype(self.of(node.value, depth + 1).dtype)
         if isinstance(node, ast.Attribute) and node.attr in _PAIR:
             return self._of_part(_Part(node.value, _PAIR[node.attr], 0), depth + 1)
         return UNKNOWN
@@ -149,7 +153,8 @@ class Forms:
         if form == UNKNOWN and call.is_method and all(keyword.arg != "dim" for keyword in node.keywords):
             return UNKNOWN
         cut = one_piece(node, call, form, part.at, part.number)
-        return cut if cut != UNKNOWN else one_of_pair(node, call, form, part.at)
+        found = cut if cut != UNKNOWN else one_of_pair(node, call, form, part.at)
+        return found if found.dtype else found.of_dtype(self._result_dtype(node, call, form, part.at))
 
     def _of_operator(self, node: ast.BinOp, depth: int) -> Form:
         if isinstance(node.op, ast.MatMult):
@@ -204,7 +209,18 @@ class Forms:
         if name == "arange" and not method and len(node.args) == 1:
             whole = self._is_size(operand) or isinstance(getattr(operand, "value", None), int)
             return Form("", (self._size(operand),), self._dtype(node) or ("int64" if whole else ""))
-        return self._kept(node, call, form) or reduced(node, name, form, call.given)
+        found = self._kept(node, call, form) or reduced(node, name, form, call.given)
+        return found if found.dtype else found.of_dtype(self._result_dtype(node, call, form))
+
+    def _result_dtype(self, node: ast.Call, call: Called, form: Form, at: int = -1) -> str:
+        """The dtype that torch gives the result of an operator, or one of its results; "" where it is not known."""
+        operator, told = self._operator(node, call), self._dtype(node)
+        if operator is None or told:
+            return told
+        if at < 0 and operator.dim_returns not in ("", operator.returns) and (call.given or node.keywords):
+            return ""
+        named = [keyword.arg or "**" for keyword in node.keywords]
+        return operator.result_dtype(form.dtype, 1 + len(call.given), named, at)
 
     def _kept(self, node: ast.Call, call: Called, form: Form) -> Form | None:
         """The form of what has the shape of its operand, or one dimension more; None if it may have another one."""
@@ -219,12 +235,21 @@ class Forms:
             return form.of_dtype(self._dtype(node) or (dtype_name(self._names, given[0]) if given else ""))
         if name == "unsqueeze":
             return form.with_dimensions(1)
+        if name == "view" and given:
+            return UNKNOWN.of_dtype(dtype_name(self._names, given[0]) or form.dtype)
         if name in SAME and (not node.keywords or name in ("clamp", "clone")):
             return form if not given or all(isinstance(each, ast.Constant) for each in given) else UNKNOWN
-        if name in SAME_SHAPE:
+        if name in SAME_SHAPE or self._is_pointwise(node, call):
             simple = not given or all(isinstance(each, (ast.Constant, ast.UnaryOp)) for each in given)
             return form.of_dtype("") if simple else UNKNOWN
         return None
+
+    def _operator(self, node: ast.Call, call: Called) -> Operator | None:
+        return tensor_method(call.name) if call.is_method else torch_function(self._names(node.func))
+
+    def _is_pointwise(self, node: ast.Call, call: Called) -> bool:
+        operator = self._operator(node, call)
+        return operator is not None and operator.pointwise and not operator.mutates
 
     def _joined(self, node: ast.Call, name: str, operand: ast.expr, depth: int) -> Form:
         """`torch.cat` and `torch.stack` of a literal tuple or list."""
