@@ -117,6 +117,7 @@ def program_in(job: dict[str, Any]) -> Program:
         dropped=frozenset((line, column) for line, column in job.get("dropped", ())),
         cuda=job.get("device") == "cuda",
         in_cells=bool(job.get("in_cells")),
+        packages=tuple((str(name), str(folder)) for name, folder in job.get("packages", ())),
     )
 
 

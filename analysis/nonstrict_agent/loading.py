@@ -16,6 +16,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict_agent import renamed
 from nonstrict_agent.recorder import EnoughCalls
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class Program(NamedTuple):
     """What is loaded.
 
     `module` is the dotted name by which it is imported. Its imports are looked for in `folders` first, and in those of
-    `further` behind the standard library. `kept` are the positions of top-level statements, None for all; `dropped` are
+    `further` behind the standard library; `packages` are (dotted name, folder) of those that no such folder holds by
+    their name. `kept` are the positions of top-level statements, None for all; `dropped` are
     (line, column) of statements inside functions and blocks that are left out. `cuda` says that there is a GPU to run
     on. In a program that is `in_cells`, what one statement raises does not end it: the next cell is run all the same.
     """
@@ -49,6 +51,7 @@ class Program(NamedTuple):
     dropped: frozenset[tuple[int, int]]
     cuda: bool
     in_cells: bool = False
+    packages: tuple[tuple[str, str], ...] = ()
 
 
 class Loaded(NamedTuple):
@@ -114,6 +117,7 @@ def module_of(program: Program) -> types.ModuleType:
 
 def search(program: Program) -> None:
     """Let imports look where those of a program do."""
+    renamed.install(dict(program.packages))
     first = [one for one in program.folders if one not in sys.path]
     sys.path[0:0] = first
     further = [one for one in (*program.further, program.root) if one and one not in sys.path]

@@ -27,7 +27,7 @@ from nonstrict.check.experiments import (
     verdict_of,
     with_verdict,
 )
-from nonstrict.check.faults import sentences, told_of
+from nonstrict.check.faults import FAULT, sentences, told_of
 from nonstrict.confirm.client import Agent, AgentUnavailable
 from nonstrict.confirm.project import Project
 from nonstrict.confirm.session import Session, Told
@@ -77,6 +77,8 @@ def confirm(
     shown = [with_verdict(diagnostic, verdicts.get(number)) for number, diagnostic in enumerate(diagnostics)]
     findings = (diagnostic for diagnostic in shown if diagnostic.code != PROBE)
     strange = one_of_each([diagnostic for diagnostic in shown if is_strange(diagnostic)] or work.unexplained)
+    if any(diagnostic.code == FAULT for diagnostic in diagnostics):
+        strange = []  # what was lost may have been what explains it
     answers = (diagnostic for diagnostic in shown if diagnostic.code == PROBE and not is_strange(diagnostic))
     told = (*findings, *map(unexplained_divergence, strange), *work.faults)
     return Confirmed(told, (*work.failures, *sentences(work.faults)), tuple(answers))

@@ -98,7 +98,9 @@ def _program(file: File, program: Program, project: Project) -> Program:
         overlays[program.path] = program.text
     imported = imported_as(file.path, file.text)
     further = dict.fromkeys((*imported.further, *search_path(project.root), *program.imported.folders))
-    imported = imported._replace(further=tuple(one for one in further if one not in imported.folders))
+    packages = tuple({**dict(program.imported.packages), **dict(imported.packages)}.items())
+    further = (one for one in further if one not in imported.folders)
+    imported = imported._replace(further=tuple(further), packages=packages)
     return Program(file.path, file.text, program.root, file.tree, overlays, program.makers, imported)
 
 

@@ -20,13 +20,15 @@ class Imported(NamedTuple):
 
     `name` is its dotted name, `package` that of the package it lies in, or is. `folders` are those in which modules are
     looked for before any others, that of its outermost package last, `further` those in which they are looked for
-    behind the standard library; all are absolute, and in order.
+    behind the standard library; all are absolute, and in order. `packages` are (dotted name, absolute folder) of those
+    whose folders are called otherwise.
     """
 
     name: str = _UNNAMED
     package: str = ""
     folders: tuple[str, ...] = ()
     further: tuple[str, ...] = ()
+    packages: tuple[tuple[str, str], ...] = ()
 
 
 def imported_as(path: str, text: str) -> Imported:
@@ -36,7 +38,9 @@ def imported_as(path: str, text: str) -> Imported:
     first = folders.index(project.name_of(module.path)[0]) + 1
     package, _, own = module.name.rpartition(".")
     name = ".".join(filter(None, [package, own if own.isidentifier() else _UNNAMED]))
-    return Imported(name, name if module.is_package else package, folders[:first], folders[first:])
+    return Imported(
+        name, name if module.is_package else package, folders[:first], folders[first:], project.renamed(module)
+    )
 
 
 def name_from(path: str, text: str, other: str) -> str:

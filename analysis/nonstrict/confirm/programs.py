@@ -134,6 +134,7 @@ def fields_of(
         "module": program.imported.name,
         "folders": list(program.imported.folders),
         "further": list(program.imported.further),
+        "packages": list(map(list, program.imported.packages)),
         "kept": sorted(kept),
         "dropped": sorted(map(list, dropped)),
         "overlays": dict(program.overlays),

@@ -21,7 +21,18 @@ if TYPE_CHECKING:
     from nonstrict.confirm.programs import Change, Program, Schedule
     from nonstrict.findings import Diagnostic, Verdict
 
-_MODULES = ("copy", "functools", "inspect", "os", "random", "re", "subprocess", "sys", "tempfile")
+_MODULES = (
+    "copy",
+    "functools",
+    "importlib.machinery",
+    "inspect",
+    "os",
+    "random",
+    "re",
+    "subprocess",
+    "sys",
+    "tempfile",
+)
 _WIDTH = 100
 _LITERAL = re.compile(r"was set from .* to (.+)$")
 _FAILED_LINE = re.compile(r"line (\d+):")
@@ -86,8 +97,9 @@ def script(diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
         # Eager code is no measure for itself here: only whether it varies counts.
         compare = compare.replace('if what != "error":', 'if what not in ("error", "result"):')
     own = re.sub(r"\n{4,}", "\n\n\n", f"{compare}\n\n{_harness(proof)}{parts.AHEAD if ahead else ''}")
-    change = _change(proof)
-    imports = (f"import {name}\n" for name in _MODULES if re.search(rf"\b{name}\.", own + change))
+    change, location = _change(proof), _location(program)
+    used = own + change + location
+    imports = (f"import {name}\n" for name in _MODULES if re.search(rf"\b{re.escape(name)}\.", used))
     return "\n".join(
         [
             _header(diagnostic, verdict, proof, backend),
@@ -96,7 +108,7 @@ def script(diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
             "import torch\n" + ("from torch.fx.experimental import proxy_tensor\n" if ahead else ""),
             own,
             _title(f"The program: {_shown_path(program)}, what the region needs of it"),
-            _location(program),
+            location,
             taken.text + "\n",
             _title("What sets it going"),
             change,
@@ -151,6 +163,7 @@ def _needs_project(program: Program) -> bool:
     """Whether a file may import others of its project: it is part of a package, or there are more files beside it."""
     folder = os.path.dirname(program.path)
     stems = {os.path.splitext(name)[0] for base in (folder, program.root) for name in _listed(base)}
+    stems |= {name.partition(".")[0] for name, _ in program.imported.packages}
     words = set(re.findall(r"(?m)^\s*(?:from|import)\s+\.?(\w+)", program.text))
     return bool(words & stems) or re.search(r"(?m)^\s*from\s+\.", program.text) is not None
 
@@ -169,6 +182,9 @@ def _location(program: Program) -> str:
     imported = program.imported
     folders = dict.fromkeys((*imported.folders, *imported.further, os.path.abspath(program.root)))
     lines = ["PROJECT = [", *(f"    {folder!r}," for folder in folders), "]", "sys.path[0:0] = PROJECT"]
+    if imported.packages:
+        lines += ["PACKAGES = {", *(f"    {name!r}: {folder!r}," for name, folder in imported.packages), "}"]
+        lines.append(parts.RENAMED)
     if imported.package:
         lines.append(f"__package__ = {imported.package!r}")
     return "\n".join(lines) + "\n"

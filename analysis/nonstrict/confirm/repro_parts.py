@@ -2,6 +2,34 @@
 
 from __future__ import annotations
 
+#: Finds packages whose folders are called otherwise.
+RENAMED = '''\
+
+
+class Renamed:
+    """Finds the packages in PACKAGES, as an installation of the project does."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        """Where a package is, if it is one of them or holds nothing else."""
+        if not any(f"{one}.".startswith(f"{name}.") for one in PACKAGES):
+            return None
+        folder = PACKAGES.get(name)
+        found = None if folder else importlib.machinery.PathFinder.find_spec(name, path)
+        if found is not None:
+            return found
+        spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [folder] if folder else []
+        start = os.path.join(folder or "", "__init__.py")
+        if folder and os.path.isfile(start):
+            spec.loader = importlib.machinery.SourceFileLoader(name, start)
+            spec.origin, spec.has_location = start, True
+        return spec
+
+
+sys.meta_path.insert(0, Renamed)
+'''
+
 #: Runs the script twice more, once per arm, and compares what they recorded.
 COMPARE = '''\
 BACKEND = sys.argv[1] if len(sys.argv) > 1 else {backend!r}

@@ -194,6 +194,11 @@ class Project:
             self._folders[importer.path] = found
         return found
 
+    def renamed(self, importer: Module) -> tuple[tuple[str, str], ...]:
+        """The packages that a module may import and whose folders are called otherwise: (dotted name, folder)."""
+        told = [one for folder in self.folders_of(importer) for one in self._told(folder).packages]
+        return tuple(dict(reversed(told)).items())
+
     def sources(self, folder: str) -> tuple[str, ...]:
         """The folders of sources of a project in a folder."""
         return self._told(folder).folders

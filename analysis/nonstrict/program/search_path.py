@@ -3,7 +3,8 @@
 Which folders are on `sys.path` depends on how a program is started: the folder of the script comes first, the working
 directory with `-m` and with test runners, both usually folders of the project. All folders around the file up to the
 root of the project count, the nearest first, each with its `src` and what its settings name as folders of sources; what
-the file itself and the modules that it imports put on `sys.path` goes before or behind them.
+the file itself and the modules that it imports put on `sys.path` goes before or behind them, and what tests find set up
+by `conftest.py` behind all.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _PROJECT = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
 #: How many folders above a file count where nothing marks the root of a project.
 _MAX_ABOVE = 5
+#: The module of a folder that pytest imports first.
+_PREPARING = "conftest"
 _RELATIVE = re.compile(r"^[ \t]*from[ \t]+(\.+)", re.MULTILINE)
 
 
@@ -83,11 +86,19 @@ def search_path(module: Module, root: str, ends: frozenset[str], places: Places)
     nothing leads up: those of installed packages.
     """
     around = folders_above(root, ends)
-    added = sys_path.additions(module, around, lambda folder, dotted: places.changing(folder, dotted, module))
+
+    def changing(folder: str, dotted: str) -> Module | None:
+        return places.changing(folder, dotted, module)
+
+    added = sys_path.additions(module, around, changing)
+    # pytest imports these before the tests below them.
+    prepared = [one for folder in around if (one := changing(folder, _PREPARING)) is not None and one is not module]
+    tested = [sys_path.additions(one, around, changing) for one in prepared]
     # A file that imports by the name of a folder that it lies in is not run from within that folder.
     named = [above for below, above in pairwise(around) if _names(module.source.code, os.path.basename(below))]
     with_sources = [one for folder in (*named, *around) for one in (folder, *places.sources(folder))]
-    return tuple(dict.fromkeys((*added.before, *with_sources, *added.behind)))
+    further = [folder for one in tested for folder in (*one.before, *one.behind)]
+    return tuple(dict.fromkeys((*added.before, *with_sources, *added.behind, *further)))
 
 
 def folders_above(root: str, ends: frozenset[str] = frozenset()) -> list[str]:

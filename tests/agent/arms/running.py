@@ -89,6 +89,7 @@ class Project:
             "module": imported.name,
             "folders": list(imported.folders),
             "further": list(imported.further),
+            "packages": list(map(list, imported.packages)),
             "kept": list(range(len(_statements(text)))),
             "driver": {"kind": "function", "name": driver} if isinstance(driver, str) else driver,
             **fields,

@@ -201,6 +201,18 @@ def test_modules_beside_the_program_and_below_the_root(project: Project) -> None
     assert result(calls[0]) == [30, 30]
 
 
+def test_packages_whose_folders_are_called_otherwise(project: Project) -> None:
+    project.write("pyproject.toml", "[tool.setuptools.package-dir]\n'acme.kernels' = 'python'\n")
+    project.write("python/__init__.py", "FACTOR = 3.0\n")
+    project.write("python/deep/scale.py", "from .. import FACTOR\nSCALE = FACTOR * 5.0\n")
+    text = "import torch\nfrom acme.kernels.deep.scale import SCALE\n" + STEP
+    assert result(project.calls(text, path="run.py")[0]) == [15, 15]
+    inner = "import torch\nfrom . import FACTOR\nimport acme.kernels as k\nSCALE = FACTOR * k.FACTOR\n" + STEP
+    assert result(project.calls(inner, path="python/net.py")[0]) == [9, 9]
+    unsaved = {str(project.directory / "python/__init__.py"): "FACTOR = 4.0\n"}
+    assert result(project.calls(inner, path="python/net.py", overlays=unsaved)[0]) == [16, 16]
+
+
 def test_the_module_is_known_while_it_is_loaded(project: Project) -> None:
     project.write("helper.py", "import model\nBASE = model.BASE\n")
     text = "import torch\nBASE = 4.0\nfrom helper import BASE as SCALE\nimport model\nBASE = 5.0\n"
