@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.keeping import kept_by_key, returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Rebinding, Related, Span
-from nonstrict.program import classes, invoke, only_effects, parameters
+from nonstrict.program import classes, differentiation, invoke, only_effects, parameters
 from nonstrict.program.annotations import canonical
 from nonstrict.program.boundary import (
     contexts,
@@ -80,7 +80,7 @@ class MarkedBody:
         return summary
 
     def _frame(self, function: Function, summary: Summary) -> Frame:
-        return Frame(
+        frame = Frame(
             self.machine,
             function.module,
             function.offset,
@@ -88,8 +88,8 @@ class MarkedBody:
             function=function,
             scope=scope_of(function.node),
             region=self.marker == "compiled",
-            opaque=self.mark.operator is not None,
         )
+        return differentiation.of_marked(frame, self.mark)
 
     def _run_around(self, frame: Frame, function: Function) -> None:
         """What runs before and after the body, traced with it."""

@@ -24,7 +24,7 @@ _OPAQUE = 3
 def key_of(frame: Frame, function: Function, bound: dict[str, Value]) -> tuple[object, ...]:
     """What tells calls of a function apart. Where there are too many, what is `bound` is made general."""
     if frame.differentiates:
-        return differentiation.key(function, bound)
+        return (*differentiation.key(function, bound), _mode(frame))
     machine, mode = frame.machine, _mode(frame)
     if mode == _OPAQUE:
         return (function, mode, tuple((name, value.with_pending(frozenset())) for name, value in bound.items()))
@@ -54,7 +54,7 @@ def _mode(frame: Frame) -> int:
 
 
 def _key(function: Function, bound: dict[str, Value], mode: int) -> tuple[object, ...]:
-    told_apart = ~Flag.LITERAL if mode == _REGION else ~(Flag.LITERAL | Flag.FLOATING)
+    told_apart = ~(Flag.LITERAL | Flag.GRADIENT) if mode == _REGION else ~(Flag.LITERAL | Flag.FLOATING | Flag.GRADIENT)
     return (function, mode, tuple((name, _shape(value, told_apart)) for name, value in bound.items()))
 
 

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import nn_module
-from nonstrict.program import dtypes
+from nonstrict.program import dtypes, gradients
 from nonstrict.program.effects import NEEDED, Effect, Event
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Flag, Kind, Value, container
+from nonstrict.program.values import NO_CONSTANT, Flag, Kind, Value, container
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from nonstrict.program.definitions import Function
+    from nonstrict.program.definitions import Function, Mark
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.operators import Operator
@@ -35,8 +35,6 @@ REGION = "region"
 _BACKWARD = frozenset({"torch.autograd.backward", "torch.autograd.grad"})
 #: Context managers and decorators of torch that may turn gradients off.
 SWITCHES = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
-#: Methods behind which no gradient flows; besides, those whose results are of other dtypes.
-_CUT = frozenset({"detach", "detach_", "item", "tolist", "numpy", "data", "long", "int", "bool", "short"})
 _MAX_DEPTH = 8
 _WITHOUT = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SIZE, Kind.NONE, Kind.SETTING, Kind.NUMPY})
 _INTERPRETED = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.CLASS, Kind.PARTIAL, Kind.UNION})
@@ -77,9 +75,17 @@ def call(
     if callee.kind is Kind.MODULE and _has_parameters(callee):
         carried |= {NEEDED}
     last = name or (callee.ref.rpartition(".")[2] if isinstance(callee.ref, str) else "")
-    if last in _CUT or last in dtypes.OTHER_TYPES or last in dtypes.BOOLEAN_RESULTS:
+    if last in gradients.CUT or last in dtypes.OTHER_TYPES or last in dtypes.BOOLEAN_RESULTS:
         return result.with_pending(frozenset(one for one in result.pending if one.event is not Event.GRADIENT))
     return _carrying(result, carried)
+
+
+def of_marked(frame: Frame, mark: Mark) -> Frame:
+    """The frame of a marked function: leaf functions keep track, as no gradient reaches what they capture."""
+    function = mark.function
+    frame.opaque = mark.operator is not None
+    frame.differentiates = mark.kind == "leaf" and function is not None and not turned_off(frame.machine, function)
+    return frame
 
 
 def is_off(manager: Value) -> bool:
@@ -159,10 +165,8 @@ def _note(frame: Frame, node: ast.AST, carried: Iterable[Effect]) -> None:
 def _makes_leaf(callee: Value, name: str, keywords: dict[str, Value], positional: Sequence[Value]) -> bool:
     """Whether a call gives a tensor that is said to require gradients."""
     if name == "requires_grad_":
-        given = keywords.get("requires_grad", positional[0] if positional else UNKNOWN)
-        return given.const is not False
-    made = callee.kind is Kind.EXTERNAL and callee.ref.startswith("torch.")
-    return made and keywords.get("requires_grad", UNKNOWN).const is True
+        return gradients.switched(positional, keywords) is not False
+    return callee.kind is Kind.EXTERNAL and callee.ref.startswith("torch.") and gradients.asked_for(keywords)
 
 
 def _rebind(frame: Frame, node: ast.AST, carried: frozenset[Effect]) -> None:

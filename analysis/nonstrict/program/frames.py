@@ -9,7 +9,7 @@ from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
 from nonstrict.facts.scopes import is_as_passed
-from nonstrict.program import context_variables, refinements, registries, symbols
+from nonstrict.program import context_variables, refinements, registries, symbols, values
 from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Event, Sight, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
 from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
@@ -191,6 +191,8 @@ class Frame:
             known = self.machine.outside(value)
             value = value if known.kind is Kind.EXTERNAL else known
         if value.place.origin in CAPTURED and value.kind not in _NEVER_STATE:
+            if self.opaque and not self.differentiates:
+                value = values.without_gradients(value)  # `no_grad`
             if value.kind in CALLABLES and not self._rebound_callable(value):
                 if value.kind is Kind.FUNCTION and value.place.origin is Origin.GLOBAL and not self.static:
                     self.summary.add(Effect(Event.HELPER, self.module.path, self.offset, node, value.place, value))
@@ -347,7 +349,7 @@ class Frame:
         value = self.machine.global_value(self.module, name)
         registries.asked(self, value)
         if self.differentiates and value.kind is Kind.PARAMETER and not value.flags & Flag.FROZEN:
-            return value.with_pending(value.pending | {NEEDED})
+            value = value.with_pending(value.pending | {NEEDED})
         return set_later(self, value, value.place)
 
     def _closure_value(self, name: str) -> Value | None:

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.endings import asks_for_none
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import Origin
-from nonstrict.program.values import NONE, TENSOR, UNKNOWN, Kind, Value, holding, join
+from nonstrict.program.values import NONE, TENSOR, UNKNOWN, Flag, Kind, Value, holding, join, without_gradients
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nonstrict.program.frames import Frame
+
+#: Methods behind which no gradient flows; besides, those whose results are of other dtypes.
+CUT = frozenset({"detach", "detach_", "item", "tolist", "numpy", "data", "long", "int", "bool", "short"})
 
 
 def computed(frame: Frame, keywords: dict[str, Value]) -> Value:
@@ -22,6 +27,33 @@ def computed(frame: Frame, keywords: dict[str, Value]) -> Value:
     asked = frame.function is not None and asks_for_none(frame.function.node)
     unused = keywords.get("allow_unused", UNKNOWN).const is True and not materialized and not asked
     return holding(Kind.TUPLE, join(TENSOR, NONE) if unused else TENSOR)
+
+
+def switched(positional: Sequence[Value], keywords: dict[str, Value]) -> bool | None:
+    """Whether `requires_grad_(...)` turns gradients on or off; None where that is not known."""
+    given = keywords.get("requires_grad", positional[0] if positional else None)
+    if given is None:
+        return True
+    return given.const if isinstance(given.const, bool) else None
+
+
+def asked_for(keywords: dict[str, Value]) -> bool:
+    """Whether a call that makes a tensor is told that it needs gradients."""
+    return keywords.get("requires_grad", UNKNOWN).const is True
+
+
+def needing(tensor: Value) -> Value:
+    """A tensor that needs gradients."""
+    return tensor._replace(flags=tensor.flags | Flag.GRADIENT)
+
+
+def told(value: Value, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
+    """A tensor or module behind a method that returns it: `requires_grad_(...)` says whether it needs gradients."""
+    on = switched(positional, keywords) if name == "requires_grad_" else None
+    if on is None:
+        return value
+    needs = on and value.kind is Kind.TENSOR
+    return needing(value) if needs else value if on else without_gradients(value)
 
 
 def of_list(value: Value) -> Value:

@@ -16,6 +16,7 @@ from nonstrict.program import (
     context_variables,
     externals,
     functional_calls,
+    gradients,
     held_modules,
     hooks,
     iteration,
@@ -155,7 +156,7 @@ def _tensor(
         return storages.of(receiver)
     storages.given_to(frame, node, receiver, name, positional)
     if name in METADATA_IN_PLACE:
-        return _rebind(frame, node, receiver, name)
+        return gradients.told(_rebind(frame, node, receiver, name), name, positional, keywords)
     if name == "backward":
         return _backward(frame, node, receiver)
     if name in _HOOKS:
@@ -276,7 +277,7 @@ def _module(
     if name in ("append", "extend", "insert", "__init__"):
         _fill(module, name, positional)
     unseen.method(frame, node, module, name)
-    return module if name in MODULE_SELF else UNKNOWN
+    return gradients.told(module, name, positional, keywords) if name in MODULE_SELF else UNKNOWN
 
 
 def _tensors_of(module: Value, name: str) -> Value:

@@ -271,7 +271,7 @@ def _with(frame: Frame, statement: ast.With | ast.AsyncWith) -> None:
         manager = evaluate(frame, item.context_expr)
         told = strictness.setting(manager)
         frame.strict = frame.strict if told is None else told
-        frame.differentiates = differentiates and not differentiation.is_off(manager)
+        frame.differentiates = frame.differentiates and not differentiation.is_off(manager)
         entered = frame.machine.enter(frame, item.context_expr, manager)
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, entered, item.context_expr)

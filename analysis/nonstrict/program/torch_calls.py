@@ -36,6 +36,7 @@ from nonstrict.program.values import (
     Value,
     container,
     holding,
+    without_gradients,
 )
 
 if TYPE_CHECKING:
@@ -148,6 +149,8 @@ def apply(
         result = storages.made(name, positional, _applied(frame, node, name, operator, positional, keywords))
     else:
         result = _plain(frame, node, name, positional, keywords)
+    if keywords and gradients.asked_for(keywords) and result.is_tensor:
+        result = gradients.needing(result)
     if positional and positional[0].flags & Flag.LITERAL and constants.folds(frame, name, positional, keywords):
         return result._replace(flags=result.flags | Flag.LITERAL)
     return result
@@ -243,7 +246,7 @@ def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how:
     element = value.heap.element if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) else None
     if element is not None and element.is_tensor and value.place.captured:
         value = relocated(element, value.place.step("[]"))  # `torch.stack(TENSORS)` reads what the list holds
-    frame.consume(node, value, how)
+    frame.consume(node, without_gradients(value) if last in gradients.CUT else value, how)
     if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
         functional_calls.call_given(frame, node, [value])
     sizes = last in symbolic_sizes.SIZED

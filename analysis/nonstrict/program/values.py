@@ -74,8 +74,9 @@ class Flag:
     MAYBE = 8192  # argument tensor, or view of one, that may be one made here instead
     OPTIONAL = 16384  # parameter that may be None, as its annotation or its default says
     DISABLED = 32768  # module that `torch.compiler.disable` keeps out of compiled code
-    FROZEN = 65536  # parameter that is made not to need gradients
+    FROZEN = 65536  # parameter, or module whose parameters are, made not to need gradients
     RELEASE = 131072  # follows from the release of torch that the program runs with, and from nothing that varies
+    GRADIENT = 262144  # tensor made to need gradients
     EMPTY = 524288  # tensor made without elements: there is no memory
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
@@ -232,6 +233,12 @@ def literals(*operands: Value) -> int:
         if not known:
             return Flag.NONE
     return Flag.LITERAL
+
+
+def without_gradients(value: Value) -> Value:
+    """A tensor or parameter that needs no gradients, or a module whose parameters need none."""
+    frozen = Flag.FROZEN if value.kind in (Kind.PARAMETER, Kind.MODULE) else Flag.NONE
+    return value._replace(flags=value.flags & ~Flag.GRADIENT | frozen)
 
 
 def container(kind: Kind, *elements: Value) -> Value:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Related, Severity
 from nonstrict.program.places import Origin
+from nonstrict.program.values import Flag
 from nonstrict.rules.captures import called, reads_metadata, subject, traced
 
 if TYPE_CHECKING:
@@ -24,11 +25,15 @@ class Verdict(NamedTuple):
 
 
 def captured_tensor(body: Body, read: Observed) -> Verdict | None:
-    """Judge the read of a captured tensor; None where the result is frozen and nothing changes the tensor.
+    """Judge the read of a captured tensor; None where nothing is lost.
 
+    That is: the result is frozen and nothing changes the tensor, or a leaf function reads one without gradients.
     Measured on torch 2.13.0 (CPU): data of a captured tensor is an error with inductor and, under
     `allow_in_graph`, with every backend; metadata is baked in; `make_fx` keeps a constant.
     """
+    if body.marker == "leaf":
+        needs = read.effect.value.flags & Flag.GRADIENT and not reads_metadata(read)
+        return beside_a_leaf(read, "tensor", "it") if needs else None
     place = read.effect.place
     writers = body.writers(place)
     advice = f"pass `{place.text}` as an argument{_alternative(place)}"
@@ -56,6 +61,13 @@ def captured_tensor(body: Body, read: Observed) -> Verdict | None:
     return Verdict(
         Severity.ERROR, f"{subject(place, 'tensor')} is read {traced(body)}: {_fate(body, place)}", advice, writers
     )
+
+
+def beside_a_leaf(read: Observed, noun: str, told: str) -> Verdict:
+    """What a leaf function captures gets no gradient (torch 2.13, `torch._higher_order_ops.invoke_leaf_function`)."""
+    place = read.effect.place
+    message = f"{subject(place, noun)} is used by a leaf function that does not take it: no gradient reaches {told}"
+    return Verdict(Severity.NOTE, message, f"pass `{place.text}` as an argument, to the fake too", ())
 
 
 def _fate(body: Body, place: Place) -> str:

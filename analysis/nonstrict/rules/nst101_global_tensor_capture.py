@@ -14,7 +14,8 @@ Only arguments become inputs of the compiled graph. A tensor that the function f
 - with `aot_eager` the tensor of the first call is held for ever. In-place updates of it are seen, rebinding the name
   is not, and no gradient reaches it;
 - under `allow_in_graph` it is an error with every backend;
-- `make_fx` and `torch.export` bake it into the graph as a constant.
+- `make_fx` and `torch.export` bake it into the graph as a constant;
+- a leaf function reads it anew in every call, but no gradient reaches it: a note, if it is made to need gradients.
 
 Reading only its metadata (`W.shape`, `torch.zeros_like(W)`) compiles, and is baked in: that is a warning where the
 project rebinds the name, otherwise a note.
@@ -150,6 +151,8 @@ def fixes(context: Context) -> Iterator[Fix]:
     from nonstrict.fixes.captures.arguments import pass_captured
     from nonstrict.fixes.captures.built import build_inside
 
+    if context.body.marker == "leaf":
+        return
     yield from pass_captured(context)
     yield from build_inside(context)
 
@@ -160,7 +163,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A traced function reads a tensor through a module global instead of taking it as an argument.",
     documentation=__doc__ or "",
-    markers=FROZEN,
+    markers=FROZEN | {"leaf"},
     examine=examine,
     fixes=fixes,
     experiment=Experiment.CHANGE,

@@ -15,7 +15,8 @@ Only what the caller passes becomes an input of the compiled graph. A tensor fro
 - with `aot_eager` the tensor of the first call is held for ever: rebinding (`nonlocal`, new defaults, a new attribute)
   is not seen, and no gradient reaches it;
 - under `allow_in_graph` it is an error with every backend;
-- `make_fx` and `torch.export` bake it into the graph as a constant.
+- `make_fx` and `torch.export` bake it into the graph as a constant;
+- a leaf function reads it anew in every call, but no gradient reaches it: a note, if it is made to need gradients.
 
 ## Example
 
@@ -147,6 +148,8 @@ def fixes(context: Context) -> Iterator[Fix]:
     from nonstrict.fixes.captures.bound import pass_bound
     from nonstrict.fixes.captures.defaults import pass_default
 
+    if context.body.marker == "leaf":
+        return
     yield from pass_captured(context)
     yield from pass_attribute(context)
     yield from pass_default(context)
@@ -159,7 +162,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A traced function reads a tensor from its closure, a default argument, a partial or a bound object.",
     documentation=__doc__ or "",
-    markers=FROZEN,
+    markers=FROZEN | {"leaf"},
     examine=examine,
     fixes=fixes,
     experiment=Experiment.CHANGE,

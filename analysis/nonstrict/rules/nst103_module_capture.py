@@ -123,6 +123,7 @@ from nonstrict.program.module_state import Holds
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Experiment, Rule, report, report_at
+from nonstrict.rules.captured_tensors import beside_a_leaf
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject, traced
 from nonstrict.rules.nst601_defined_in_compiled_region import fails_inside
 
@@ -185,15 +186,11 @@ def _captured(body: Body, read: Observed) -> Iterator[Finding]:
 
 
 def _beside_a_leaf(body: Body, read: Observed, holds: Holds) -> Iterator[Finding]:
-    """What a leaf function captures gets no gradient (torch 2.13, `torch._higher_order_ops.invoke_leaf_function`)."""
     if holds is Holds.MODE or reads_metadata(read) or read.effect.value.flags & Flag.FROZEN:
         return
-    place = read.effect.place
-    told = "it" if read.effect.value.kind is Kind.PARAMETER else "its parameters"
-    noun = "parameter" if read.effect.value.kind is Kind.PARAMETER else "module"
-    message = f"{subject(place, noun)} is used by a leaf function that does not take it: no gradient reaches {told}"
-    advice = f"pass `{place.text}` as an argument, to the fake too"
-    yield report(RULE, body, read, message, help=advice, severity=Severity.NOTE)
+    parameter = read.effect.value.kind is Kind.PARAMETER
+    told = beside_a_leaf(read, *(("parameter", "it") if parameter else ("module", "its parameters")))
+    yield report(RULE, body, read, told.message, help=told.help, severity=told.severity)
 
 
 def _fate(body: Body, holds: Holds, noun: str) -> str:

@@ -105,6 +105,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Related, Severity
+from nonstrict.program import module_state
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.fake_arguments import untaken
 from nonstrict.program.marks.form_differences import difference, is_default
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
+    from nonstrict.program.effects import Effect
     from nonstrict.program.values import Value
     from nonstrict.rules.base import Body
 
@@ -166,23 +168,34 @@ def _finding(
 
 def _captures(body: Body, fake: Body) -> Iterator[Finding]:
     for seen in fake.observed(Event.READ):
-        if seen.effect.value.is_tensor and seen.effect.place.captured and seen.effect.what != "metadata":
+        noun = _captured(seen.effect)
+        if noun:
             name = seen.effect.place.text
-            message = f"the fake of `{body.function}` reads the tensor `{name}` from outside: it fails to compile"
+            message = f"the fake of `{body.function}` {noun} `{name}` from outside: it fails to compile"
             advice = "use the arguments only: shapes and dtypes are all that a fake tells"
             sometimes = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
             severity = Severity.WARNING if sometimes else Severity.ERROR
             yield report_at(RULE, body, seen.effect.span, message, help=advice, severity=severity)
 
 
+def _captured(read: Effect) -> str:
+    """What a read of a fake takes from outside: a tensor, or the parameters of a module; "" of anything else."""
+    if not read.place.captured or read.what == "metadata":
+        return ""
+    if read.value.is_tensor:
+        return "reads the tensor"
+    whole = read.value.kind is Kind.MODULE and module_state.holds(read.value) is module_state.Holds.PARAMETERS
+    return "uses the module" if whole else ""
+
+
 # -- arguments ----------------------------------------------------------------------------------------------------
 
 
 def _arguments(body: Body, fake: Body) -> Iterator[Finding]:
-    real, other = body.applied.node, fake.applied.node
-    if real is None or other is None or fake.applied.binding in ("class", "property"):
+    real, other, taken = body.applied.passed, fake.applied.node, fake.applied.passed
+    if real is None or other is None or taken is None or fake.applied.binding in ("class", "property"):
         return
-    told = untaken(real.args, other.args, lambda: body.sites)
+    told = untaken(real, taken, lambda: body.sites)
     if told is not None:
         message = f"the fake of `{body.function}` {told.text}"
         severity = Severity.ERROR if told.happens else Severity.NOTE

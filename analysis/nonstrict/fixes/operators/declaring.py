@@ -98,6 +98,8 @@ def like_the_function(context: Context) -> Iterator[Fix]:
     other = _definition(context, fakes[0]) if len(fakes) == 1 else None
     if real is None or other is None or not _holds(other[0].span(other[1]), context.finding.span):
         return
+    if fakes[0].applied.target.kind is Kind.PARTIAL:
+        return  # what a partial binds is not to be found in the definition
     told = None
     if fakes[0].applied.binding not in ("class", "property"):
         told = untaken(real[1].args, other[1].args, lambda: context.body.sites)

@@ -11,10 +11,18 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import Event, span_of
-from nonstrict.program.marks import applications, callers, differentiated, overriding, registrations, roots
+from nonstrict.program.marks import (
+    applications,
+    callers,
+    differentiated,
+    marking,
+    overriding,
+    partials,
+    registrations,
+    roots,
+)
 from nonstrict.program.naming import names_in
-from nonstrict.program.places import FRESH
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.applications import Application
     from nonstrict.program.marks.operators import Operator
+    from nonstrict.program.values import Value
 
 
 class CompiledCall(NamedTuple):
@@ -83,6 +92,11 @@ class AppliedMarker:
         """Whether the function takes `*args` or `**kwargs`: it wraps others, and what it does is theirs."""
         node = self.node
         return node is not None and (node.args.vararg is not None or node.args.kwarg is not None)
+
+    @property
+    def passed(self) -> ast.arguments | None:
+        """The parameters that callers pass: those that a partial binds are none of them."""
+        return partials.left_open(self._mark.target, self.node.args) if self.node is not None else None
 
     @property
     def binding(self) -> str:
@@ -185,10 +199,12 @@ class AppliedMarker:
         """The fakes that were seen, as bodies."""
         operator = self._mark.operator
         found: list[MarkedBody] = []
-        for function in operator.fakes if operator is not None else ():
-            target = Value(Kind.FUNCTION, FRESH, function)
-            at = Mark("fake", "register_fake", target, function.module.path, function.offset, function.node, function)
-            found.append(body.MarkedBody(self._machine, at, self._torch))
+        for target in operator.fakes if operator is not None else ():
+            function = marking.function_of(self._machine, target)
+            if function is not None:
+                path, offset, node = function.module.path, function.offset, function.node
+                at = Mark("fake", "register_fake", target, path, offset, node, function)
+                found.append(body.MarkedBody(self._machine, at, self._torch))
         return tuple(found)
 
     def implementation(self, value: Value) -> MarkedBody:

@@ -22,7 +22,7 @@ from nonstrict.program.values import NO_CONSTANT, NONE, UNKNOWN, Kind, Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nonstrict.program.definitions import Function, Mark
+    from nonstrict.program.definitions import Mark
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
 
@@ -70,7 +70,7 @@ class Operator:
     effectful: bool = False
     fakes_unknown: bool = False
     implementations: list[Mark] = field(default_factory=list["Mark"])
-    fakes: list[Function] = field(default_factory=list["Function"])
+    fakes: list[Value] = field(default_factory=list["Value"])
 
     @property
     def bare(self) -> str:
@@ -293,8 +293,8 @@ def _add_fake(machine: Machine, operator: Operator | None, target: Value) -> Non
         function = marking.function_of(machine, alternative)
         if function is None:
             operator.fakes_unknown = True
-        elif function not in operator.fakes:
-            operator.fakes.append(function)
+        elif all(marking.function_of(machine, fake) is not function for fake in operator.fakes):
+            operator.fakes.append(alternative)
 
 
 def _named(machine: Machine, value: Value) -> Operator | None:
