@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import ast
 
     from nonstrict.program.frames import Frame
+    from nonstrict.program.values import Heap
 
 #: What the kinds of containers are called in the tables of effects.
 NAMES = {Kind.LIST: "list", Kind.DICT: "dict", Kind.SET: "set", Kind.DEQUE: "deque"}
@@ -144,24 +145,37 @@ def _mutate(
         for value in positional:
             if name not in _STORING:
                 frame.settle(value)
-    element = receiver.heap.element if receiver.heap is not None else None
-    if receiver.heap is not None and name in _STORING:
+    if receiver.heap is not None and name in _STORING and (receiver.place.origin is Origin.FRESH or frame.static):
         kept = stored if receiver.place.origin is Origin.FRESH else stored.with_pending(frozenset())
-        if receiver.place.origin is Origin.FRESH or frame.static:
-            unsure = receiver.heap.unsure or frame.branches > 0 or _is_unsure(name, positional)
-            receiver.heap.store(NO_CONSTANT, kept)
-            receiver.heap.unsure = unsure
-            if name == "update" and positional and positional[0].heap is not None:
-                receiver.heap.items.update(positional[0].heap.items)
+        _keep(frame, receiver.heap, name, kept, positional, keywords)
     if name == "setdefault":
         return _set_default(frame, receiver, positional)
-    if name in ("pop", "popleft", "popitem"):
-        key = positional[0].const if positional else NO_CONSTANT
-        if len(positional) == 2 and _lacks(receiver, key):
-            return positional[1]
-        found = receiver.heap.load(key) if receiver.heap is not None else element
-        return _placed(frame, receiver, found)
-    return NONE
+    return _taken_out(frame, receiver, positional) if name in ("pop", "popleft", "popitem") else NONE
+
+
+def _keep(
+    frame: Frame, heap: Heap, name: str, kept: Value, positional: list[Value], keywords: dict[str, Value]
+) -> None:
+    """Put into a container what a method stores."""
+    unsure = heap.unsure or frame.branches > 0 or _is_unsure(name, positional)
+    if positional or not keywords:
+        heap.store(NO_CONSTANT, kept)
+    for key, value in keywords.items() if name == "update" else ():
+        heap.store(key, value)
+    heap.unsure = unsure
+    if name == "update" and positional and positional[0].heap is not None:
+        heap.items.update(positional[0].heap.items)
+
+
+def _taken_out(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
+    """What `pop` and the like take out of a container."""
+    key = positional[0].const if positional else NO_CONSTANT
+    if len(positional) == 2 and _lacks(receiver, key):
+        return positional[1]
+    found = receiver.heap.load(key) if receiver.heap is not None else None
+    if receiver.heap is not None and receiver.kind is Kind.DICT and receiver.place.origin is Origin.FRESH:
+        receiver.heap.forget(key)
+    return _placed(frame, receiver, found)
 
 
 def _is_unsure(name: str, positional: list[Value]) -> bool:
@@ -185,6 +199,6 @@ def _stored(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
     if name not in _STORING or not values:
         return UNKNOWN
     value = values[-1]
-    if name in _SPREADING and value.heap is not None:
+    if name in _SPREADING and positional and value is positional[-1] and value.heap is not None:
         return value.heap.element or UNKNOWN
     return value

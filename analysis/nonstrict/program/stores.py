@@ -346,6 +346,8 @@ def delete(frame: Frame, target: ast.expr) -> None:
                 delete_attribute(frame, target, owner, namespaces.named(expressions.index(frame, target.slice)))
             if alternative.kind in CONTAINERS and outer(alternative.place):
                 write(frame, target, alternative.place, UNKNOWN, "del")
+            elif alternative.kind is Kind.DICT and alternative.heap is not None:
+                alternative.heap.forget(expressions.index(frame, target.slice).const)
     elif isinstance(target, ast.Attribute):
         delete_attribute(frame, target, frame.machine.evaluate(frame, target.value), target.attr)
 

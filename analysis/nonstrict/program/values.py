@@ -111,6 +111,11 @@ class Heap:
             self.loose = join(self.loose, value)
         self.element = join(self.element, value)
 
+    def forget(self, key: object) -> None:
+        """Take away what lies under a constant key: from here on it may be there or not."""
+        if key in self.items:
+            self.items[key] = join(self.items[key], UNKNOWN)
+
     def members(self) -> list[Value]:
         """The entries as far as they are sure to be there; else what any of them may be."""
         if self.element is None:

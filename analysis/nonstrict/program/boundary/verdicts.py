@@ -16,7 +16,7 @@ from nonstrict.knowledge.operators import nn_module, tensor_method, torch_functi
 from nonstrict.program import classes
 from nonstrict.program.boundary import registered
 from nonstrict.program.effects import span_of
-from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.places import FRESH
 from nonstrict.program.values import (
     BYTEARRAY,
     BYTES,
@@ -34,6 +34,7 @@ from nonstrict.program.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.findings import Span
     from nonstrict.program.definitions import Class
@@ -245,14 +246,19 @@ class Boundary:
             what = f"an object of `{cls.name}`, which is registered as a constant"
             return Refused(what, "return what the region needs of it", cls)
         if "dataclass" in kinds and depth < _MAX_DEPTH:
-            return self._fields(value, depth, judge)
+            dropped = frozenset[str]().union(*(one.dropped for one in known))
+            return self._fields(value, depth, judge, dropped)
         return None if known else Refused(f"an object of the unregistered class `{cls.name}`", _REGISTER, cls)
 
-    def _fields(self, value: Value, depth: int, judge: _Judge, *, optional: bool = True) -> Refused | None:
-        """What is refused of the fields of an object; a registered dataclass leaves out those that are None."""
-        made = value.heap is not None and value.place.origin is Origin.FRESH
-        for name, field in value.heap.attributes.items() if made and value.heap is not None else ():
-            if field.kind in (Kind.UNION, Kind.UNKNOWN) or (optional and field.kind is Kind.NONE):
+    def _fields(
+        self, value: Value, depth: int, judge: _Judge, dropped: AbstractSet[str] = frozenset(), *, optional: bool = True
+    ) -> Refused | None:
+        """What is refused of the fields of an object, as they were set, or are declared where it was not seen made.
+
+        A registered dataclass leaves out those that are None, and those that its registration drops.
+        """
+        for name, field in value.heap.attributes.items() if value.heap is not None else ():
+            if name in dropped or field.kind in (Kind.UNION, Kind.UNKNOWN) or (optional and field.kind is Kind.NONE):
                 continue
             refused = judge(field, depth + 1)
             if refused is not None:
