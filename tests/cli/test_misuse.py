@@ -64,6 +64,9 @@ if TYPE_CHECKING:
         (["-o", "bad.py", "bad.py"], "would overwrite a file that is checked"),
         (["-o", "."], "takes a file"),
         (["--cache-dir", "bad.py"], "--cache-dir takes a directory: bad.py is a file"),
+        (["--cache-dir", ""], "--cache-dir takes a directory, not nothing"),
+        (["--no-fix", "--fix-only"], "--no-fix and --fix-only exclude each other"),
+        (["--show-settings", "gone"], "gone does not exist, and has no settings"),
         (["--confirm", "--write-repro", "bad.py"], "--write-repro takes a directory"),
         (["--write-baseline=none/known.json"], "there is no directory none"),
         (["--confirm", "--timeout", "inf"], "not a number of seconds"),
@@ -82,6 +85,8 @@ def test_a_check_that_cannot_be_meant(nonstrict: Command, project: Path, argumen
     ("arguments", "message"),
     [
         (["chek", "bad.py"], "`chek` is no value of COMMAND. Did you mean `check`?"),
+        (["clean", "--cache-dir", ""], "--cache-dir takes a directory, not nothing"),
+        (["confirm", "bad.py:attend"], "bad.py:attend: there is no such file. Did you mean `bad.py::attend`?"),
         (["bad.py"], "Did you mean `nonstrict check bad.py`?"),
         (["rule", "NST101", "NST102"], "`NST102` is one argument too many"),
         (["config", "selct"], "Did you mean `select`?"),

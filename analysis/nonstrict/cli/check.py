@@ -348,8 +348,11 @@ def _write_file(text: str, path: str) -> None:
     """Write a whole file or none; devices and pipes are written as they stand."""
     data = text.encode("utf-8", "backslashreplace")
     if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as file:
-            file.write(data)
+        try:
+            with open(path, "wb") as file:
+                file.write(data)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, path) from None
         return
     target = os.path.realpath(path)
     unfinished = f"{target}.{os.getpid()}.tmp"

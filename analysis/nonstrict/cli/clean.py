@@ -30,6 +30,8 @@ def run(options: argparse.Namespace) -> int:
 
     if not os.path.exists(options.path):
         return report_failure(f"{options.path}: does not exist")
+    if options.cache_dir == "":
+        return report_failure("--cache-dir takes a directory, not nothing.")
     try:
         settings = main_settings([options.path], options)
     except ConfigurationError as error:

@@ -77,7 +77,9 @@ def run(options: argparse.Namespace) -> int:
             return report_failure(f"--show knows no format {options.output_format}. Drop --output-format.")
         settings = environment_overrides(main_settings([path], options), options)
         if not os.path.exists(path):
-            return report_failure(f"{path}: there is no such file")
+            file, _, name = path.rpartition(":")
+            advice = f". Did you mean `{file}::{name}`?" if name.isidentifier() and os.path.exists(file) else ""
+            return report_failure(f"{path}: there is no such file{advice}")
         refuse_other_torch(settings)
         if options.show:
             return _show(path, function, settings, options)

@@ -60,6 +60,11 @@ def _mistakes(options: argparse.Namespace) -> Iterator[str]:
         yield f"--write-baseline={options.write_baseline}: there is no directory {folder}."
     if options.write_baseline and options.baseline:
         yield "--write-baseline=FILE and --baseline exclude each other. Drop one of them."
+    if options.fix is False and options.fix_only:
+        yield "--no-fix and --fix-only exclude each other. Drop one of them."
+    missing = next((path for path in options.paths if path != "-" and not os.path.lexists(path)), None)
+    if options.show_settings and missing is not None:
+        yield f"{missing} does not exist, and has no settings."
     if options.exit_zero and options.exit_non_zero_on_fix:
         yield "--exit-zero and --exit-non-zero-on-fix exclude each other. Drop one of them."
 
@@ -72,6 +77,8 @@ def _empty(options: argparse.Namespace) -> Iterator[str]:
             yield f"{_flag(name)} names no rule."
     if "" in options.paths:
         yield "a path is empty. Name a file or a directory; `.` is this one."
+    if options.cache_dir == "":
+        yield "--cache-dir takes a directory, not nothing."
     if options.stdin_filename == "":
         yield "--stdin-filename is empty. Name a file, whether it exists or not."
 

@@ -128,7 +128,7 @@ def _ignores(items: list[str]) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
         glob, separator, selector = word.rpartition(":")
         if not separator or not glob or not selector:
             raise ConfigurationError(f"--per-file-ignores takes `PATTERN:RULE`, not `{word}`.")
-        found.setdefault(glob, []).append(selector)
+        found.setdefault(glob.rstrip(), []).append(selector.lstrip())
     here = os.getcwd()
     return tuple((_pattern(glob, here), tuple(selectors)) for glob, selectors in found.items())
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _CONSUMERS = frozenset(
     {"all", "any", "dict", "enumerate", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple", "zip"}
 )
+#: Those whose result does not depend on the order.
+_UNORDERED = frozenset({"all", "any", "frozenset", "len", "max", "min", "set", "sorted"})
 _MAKES_ITERATOR = frozenset({"enumerate", "filter", "iter", "map", "reversed", "zip"})
 _CROSSING = frozenset({*TENSORS, Kind.NUMBER, Kind.BOOL, Kind.STRING})
 #: Annotations that a tuple does not meet.
@@ -63,7 +65,9 @@ def pass_tuple(context: Context) -> Iterator[Fix]:
         return
     text = given.document.text(given.node)
     written = f"tuple({text})"
-    if isinstance(given.node, ast.GeneratorExp):
+    if isinstance(given.node, ast.Set) and _is_distinct(given.node) and all(_is_unordered(given, one) for one in reads):
+        written = f"({text[1:-1]},)" if len(given.node.elts) == 1 and "," not in text else f"({text[1:-1]})"
+    elif isinstance(given.node, ast.GeneratorExp):
         written = f"(tuple{text})" if _is_alone(given) else f"tuple{text}"
     sure = Applicability.UNSAFE if once or any(_is_compared(given, read) for read in reads) else Applicability.SAFE
     edits = (replaced(given.document, given.node, written), *_of_elements(given))
@@ -112,6 +116,12 @@ def _is_collection(given: _Given) -> bool:
     if given.value.kind is not Kind.SET or heap is None or heap.open or heap.element is None:
         return False
     return all(one.kind in _CROSSING for one in heap.element.alternatives())
+
+
+def _is_distinct(node: ast.Set) -> bool:
+    """Whether the elements of a set are written out, and no two of them are equal."""
+    values = [one.value for one in node.elts if isinstance(one, ast.Constant)]
+    return len(values) == len(node.elts) == len(set(values))
 
 
 def _is_iterator(given: _Given) -> bool:
@@ -167,6 +177,12 @@ def _is_gone_through(given: _Given, read: ast.Name, *, once: bool) -> bool:
         return False
     name = outer.func.id
     return name not in bound(given.where) and (name in _CONSUMERS or (name == "len" and not once))
+
+
+def _is_unordered(given: _Given, read: ast.Name) -> bool:
+    """Whether a use of the parameter, which is gone through, gives the same in whatever order the elements come."""
+    outer = given.where.parent(read)
+    return isinstance(outer, ast.Compare) or (isinstance(outer, ast.Call) and last_name(outer.func) in _UNORDERED)
 
 
 def _is_compared(given: _Given, read: ast.Name) -> bool:

@@ -64,6 +64,8 @@ def hoist_break(context: Context) -> Iterator[Fix]:
     whole = _widest(context, document, node)
     if whole is None or not is_unconditional(document, whole, document.function(whole)):
         return
+    if draws.measures(context.documents.uses, document, whole):
+        return
     found = _hoisted(context, document, whole)
     if found is not None:
         title = f"Compute `{document.text(whole)}` in the caller and pass it"
