@@ -9,7 +9,16 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from nonstrict.knowledge.stdlib_effects import ARRAY_CHANGING, CHANGING_FIRST, MUTATING, UNIVERSAL, Entries
+from nonstrict.knowledge.stdlib_effects import (
+    ARRAY_CHANGING,
+    CHANGING_FIRST,
+    MUTATING,
+    OUTPUT_AT,
+    UNIVERSAL,
+    UNIVERSAL_OF_ONE,
+    UNIVERSAL_OF_TWO,
+    Entries,
+)
 
 
 class CallEffect(NamedTuple):
@@ -63,6 +72,18 @@ def writes_output(name: str) -> bool:
 
     known = torch_function(f"torch.{name}")
     return name in _universal() or (known is not None and known.out)
+
+
+def output_position(qualname: str) -> int | None:
+    """At which position a function of NumPy takes the array that it writes its result to; None if it takes none."""
+    return _outputs().get(qualname)
+
+
+@cache
+def _outputs() -> dict[str, int]:
+    of_one, of_two = (dict.fromkeys(names.split(), at) for at, names in ((1, UNIVERSAL_OF_ONE), (2, UNIVERSAL_OF_TWO)))
+    others = {name: position for position, names in OUTPUT_AT.items() for name in names.split()}
+    return {f"numpy.{name}": position for name, position in (of_one | of_two | others).items()}
 
 
 @cache

@@ -390,17 +390,32 @@ CHANGING_FIRST = (
     "numpy.copyto numpy.fill_diagonal numpy.place numpy.put numpy.putmask"
 )
 
-#: The universal functions of NumPy: each has a method `at` that changes the array that is its first argument.
-UNIVERSAL = (
-    "abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh "
-    "bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift "
-    "bitwise_xor cbrt ceil conj conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 fabs "
-    "float_power floor floor_divide fmax fmin fmod frexp gcd greater greater_equal heaviside hypot invert isfinite "
-    "isinf isnan isnat lcm ldexp left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and "
-    "logical_not logical_or logical_xor matmul matvec maximum minimum mod modf multiply negative nextafter not_equal "
-    "positive pow power rad2deg radians reciprocal remainder right_shift rint sign signbit sin sinh spacing sqrt "
-    "square subtract tan tanh true_divide trunc vecdot vecmat"
+#: The universal functions of NumPy of one argument and of two: each has a method `at` that changes the array that is
+#: its first argument, and takes the array for its result behind its arguments (`nin` of each, NumPy 2.4).
+UNIVERSAL_OF_ONE = (
+    "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh bitwise_count "
+    "bitwise_invert bitwise_not cbrt ceil conj conjugate cos cosh deg2rad degrees exp exp2 expm1 fabs floor frexp "
+    "invert isfinite isinf isnan isnat log log10 log1p log2 logical_not modf negative positive rad2deg radians "
+    "reciprocal rint sign signbit sin sinh spacing sqrt square tan tanh trunc"
 )
+UNIVERSAL_OF_TWO = (
+    "add arctan2 atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide "
+    "divmod equal float_power floor_divide fmax fmin fmod gcd greater greater_equal heaviside hypot lcm ldexp "
+    "left_shift less less_equal logaddexp logaddexp2 logical_and logical_or logical_xor matmul matvec maximum minimum "
+    "mod multiply nextafter not_equal pow power remainder right_shift subtract true_divide vecdot vecmat"
+)
+UNIVERSAL = f"{UNIVERSAL_OF_ONE} {UNIVERSAL_OF_TWO}"
+#: Other functions of NumPy by the position at which they take the array for their result (signatures of NumPy 2.4).
+OUTPUT_AT: dict[int, str] = {
+    1: "fix isneginf isposinf",
+    2: "all amax amin any argmax argmin around choose concat concatenate dot max median min nanargmax nanargmin nanmax "
+    "nanmedian nanmin outer ptp round stack",
+    3: "clip compress cumprod cumsum mean nancumprod nancumsum nanmean nanpercentile nanprod nanquantile nanstd nansum "
+    "nanvar percentile prod quantile std sum take var",
+    4: "is_busday",
+    5: "busday_count trace",
+    6: "busday_offset",
+}
 
 MUTATING: dict[str, str] = {
     "list": "append clear extend insert pop remove reverse sort __setitem__ __delitem__ __iadd__ __imul__",

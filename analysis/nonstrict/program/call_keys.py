@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 _MAX_CONTEXTS = 12
-#: How a function is interpreted: as traced code, as code outside any trace, in a region, in an operator.
+#: How a function is interpreted: as traced code, as code outside any trace, in a region, in an operator, to see what it
+#: does outside of a trace.
 _TRACED = 0
 _STATIC = 1
 _REGION = 2
 _OPAQUE = 3
+_PLAIN = 4
 
 
 def key_of(frame: Frame, function: Function, bound: dict[str, Value]) -> tuple[object, ...]:
@@ -46,11 +48,13 @@ def carries_draws(frame: Frame, value: Value) -> bool:
 
     Of all other arguments it is taken to decide something.
     """
-    return not frame.differentiates and _mode(frame) == _TRACED and bool(_draws(value))
+    return not frame.differentiates and _mode(frame) in (_TRACED, _PLAIN) and bool(_draws(value))
 
 
 def _mode(frame: Frame) -> int:
-    return _OPAQUE if frame.opaque else _REGION if frame.region else int(frame.static)
+    if frame.opaque or frame.region:
+        return _OPAQUE if frame.opaque else _REGION
+    return _PLAIN if frame.plain and not frame.static else int(frame.static)
 
 
 def _key(function: Function, bound: dict[str, Value], mode: int) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.putting_back import only_put_back
-from nonstrict.knowledge.effects import CHANGING_FUNCTIONS, call_effect, call_result
+from nonstrict.knowledge.effects import CHANGING_FUNCTIONS, call_effect, call_result, output_position
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function, torch_kind
 from nonstrict.program import (
@@ -105,7 +105,9 @@ def _tell(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywo
         breaks.called(frame, node, name, positional, keywords)
     elif name.startswith("torch._check"):
         symbols.told(frame, node, positional, keywords)
-    out = keywords.get("out")
+    position = output_position(name)
+    given = positional[position] if position is not None and position < len(positional) else None
+    out = keywords.get("out", given)
     if out is not None and out.kind is Kind.NUMPY and name.startswith("numpy."):
         stores.array_written(frame, node, out, name.rpartition(".")[2])
 

@@ -63,6 +63,7 @@ class Frame:
         "module",
         "offset",
         "opaque",
+        "plain",
         "refined",
         "region",
         "returns",
@@ -101,6 +102,8 @@ class Frame:
         self.opaque: bool = opaque or (caller is not None and caller.opaque)
         #: whether tensors carry that they need gradients (`nonstrict.program.differentiation`)
         self.differentiates: bool = caller is not None and caller.differentiates
+        #: stands for code that is never traced, to see what it does (`nonstrict.program.writers.reached`)
+        self.plain: bool = caller is not None and caller.plain
         #: how many conditions stand around the statement
         self.branches = 0
         self.env: dict[str, Value] = {}

@@ -101,12 +101,16 @@ def differ(values: Iterable[Value]) -> bool:
 
 def known(frame: Frame, iterable: Value) -> list[Value] | None:
     """The entries for code that is run for each of them: outside of traced code, and in regions, which unroll loops."""
-    return entries(frame, iterable) if frame.static or frame.region else None
+    return entries(frame, iterable) if _one_by_one(frame) else None
+
+
+def _one_by_one(frame: Frame) -> bool:
+    return frame.static or frame.region or frame.plain
 
 
 def values(frame: Frame, table: Value, element: Value) -> Value:
     """`table.values()`: one by one where they are known, else any `element`."""
-    keys = _keys(table) if frame.static or frame.region else []
+    keys = _keys(table) if _one_by_one(frame) else []
     found = [subscripts.entry(frame, table, key, table.heap.items[key]) for key in keys if table.heap is not None]
     return listed(Kind.LIST, found, element)._replace(ref=DICT_VIEW)
 

@@ -34,11 +34,11 @@ from nonstrict.program.marks import roots
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
-from nonstrict.program.writers import foreign_writes, late, namespace_writes, own_methods, reached, writes
+from nonstrict.program.writers import foreign_writes, late, namespace_writes, own_methods, reached, resolving, writes
 from nonstrict.program.writers.elsewhere import Elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.facts.scopes import FunctionNode
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
     from nonstrict.program.writers.elsewhere import Asked, Bytes
-    from nonstrict.program.writers.members import Exchange
+    from nonstrict.program.writers.members import Put
     from nonstrict.program.writers.writes import Write
 
 #: A call seen in static code: where, and what is passed.
@@ -276,7 +276,11 @@ class Machine:
     def _resolved(self, module: Module, name: str, found: list[Write]) -> list[Write]:
         if not any(isinstance(write.node, ast.Call) for write in found):
             return found
-        return list(own_methods.resolved(self, self.global_value(module, name), found))
+        return list(own_methods.resolved(self, self.global_value(module, name), self.seen_through(found)))
+
+    def seen_through(self, found: Iterable[Write]) -> Iterator[Write]:
+        """Writes that texts suggest, those by calls with what the calls really change."""
+        return resolving.resolved(self, found)
 
     @cached_property
     def handed_open(self) -> dict[Function, None]:
@@ -317,7 +321,8 @@ class Machine:
         if key not in self._reaching:
             self._reaching[key] = []
             through_modules = namespace_writes.rebindings(self, module, name)
-            self._reaching[key] = [*reached.writes_reaching(self, module, name), *through_modules]
+            found = [*self.seen_through(reached.writes_reaching(self, module, name)), *through_modules]
+            self._reaching[key] = found
         return self._reaching[key]
 
     @cached_property
@@ -329,7 +334,7 @@ class Machine:
         key = (module.path, name)
         if key not in self._reaching_abroad:
             self._reaching_abroad[key] = []
-            self._reaching_abroad[key] = reached.writes_reaching_abroad(self, module, name)
+            self._reaching_abroad[key] = list(self.seen_through(reached.writes_reaching_abroad(self, module, name)))
         return self._reaching_abroad[key]
 
     def is_written(self, place: Place, *, rebound: bool) -> bool:
@@ -351,14 +356,25 @@ class Machine:
             self._outside[key] = globals_of.held_outside(self, external, ask=ask)
         return self._outside[key]
 
-    def exchanges(self, cls: Class, name: str) -> tuple[Exchange, ...]:
+    def put_on(self, cls: Class, name: str) -> tuple[Put, ...]:
+        """What the program puts under an attribute of a class."""
+        from nonstrict.program.writers import members
+
+        return members.on(self, cls, name)
+
+    def exchanges(self, cls: Class, name: str) -> tuple[Put, ...]:
         """The functions that the program puts in place of a member that a class has."""
         from nonstrict.program.writers import members
 
         return members.exchanges(self, cls, name)
 
     @cached_property
-    def exchanged(self) -> dict[Place, tuple[Exchange, ...]]:
+    def named_by(self) -> dict[ast.AST, frozenset[str] | None]:
+        """By calls of `setattr`, the steps to the attributes that they set; None where those may be any."""
+        return {}
+
+    @cached_property
+    def put_at(self) -> dict[Place, tuple[Put, ...]]:
         """By the attribute of a class, what the program puts there once it runs; searched for once."""
         return {}
 
@@ -377,7 +393,7 @@ class Machine:
 
     def is_replaced(self, place: Place) -> bool:
         """Whether something else is put at a known entry or attribute of a global: also a function, on a class."""
-        if self.exchanged.get(place):
+        if self.put_at.get(place):
             return True
         module = self.project.module(place.file)
         return module is not None and any(

@@ -250,7 +250,7 @@ def _changed_after(machine: Machine, made: Construction | Passing, path: tuple[s
     if not isinstance(given, ast.Name):
         return
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    for write in writes_within(frame.module.path, frame.offset, around, given.id):
+    for write in machine.seen_through(writes_within(frame.module.path, frame.offset, around, given.id)):
         later = getattr(write.node, "lineno", 0) > getattr(made.node, "lineno", 0)
         if later and write.how is not How.REBOUND and may_meet(write.steps, path):
             yield write

@@ -13,16 +13,10 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.running import runs
 from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
+from nonstrict.program.writers.calls import IN_PLACE, MUTATORS, changed_by, named_by, replaces_parameters
 from nonstrict.program.writers.elsewhere import imports_in, spellings
 from nonstrict.program.writers.how import How
-from nonstrict.program.writers.writes import (
-    IN_PLACE,
-    MUTATORS,
-    Write,
-    changed_by,
-    named_by,
-    replaces_parameters,
-)
+from nonstrict.program.writers.writes import Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

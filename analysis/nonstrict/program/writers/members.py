@@ -1,4 +1,4 @@
-"""What a program puts in place of functions of classes once it runs: `Engine.kernel = staticmethod(other)`.
+"""What a program puts under attributes of classes once it runs: `Engine.kernel = staticmethod(other)`.
 
 Which class and which attribute an expression means, and what is put there, the interpreter tells: the functions and
 statements that name the attribute are interpreted, with the helpers that they call. So `patch(Engine, "kernel", other)`
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _MAX_FUNCTIONS = 12
 
 
-class Exchange(NamedTuple):
-    """A function that is put in place of a member, at which place of a class, and where in the text.
+class Put(NamedTuple):
+    """What is put under an attribute of a class, at which place, and where in the text.
 
     It is `bare` where no `staticmethod` is around it.
     """
@@ -46,12 +46,13 @@ class Exchange(NamedTuple):
     bare: bool
 
 
-def exchanges(machine: Machine, cls: Class, name: str) -> tuple[Exchange, ...]:
+def exchanges(machine: Machine, cls: Class, name: str) -> tuple[Put, ...]:
     """What is put in place of a member that a class has, on that class or on the bases up to where it is defined."""
     found = classes.member(machine, cls, name)
     if found is None or name.startswith("__"):
         return ()
-    return tuple(one for holder in _up_to(cls, found[1]) for one in _on(machine, holder, name))
+    put = (one for holder in _up_to(cls, found[1]) for one in on(machine, holder, name))
+    return tuple(one for one in put if one.value.kind in CALLABLES)
 
 
 def _up_to(cls: Class, definer: Class) -> Iterator[Class]:
@@ -62,21 +63,21 @@ def _up_to(cls: Class, definer: Class) -> Iterator[Class]:
             return
 
 
-def _on(machine: Machine, cls: Class, name: str) -> tuple[Exchange, ...]:
+def on(machine: Machine, cls: Class, name: str) -> tuple[Put, ...]:
+    """What is put under an attribute of a class by code that runs after its module; searched for once."""
     place = cls.place.step(f".{name}")
-    if place not in machine.exchanged:
-        machine.exchanged[place] = ()
-        machine.exchanged[place] = tuple(_find(machine, cls, name, place))
-    return machine.exchanged[place]
+    if place not in machine.put_at:
+        machine.put_at[place] = ()
+        machine.put_at[place] = tuple(_find(machine, cls, name, place))
+    return machine.put_at[place]
 
 
-def _find(machine: Machine, cls: Class, name: str, place: Place) -> Iterator[Exchange]:
-    """What is stored under an attribute of a class by code that runs after its module."""
+def _find(machine: Machine, cls: Class, name: str, place: Place) -> Iterator[Put]:
     summaries = list(_storing(machine, cls, name))
     for summary in summaries if len(summaries) <= _MAX_FUNCTIONS else ():
         for reached in reachable(summary):
             for effect in reached.summary.effects.values():
-                if effect.event is Event.WRITE and effect.place == place:
+                if effect.event is Event.WRITE and effect.place == place and not effect.lazy:
                     yield from _of(machine, reached.summary, effect)
 
 
@@ -88,14 +89,13 @@ def _storing(machine: Machine, cls: Class, name: str) -> Iterator[Summary]:
             yield from namespace_writes.storing(machine, user, name)
 
 
-def _of(machine: Machine, summary: Summary, effect: Effect) -> Iterator[Exchange]:
+def _of(machine: Machine, summary: Summary, effect: Effect) -> Iterator[Put]:
     write = Write(effect.path, effect.offset, effect.node, How.CHANGED, effect.place.path)
     value = callers.resolved(machine, effect.value, summary.definition)
     module = machine.project.module(effect.path)
     around = summary.definition.node if summary.definition is not None else module.outline.shell if module else None
-    for one in value.alternatives():
-        if one.kind in CALLABLES:
-            yield Exchange(one, effect.place, write, around is not None and _is_bare(around, effect.node))
+    bare = around is not None and _is_bare(around, effect.node)
+    return (Put(one, effect.place, write, bare) for one in value.alternatives())
 
 
 def _is_bare(around: ast.AST, target: ast.AST) -> bool:

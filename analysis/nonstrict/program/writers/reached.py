@@ -21,8 +21,9 @@ from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.running import runs, runs_compiled
 from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, Kind, Value
+from nonstrict.program.writers.calls import MUTATORS
 from nonstrict.program.writers.how import How
-from nonstrict.program.writers.writes import MUTATORS, Write, functions_with, writes_of
+from nonstrict.program.writers.writes import Write, functions_with, writes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -186,6 +187,7 @@ def _run(
     function = definition_values.function_of(machine.module_frame(module), node, offset, owner)
     summary = Summary(function.qualname, definition=function)
     frame = Frame(machine, module, offset, summary, function=function, scope=scope_of(node))
+    frame.plain = True
     frame.differentiates = differentiates and not differentiation.turned_off(machine, function)
     definition = parameters.definition_frame(machine.module_frame(module), function)
     receiver = classes.instance_at(machine, owner, Place(Origin.ARGUMENT, "", "self")) if owner is not None else None
@@ -207,6 +209,7 @@ def _statements(machine: Machine, module: Module, shell: ast.AST, names: set[str
         return
     summary = Summary(module.name)
     frame = Frame(machine, module, 0, summary)
+    frame.plain = True
     left, machine.budget = machine.budget, _BUDGET
     running = False
     held = set(names)
@@ -230,6 +233,7 @@ def once_running(
     for statement in getattr(shell, "body", []):
         if running and concerned(statement):
             frame = Frame(machine, module, 0, Summary(module.name))
+            frame.plain = True
             left, machine.budget = machine.budget, _BUDGET
             machine.execute(frame, [statement])
             machine.budget = left

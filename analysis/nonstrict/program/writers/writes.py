@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.classmethods import class_parameter
@@ -13,11 +12,10 @@ from nonstrict.facts.execution import Step, steps_outside
 from nonstrict.facts.laziness import completes, fills
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
-from nonstrict.facts.steps import is_namespace, may_meet, steps_of
+from nonstrict.facts.steps import may_meet, steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.findings import Rebinding, Related
-from nonstrict.knowledge.effects import ARRAY_METHODS, CHANGING_FUNCTIONS, MUTATING_METHODS, writes_output
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.effects import span_of
@@ -25,39 +23,33 @@ from nonstrict.program.marks.once import only_decorates
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.running import runs, runs_compiled
 from nonstrict.program.values import Kind
+from nonstrict.program.writers.calls import (
+    IN_PLACE,
+    MUTATORS,
+    attributes_set,
+    changed_argument,
+    changed_by,
+    changes_some,
+    named_by,
+    replaces_parameters,
+    sets_attribute,
+)
 from nonstrict.program.writers.how import How
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
-_MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_parameter", "train", "eval"})
-#: Functions that change their first argument, by their names behind the package: `random.shuffle`, `np.copyto`,
-#: `np.add.at`.
-_CHANGING_FIRST = frozenset({"shuffle", *(name.partition(".")[2] for name in CHANGING_FUNCTIONS)})
-#: Methods that change what they are called on. Queues have `put`, and images a `resize` that returns another one.
-MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS | (ARRAY_METHODS - {"resize", "put"})
-#: Names of tensor methods that work in place.
-IN_PLACE = re.compile(r"\w*[^_]_")
-#: How many arguments these have where they are called on a class.
-_PAST_THE_CLASS = {"__setattr__": 3, "__delattr__": 2}
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Statements that may write a name, and what may hold such statements.
 _WRITING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For, ast.AsyncFor, ast.NamedExpr, *_DEFINITION)
 #: Names of functions that trace what they are given at once.
 _TRACERS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "make-fx")
-#: Functions of `torch.nn.utils` and `torch.utils` that replace parameters of modules, or tensors, that they are given.
-_REPLACERS = frozenset(
-    {
-        *("register_parametrization", "remove_parametrizations", "weight_norm", "spectral_norm", "orthogonal"),
-        *("remove_weight_norm", "remove_spectral_norm", "swap_tensors"),
-        *("l1_unstructured", "random_unstructured", "ln_structured", "random_structured", "custom_from_mask"),
-        "quantize_",
-    }
-)
 
 
 class Write(NamedTuple):
@@ -93,13 +85,15 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bo
             writes = [*writes, *_of_classes(machine, module, place)]
         if module is not None and not _any_concerns(writes, place):
             writes = [*writes, *machine.writes_reaching(module, place.name)]
+        if module is not None and not _any_concerns(writes, place):
+            writes = [*writes, *_put_on_classes(machine, module, place)]
         if abroad and module is not None and not _any_concerns(writes, place):
             replaced = machine.replaced.get((module.path, place.name))
             writes = replaced or machine.foreign_writes(module, place.name)
             if place.path and not _any_concerns(writes, place):
                 writes = [*writes, *machine.writes_reaching_abroad(module, place.name)]
     elif place.origin is Origin.CELL:
-        writes = _cell_writes(machine, place)
+        writes = list(machine.seen_through(_cell_writes(machine, place)))
     else:
         writes = []
     return tuple(
@@ -117,13 +111,27 @@ def _replaces(write: Write, place: Place) -> bool:
 
 def _of_classes(machine: Machine, module: Module, place: Place) -> Iterator[Write]:
     """The writes of an attribute on the class of a global object, and on the bases of a global class."""
+    for cls in _classes_at(machine, module, place):
+        if (cls.module, cls.name) != (module, place.name):
+            yield from writes_of(machine, cls.module, cls.name)
+
+
+def _put_on_classes(machine: Machine, module: Module, place: Place) -> Iterator[Write]:
+    """The same by code that is handed the class."""
+    for cls in _classes_at(machine, module, place):
+        for put in machine.put_on(cls, place.path[0][1:]):
+            yield put.write._replace(steps=place.path[:1])
+
+
+def _classes_at(machine: Machine, module: Module, place: Place) -> Iterator[Class]:
+    """The classes that give the first attribute of a place, where a global holds a class or an object of one."""
     if not place.path or not place.path[0].startswith("."):
         return
     for held in machine.global_value(module, place.name).alternatives():
         of_program = held.kind in (Kind.OBJECT, Kind.CLASS) and hasattr(held.ref, "bases")
         for cls in classes.lineage(held.ref) if of_program else ():
-            if not isinstance(cls, str) and cls.closure is None and (cls.module, cls.name) != (module, place.name):
-                yield from writes_of(machine, cls.module, cls.name)
+            if not isinstance(cls, str) and cls.closure is None:
+                yield cls
 
 
 def _any_concerns(writes: list[Write], place: Place) -> bool:
@@ -310,19 +318,10 @@ def _find_writing(statement: ast.AST) -> tuple[ast.AST, ...]:
     level: list[ast.AST] = [statement]
     while level:
         found += (
-            node for node in level if isinstance(node, _WRITING) or (isinstance(node, ast.Call) and _changes_some(node))
+            node for node in level if isinstance(node, _WRITING) or (isinstance(node, ast.Call) and changes_some(node))
         )
         level = [child for node in level if not isinstance(node, _DEFINITION) for child in children(node)]
     return tuple(found)
-
-
-def _changes_some(node: ast.AST) -> bool:
-    """Whether this is a call that changes something, if it is called on, or given, the right thing."""
-    if not isinstance(node, ast.Call):
-        return False
-    if isinstance(node.func, ast.Attribute) and (node.func.attr in MUTATORS or IN_PLACE.fullmatch(node.func.attr)):
-        return True
-    return replaces_parameters(node) or _sets_attribute(node) or _changed_argument(node) is not None
 
 
 def _write_at(path: str, offset: int, node: ast.AST, name: str, *, rebinds: bool) -> Iterator[Write]:
@@ -378,59 +377,16 @@ def _mutating_call(path: str, offset: int, node: ast.Call, name: str) -> Iterato
         if method in MUTATORS or in_place:
             mode = (".training",) if method in ("train", "eval") else ()
             how = How.IN_PLACE if in_place else changed_by(node)
-            for part in _attributes_set(node, function.value) or (mode,):
+            for part in attributes_set(node, function.value) or (mode,):
                 yield Write(path, offset, node, how, (*steps[1:], *part))
     elif replaces_parameters(node):
         for steps in map(steps_of, node.args[:2]):
             if steps[:1] == (name,):
                 yield Write(path, offset, node, How.PARAMETERS, steps[1:])
-    elif (changed := _changed_argument(node)) is not None and (steps := steps_of(changed))[:1] == (name,):
+    elif (changed := changed_argument(node)) is not None and (steps := steps_of(changed))[:1] == (name,):
         yield Write(path, offset, node, How.IN_PLACE, steps[1:])
-    elif _sets_attribute(node) and (steps := steps_of(node.args[0]))[:1] == (name,):
+    elif sets_attribute(node) and (steps := steps_of(node.args[0]))[:1] == (name,):
         yield Write(path, offset, node, How.CHANGED, (*steps[1:], *named_by(node.args[1])))
-
-
-def _attributes_set(node: ast.Call, receiver: ast.expr) -> list[tuple[str, ...]]:
-    """The steps that `vars(x).update(k=1)` takes; none where any attribute may be set."""
-    if not is_namespace(receiver) or last_name(node) != "update" or node.args:
-        return []
-    return [(f".{keyword.arg}",) for keyword in node.keywords if all(one.arg for one in node.keywords)]
-
-
-def changed_by(node: ast.Call) -> How:
-    """What a mutating method does: `load_state_dict(state, assign=True)` puts other parameters in."""
-    assigns = any(
-        keyword.arg == "assign" and getattr(keyword.value, "value", None) is True for keyword in node.keywords
-    )
-    return How.PARAMETERS if assigns else How.CHANGED
-
-
-def replaces_parameters(node: ast.Call) -> bool:
-    """Whether a function of torch replaces parameters or submodules of its first arguments."""
-    return last_name(node) in _REPLACERS
-
-
-def _changed_argument(node: ast.Call) -> ast.expr | None:
-    """What a function changes that it is given: its first argument, or what it is told to write its result to."""
-    out = next((keyword.value for keyword in node.keywords if keyword.arg == "out"), None)
-    if out is not None and writes_output(last_name(node)):
-        return out
-    last = last_name(node)
-    if last == "at" and isinstance(node.func, ast.Attribute):
-        last = f"{last_name(node.func.value)}.at"
-    return node.args[0] if node.args and last in _CHANGING_FIRST else None
-
-
-def _sets_attribute(node: ast.Call) -> bool:
-    function = node.func
-    if isinstance(function, ast.Attribute):  # `object.__setattr__(x, "k", v)`, past what the class does
-        return len(node.args) >= _PAST_THE_CLASS.get(function.attr, len(node.args) + 1)
-    return isinstance(function, ast.Name) and function.id in ("setattr", "delattr") and len(node.args) >= 2
-
-
-def named_by(key: ast.expr) -> tuple[str, ...]:
-    """The step that `setattr(x, key, value)` takes; none if it may be any."""
-    return (f".{key.value}",) if isinstance(key, ast.Constant) else ()
 
 
 def _is_globals_item(target: ast.expr, name: str) -> bool:

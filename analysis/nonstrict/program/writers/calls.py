@@ -1,0 +1,103 @@
+"""Which calls change what they are called on, or given, as far as their text tells."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from nonstrict.facts.steps import is_namespace
+from nonstrict.facts.targets import last_name
+from nonstrict.knowledge.effects import (
+    ARRAY_METHODS,
+    CHANGING_FUNCTIONS,
+    MUTATING_METHODS,
+    output_position,
+    writes_output,
+)
+from nonstrict.program.writers.how import How
+
+_MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_parameter", "train", "eval"})
+#: Functions that change their first argument, by their names behind the package: `random.shuffle`, `np.copyto`,
+#: `np.add.at`.
+_CHANGING_FIRST = frozenset({"shuffle", *(name.partition(".")[2] for name in CHANGING_FUNCTIONS)})
+#: Methods that change what they are called on. Queues have `put`, and images a `resize` that returns another one.
+MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS | (ARRAY_METHODS - {"resize", "put"})
+#: Names of tensor methods that work in place.
+IN_PLACE = re.compile(r"\w*[^_]_")
+#: How many arguments these have where they are called on a class.
+_PAST_THE_CLASS = {"__setattr__": 3, "__delattr__": 2}
+#: Functions of `torch.nn.utils` and `torch.utils` that replace parameters of modules, or tensors, that they are given.
+_REPLACERS = frozenset(
+    {
+        *("register_parametrization", "remove_parametrizations", "weight_norm", "spectral_norm", "orthogonal"),
+        *("remove_weight_norm", "remove_spectral_norm", "swap_tensors"),
+        *("l1_unstructured", "random_unstructured", "ln_structured", "random_structured", "custom_from_mask"),
+        "quantize_",
+    }
+)
+
+
+def changes_some(node: ast.AST) -> bool:
+    """Whether this is a call that changes something, if it is called on, or given, the right thing."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and (node.func.attr in MUTATORS or IN_PLACE.fullmatch(node.func.attr)):
+        return True
+    return replaces_parameters(node) or sets_attribute(node) or changed_argument(node) is not None
+
+
+def attributes_set(node: ast.Call, receiver: ast.expr) -> list[tuple[str, ...]]:
+    """The steps that `vars(x).update(k=1)` takes; none where any attribute may be set."""
+    if not is_namespace(receiver) or last_name(node) != "update" or node.args:
+        return []
+    return [(f".{keyword.arg}",) for keyword in node.keywords if all(one.arg for one in node.keywords)]
+
+
+def changed_by(node: ast.Call) -> How:
+    """What a mutating method does: `load_state_dict(state, assign=True)` puts other parameters in."""
+    assigns = any(
+        keyword.arg == "assign" and getattr(keyword.value, "value", None) is True for keyword in node.keywords
+    )
+    return How.PARAMETERS if assigns else How.CHANGED
+
+
+def replaces_parameters(node: ast.Call) -> bool:
+    """Whether a function of torch replaces parameters or submodules of its first arguments."""
+    return last_name(node) in _REPLACERS
+
+
+def changed_argument(node: ast.Call) -> ast.expr | None:
+    """What a function changes that it is given: its first argument, or what it is told to write its result to."""
+    out = next((keyword.value for keyword in node.keywords if keyword.arg == "out"), None)
+    if out is not None and writes_output(last_name(node)):
+        return out
+    if (output := positional_output(node)) is not None:
+        return output
+    last = last_name(node)
+    if last == "at" and isinstance(node.func, ast.Attribute):
+        last = f"{last_name(node.func.value)}.at"
+    return node.args[0] if node.args and last in _CHANGING_FIRST else None
+
+
+def positional_output(node: ast.Call) -> ast.expr | None:
+    """Where a call writes its result if it is one of NumPy: the last argument of `np.multiply(a, 2, a)`."""
+    position = output_position(f"numpy.{last_name(node)}") if isinstance(node.func, (ast.Attribute, ast.Name)) else None
+    return node.args[position] if position is not None and position < len(node.args) else None
+
+
+def sets_any_attribute(node: ast.Call) -> bool:
+    """Whether a call sets an attribute of which the text does not tell the name: `setattr(x, name, value)`."""
+    return sets_attribute(node) and not named_by(node.args[1])
+
+
+def sets_attribute(node: ast.Call) -> bool:
+    """Whether a call sets or deletes an attribute by its name: `setattr(x, name, value)`."""
+    function = node.func
+    if isinstance(function, ast.Attribute):  # `object.__setattr__(x, "k", v)`, past what the class does
+        return len(node.args) >= _PAST_THE_CLASS.get(function.attr, len(node.args) + 1)
+    return isinstance(function, ast.Name) and function.id in ("setattr", "delattr") and len(node.args) >= 2
+
+
+def named_by(key: ast.expr) -> tuple[str, ...]:
+    """The step that `setattr(x, key, value)` takes; none if it may be any."""
+    return (f".{key.value}",) if isinstance(key, ast.Constant) else ()

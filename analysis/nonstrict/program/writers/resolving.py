@@ -1,0 +1,132 @@
+"""What calls change, where their text alone leaves that open.
+
+`setattr(CONFIG, name, value)` in a helper changes the attributes that its callers name, and `np.multiply(a, 2, a)` only
+writes to its last argument if it is NumPy's.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.steps import ANY_ATTRIBUTE
+from nonstrict.facts.walk import walk
+from nonstrict.knowledge.effects import output_position
+from nonstrict.program import definition_values, naming
+from nonstrict.program.effects import reachable
+from nonstrict.program.marks import roots
+from nonstrict.program.writers import reached
+from nonstrict.program.writers.calls import positional_output, sets_any_attribute
+from nonstrict.program.writers.writes import functions_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nonstrict.program.effects import Summary
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+    from nonstrict.program.writers.writes import Write
+
+#: More callers than this are not looked into.
+_MAX_CALLERS = 8
+
+
+def resolved(machine: Machine, writes: Iterable[Write]) -> Iterator[Write]:
+    """The writes, those by calls with what the calls really change."""
+    for write in writes:
+        user = machine.project.module(write.path)
+        if user is None or not isinstance(write.node, ast.Call):
+            yield write
+        elif sets_any_attribute(write.node):
+            yield from _to_names(write, _names(machine, user, write))
+        elif positional_output(write.node) is None or _is_of_numpy(machine, user, write.node, write.offset):
+            yield write
+
+
+def _is_of_numpy(machine: Machine, user: Module, call: ast.Call, offset: int) -> bool:
+    around = next((node for node, _ in roots.around(user, call.lineno + offset)), user.outline.shell)
+    name = naming.names_below(machine, user, around)(call.func)
+    return output_position(name) is not None
+
+
+def _to_names(write: Write, names: frozenset[str] | None) -> Iterator[Write]:
+    if names is None:
+        yield write
+    else:
+        steps = tuple(step for step in write.steps if step != ANY_ATTRIBUTE)
+        yield from (write._replace(steps=(*steps, name)) for name in sorted(names))
+
+
+def _names(machine: Machine, user: Module, write: Write) -> frozenset[str] | None:
+    """The steps to the attributes that a call of `setattr` may set; None where it may be any."""
+    if write.node not in machine.named_by:
+        machine.named_by[write.node] = None
+        machine.named_by[write.node] = _find_names(machine, user, write)
+    return machine.named_by[write.node]
+
+
+def _find_names(machine: Machine, user: Module, write: Write) -> frozenset[str] | None:
+    line = getattr(write.node, "lineno", 0) + write.offset
+    around = next((node for node, _ in roots.around(user, line)), None)
+    function, owner = _function_at(around, write.node)
+    if function is None:
+        return None
+    cls = None
+    if owner is not None:
+        cls = definition_values.class_of(machine.module_frame(user), owner, write.offset)
+    own = _named_in([reached.interpreted(machine, user, function, write.offset, cls)], write.node)
+    if own or owner is not None:
+        return own
+    summaries = _callers(machine, user, function)
+    return None if summaries is None else _named_in(summaries, write.node)
+
+
+def _function_at(around: ast.AST | None, node: ast.AST) -> tuple[ast.FunctionDef | None, ast.ClassDef | None]:
+    """The function, or the method and its class, that holds a node; nothing for one in a function within."""
+    owner = around if isinstance(around, ast.ClassDef) else None
+    for one in owner.body if owner is not None else [around]:
+        if isinstance(one, ast.FunctionDef) and node in walk(one):
+            inner = (part for part in walk(one) if isinstance(part, (ast.FunctionDef, ast.Lambda)) and part is not one)
+            return (None, None) if any(node in walk(part) for part in inner) else (one, owner)
+    return None, None
+
+
+def _named_in(summaries: Iterable[Summary], node: ast.AST) -> frozenset[str] | None:
+    """The last steps of what a call was seen to change; None if one of them may be any."""
+    steps = [
+        effect.place.path[-1]
+        for summary in summaries
+        for part in reachable(summary)
+        for effect in part.summary.effects.values()
+        if effect.node is node and effect.place.path
+    ]
+    return None if ANY_ATTRIBUTE in steps else frozenset(steps)
+
+
+def _callers(machine: Machine, user: Module, function: ast.FunctionDef) -> list[Summary] | None:
+    """What those do that call a function, as far as all are known; None if it is used otherwise, or never."""
+    found: list[Summary] = []
+    uses = [(user, function.name), *((use.module, use.name) for use in machine.elsewhere.users(user, function.name))]
+    called = False
+    for module, name in uses:
+        for node, offset, top_level in functions_with(module, name):
+            mentions = [one for one in walk(node) if isinstance(one, (ast.Name, ast.Attribute)) and _is(one, name)]
+            calls = {one.func for one in walk(node) if isinstance(one, ast.Call)}
+            if node is function or not mentions:
+                continue
+            if not calls.issuperset(mentions) or isinstance(node, ast.ClassDef):
+                return None
+            called = True
+            if top_level:
+                found += reached.once_running(machine, module, node, lambda one, name=name: _mentions(one, name))
+            elif isinstance(node, ast.FunctionDef):
+                found.append(reached.interpreted(machine, module, node, offset, None))
+    return found if called and len(found) <= _MAX_CALLERS else None
+
+
+def _is(node: ast.Name | ast.Attribute, name: str) -> bool:
+    return (node.id if isinstance(node, ast.Name) else node.attr) == name
+
+
+def _mentions(statement: ast.AST, name: str) -> bool:
+    return any(isinstance(one, (ast.Name, ast.Attribute)) and _is(one, name) for one in walk(statement))
