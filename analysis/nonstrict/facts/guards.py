@@ -54,6 +54,22 @@ def is_guarded(way: Sequence[ast.AST], is_set: Callable[[str], bool]) -> bool:
     )
 
 
+def is_switched(root: ast.AST, node: ast.AST) -> bool:
+    """Whether the truth of a name or an attribute, a switch that people turn on, decides if a node of a root runs."""
+    found = next(ways(root, lambda one: one is node), ())
+    return any(
+        inner is not outer.test and _is_switch(outer.test)
+        for outer, inner in itertools.pairwise(found)
+        if isinstance(outer, (ast.If, ast.IfExp)) and not _is_alternative(outer, inner)
+    )
+
+
+def _is_switch(test: ast.expr) -> bool:
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(map(_is_switch, test.values))
+    return isinstance(test, (ast.Name, ast.Attribute))
+
+
 def may_leave(statements: Sequence[ast.stmt]) -> bool:
     """Whether some statements may end the module, so that what follows does not run."""
     return any(_leaves(one, lambda _: False) for one in statements)

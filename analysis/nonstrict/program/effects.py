@@ -124,7 +124,8 @@ class Effect(NamedTuple):
     #: of a symbol that follows from data: how a value shows it, and what tells it from others where not the effect
     sight: Sight = PLAIN
     symbol: tuple[object, ...] = ()
-    #: an IO that only tells people something: without it the program computes and keeps the same
+    #: an IO that only tells people something: without it the program computes and keeps the same; a BREAK that does so
+    #: behind a switch
     telling: bool = False
 
     @property

@@ -91,8 +91,8 @@ Where every call of the region that was seen stands in a `try` whose handler goe
 compiled, it is a warning: nothing fails, but nothing is compiled either.
 
 A construct behind a condition is a warning: the graph breaks if the branch is taken while tracing. In functions that
-the region calls it is a note: a library has many branches, and a program takes few of them. So is logging behind a
-condition.
+the region calls it is a note: a library has many branches, and a program takes few of them. So is a message behind a
+switch (`if self.verbose:`), which people turn on to look for something; one behind a test of sizes is a warning.
 
 ## References
 
@@ -109,7 +109,7 @@ from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.graph_breaks import graph_break
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.purity import supposed
-from nonstrict.program.regions.breaks import DISABLED, NATIVE, NEVER_FOUND, is_logging
+from nonstrict.program.regions.breaks import DISABLED, NATIVE, NEVER_FOUND
 from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 from nonstrict.rules.purity import certificate
 from nonstrict.rules.ways_out import is_effect, way_out
@@ -168,8 +168,7 @@ def _severity(body: Body, seen: Observed) -> Severity:
         return Severity.NOTE
     if not seen.effect.conditional and not any(edge.conditional for edge in seen.chain):
         return Severity.WARNING if body.falls_back else Severity.ERROR
-    diagnostic = is_logging(seen.effect.what)
-    return Severity.NOTE if seen.chain or diagnostic else Severity.WARNING
+    return Severity.NOTE if seen.chain or seen.effect.telling else Severity.WARNING
 
 
 def _construct(seen: Observed) -> str:

@@ -16,6 +16,7 @@ from nonstrict.program import classes
 from nonstrict.program.boundary import exchange, varying, verdicts
 from nonstrict.program.boundary.varying import Variation
 from nonstrict.program.effects import span_of
+from nonstrict.program.rounds import rounds
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _varies(machine: Machine, given: Iterable[tuple[Frame, ast.Call, ast.expr]])
     for frame, call, expression in given:
         if not _holds_number(machine.evaluate(frame, expression)):
             continue
-        times = varying.rounds(frame, call, expression)
+        times = rounds(frame, call, expression)
         if times <= 1 and _is_literal(expression):
             distinct.add(ast.dump(expression))
         if times > 1 or len(distinct) > 1:

@@ -10,6 +10,7 @@ from nonstrict.findings import Related
 from nonstrict.program import naming, symbols
 from nonstrict.program.boundary import dynamic_sizes, exchange, varying
 from nonstrict.program.effects import span_of
+from nonstrict.program.rounds import varies_in_loop
 from nonstrict.program.values import Flag
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _differing(body: MarkedBody, region: Function, name: str) -> _Differing:
             continue
         shapes.append(sizes)
         evidence.append(Related(span_of(frame.module.path, frame.offset, node), "called with several sizes here"))
-        found |= {index for index, size in enumerate(sizes) if varying.varies_in_loop(around, node, size)}
+        found |= {index for index, size in enumerate(sizes) if varies_in_loop(around, node, size)}
     for index, given in enumerate(zip(*shapes, strict=True)):
         numbers = {size.value for size in given if isinstance(size, ast.Constant)}
         if len(numbers) > 1:

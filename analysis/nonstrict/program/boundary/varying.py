@@ -9,7 +9,8 @@ from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program.boundary import exchange
 from nonstrict.program.effects import span_of
-from nonstrict.program.values import NO_CONSTANT, Kind
+from nonstrict.program.rounds import SOME, holds, length, mentions, rounds, varies_in_loop
+from nonstrict.program.values import NO_CONSTANT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
-
-#: A loop of which is not known how often it runs.
-_SOME = 2
 
 
 class Variation(NamedTuple):
@@ -48,8 +46,8 @@ def variation(body: MarkedBody, argument: Taken) -> Variation:
     if site is None or call is None or caller is None:
         return Variation()
     expression = exchange.argument_node(site, argument.span)
-    if expression is not None and any(True for _ in _loops(caller.node, call.node, expression)):
-        return Variation(_SOME, unrolled=True)
+    if expression is not None and varies_in_loop(caller.node, call.node, expression):
+        return Variation(SOME, unrolled=True)
     name = exchange.handed_on(site, argument.span)
     if not name:
         return Variation()
@@ -90,66 +88,6 @@ def _passed(machine: Machine, region: Function, name: str) -> tuple[int, tuple[R
     return count, tuple(dict.fromkeys(evidence))[:1]
 
 
-def rounds(frame: Frame, call: ast.AST, expression: ast.expr) -> int:
-    """How often loops around a call in a frame give an expression of it another value; 0 if none does."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    return max(_loops(around, call, expression, frame), default=0)
-
-
-def _loops(around: ast.AST, call: ast.AST, expression: ast.expr, frame: Frame | None = None) -> Iterator[int]:
-    """How often the loops around a call run that give an expression of it another value each time."""
-    names = {node.id for node in walk(expression) if isinstance(node, ast.Name)}
-    for node in walk(around):
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            if _holds(node.body, call) and _mentions(expression, _changing(node)):
-                yield _SOME if isinstance(node, ast.While) else _length(frame, node.iter)
-        elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and any(
-            inner is call for inner in walk(node.elt)
-        ):
-            for generator in node.generators:
-                if _stores_any(generator.target, names):
-                    yield _length(frame, generator.iter)
-
-
-def varies_in_loop(around: ast.AST, call: ast.AST, expression: ast.expr) -> bool:
-    """Whether a loop around a call gives an expression another value each time."""
-    return any(True for _ in _loops(around, call, expression))
-
-
-def _holds(body: list[ast.stmt], call: ast.AST) -> bool:
-    return any(inner is call for part in body for inner in walk(part))
-
-
-def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
-    """The variables and attributes that have another value in each round: counters, and what follows from them."""
-    found = set[str]()
-    if not isinstance(loop, ast.While):
-        found = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
-    inside = [node for part in loop.body for node in walk(part)]
-    counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
-    found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
-    for node in inside:
-        if isinstance(node, ast.Assign) and _mentions(node.value, found) and not _computes(node.value):
-            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return found
-
-
-def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
-
-
-def _computes(node: ast.expr) -> bool:
-    """Whether an expression calls something other than a conversion: what that gives is not known."""
-    calls = (inner for inner in walk(node) if isinstance(inner, ast.Call))
-    return any(getattr(call.func, "id", "") not in ("str", "float", "abs", "max", "min") for call in calls)
-
-
-def _mentions(node: ast.expr, spelled: set[str]) -> bool:
-    return bool(spelled) and any(
-        ast.unparse(inner) in spelled for inner in walk(node) if isinstance(inner, (ast.Name, ast.Attribute))
-    )
-
-
 def _growing(machine: Machine, region: Function, name: str) -> int:
     """How often a loop adds to a container and calls the region with it; 0 if none does."""
     found = 0
@@ -157,11 +95,11 @@ def _growing(machine: Machine, region: Function, name: str) -> int:
         around = frame.function.node if frame.function is not None else frame.module.outline.shell
         spelled = ast.unparse(expression) if isinstance(expression, (ast.Name, ast.Attribute)) else ""
         for loop in walk(around) if spelled else ():
-            if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and _holds(loop.body, call):
+            if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and holds(loop.body, call):
                 runs = _names(loop.target) if not isinstance(loop, ast.While) else frozenset[str]()
                 changes = {_change_of(node, spelled, runs) for part in loop.body for node in walk(part)}
                 if changes & _ADDING and not changes - _ADDING - {""}:
-                    found = max(found, _SOME if isinstance(loop, ast.While) else _length(frame, loop.iter))
+                    found = max(found, SOME if isinstance(loop, ast.While) else length(frame, loop.iter))
     return found
 
 
@@ -178,13 +116,13 @@ def _change_of(node: ast.AST, spelled: str, runs: frozenset[str]) -> str:
         return "extend" if isinstance(node.value, (ast.List, ast.Tuple)) else "changed"
     if isinstance(node, ast.Assign) and any(ast.unparse(target) == spelled for target in node.targets):
         added = isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add)
-        return "extend" if added and _mentions(node.value, {spelled}) else "changed"
+        return "extend" if added and mentions(node.value, {spelled}) else "changed"
     stored = (
         [target for target in node.targets if isinstance(target, ast.Subscript)] if isinstance(node, ast.Assign) else []
     )
     if any(ast.unparse(target.value) == spelled and _is_new(target.slice, runs) for target in stored):
         return "add"
-    deleted = isinstance(node, ast.Delete) and any(_mentions(target, {spelled}) for target in node.targets)
+    deleted = isinstance(node, ast.Delete) and any(mentions(target, {spelled}) for target in node.targets)
     return "changed" if deleted else ""
 
 
@@ -199,29 +137,6 @@ def _is_new(key: ast.expr, runs: frozenset[str]) -> bool:
 
 def _names(target: ast.expr) -> frozenset[str]:
     return frozenset(part.id for part in walk(target) if isinstance(part, ast.Name))
-
-
-def _stores_any(target: ast.expr, names: set[str]) -> bool:
-    return any(isinstance(node, ast.Name) and node.id in names for node in walk(target))
-
-
-def _length(frame: Frame | None, iterable: ast.expr) -> int:
-    """How many elements a loop runs over; at least some."""
-    if isinstance(iterable, (ast.List, ast.Tuple, ast.Set)):
-        return len(iterable.elts)
-    if isinstance(iterable, ast.Call):
-        name = getattr(iterable.func, "id", "")
-        if name == "range" and iterable.args and all(isinstance(part, ast.Constant) for part in iterable.args):
-            bounds = [part.value for part in iterable.args if isinstance(part, ast.Constant)]
-            whole = [bound for bound in bounds if isinstance(bound, int)]
-            return len(range(*whole)) if len(whole) == len(bounds) and 0 not in whole[2:] else _SOME
-        if name in ("enumerate", "sorted", "list", "reversed", "tuple") and iterable.args:
-            return _length(frame, iterable.args[0])
-    if frame is not None and isinstance(iterable, ast.Name):
-        held = frame.machine.evaluate(frame, iterable)
-        if held.kind in (Kind.LIST, Kind.TUPLE) and held.heap is not None and held.heap.loose is None:
-            return max(len(held.heap.items), _SOME)
-    return _SOME
 
 
 def compiled_with(machine: Machine, region: Function, option: str, *, value: bool) -> bool:

@@ -15,6 +15,7 @@ from nonstrict.program import classes, parameters
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers, once, roots
 from nonstrict.program.marks.held import calls_through_attributes
+from nonstrict.program.rounds import varies_in_loop
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers import late
 
@@ -37,7 +38,7 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     rebound = _rebound_abroad(machine, mark, holders)
     held = rebound or _handed_on(machine, mark) or any(names for module, names in holders if module.path != mark.path)
     held = held or _is_exchanged(machine, mark)
-    if closure is None and not held and not _is_of_each_object(machine, mark):
+    if closure is None and not held and not _is_of_each_object(machine, mark) and not _is_of_each_round(machine, mark):
         return ()
     calls = callers.calls_of(machine, mark)
     found = [
@@ -95,6 +96,20 @@ def _is_of_each_object(machine: Machine, mark: Mark) -> bool:
         return False
     made = machine.static_calls.get(within.node)
     return bool(made) and bool(_own(method, ast.Load) & _own(within, ast.Store)) and not once.runs_once(machine, within)
+
+
+def _is_of_each_round(machine: Machine, mark: Mark) -> bool:
+    """Whether a function is marked in a loop that gives its defaults another value each time.
+
+    What its body reads of the loop is one variable for all of them.
+    """
+    module = machine.project.module(mark.path)
+    if module is None or mark.function is None:
+        return False
+    defaults = parameters.default_nodes(mark.function.node.args).values()
+    line = getattr(mark.node, "lineno", 0) + mark.offset
+    around = [statement for statement, _ in roots.around(module, line)] if defaults else []
+    return any(varies_in_loop(one, mark.function.node, default) for one in around for default in defaults)
 
 
 def _own(method: Function, context: type[ast.expr_context]) -> set[str]:
@@ -180,20 +195,23 @@ def _passes_marked(call: StaticCall) -> bool:
     return any(_marked_in(value) is not None for value in (*positional, *keywords.values()))
 
 
-def _passed(machine: Machine, function: Function) -> dict[str, set[int]]:
-    """By parameter, the identities of the marked functions that calls give it, by its default if they leave it out."""
+def _passed(machine: Machine, function: Function) -> dict[str, set[object]]:
+    """By parameter, the identities of the marked functions that calls give it, by its default if they leave it out.
+
+    One that a loop marks again and again counts as two.
+    """
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     defaults = _marked_defaults(machine, function)
     if defaults:
         roots.find_calls(machine, function.module, {function.name})
-    passed: dict[str, set[int]] = {}
+    passed: dict[str, set[object]] = {}
     for _, node, positional, keywords in machine.static_calls[function.node]:
         given = {**dict(zip(names, positional, strict=False)), **keywords}
         for name, value in given.items():
             mark = _marked_in(value)
             if mark is not None:
-                passed.setdefault(name, set()).add(id(mark))
+                passed.setdefault(name, set()).update({id(mark), *([mark] if _is_of_each_round(machine, mark) else ())})
         for name in defaults.keys() - given.keys() if _is_plain(node) else ():
             passed.setdefault(name, set()).add(id(defaults[name]))
     return passed

@@ -11,6 +11,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.guards import is_switched
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured
@@ -331,7 +332,7 @@ def native(frame: Frame, node: ast.AST, callee: str) -> None:
         emit(frame, node, f"{NATIVE}{callee}")
 
 
-def is_logging(key: str) -> bool:
+def _is_logging(key: str) -> bool:
     """Whether a construct writes a line for people to read."""
     return _LOGGING.match(key) is not None
 
@@ -339,7 +340,8 @@ def is_logging(key: str) -> bool:
 def emit(frame: Frame, node: ast.AST, key: str) -> None:
     """Record a construct of a region that breaks the graph."""
     if not _switched_on(frame, key):
-        frame.emit(Event.BREAK, node, what=key)
+        telling = _is_logging(key) and frame.function is not None and is_switched(frame.function.node, node)
+        frame.emit(Event.BREAK, node, what=key, telling=telling)
 
 
 def _switched_on(frame: Frame, key: str) -> bool:
@@ -347,7 +349,7 @@ def _switched_on(frame: Frame, key: str) -> bool:
     known = graph_break(key, frame.machine.torch)
     texts = (known.type, known.explanation, *known.hints) if known is not None else ()
     options = {option for text in texts for option in _OPTION.findall(text)}
-    if is_logging(key):
+    if _is_logging(key):
         options |= _LOGGING_OPTIONS
     return any(dynamo_options.is_set(frame.machine, option) for option in sorted(options))
 

@@ -1,0 +1,102 @@
+"""How often loops and comprehensions around an expression run that give it another value in each round."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.walk import walk
+from nonstrict.program.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.frames import Frame
+
+#: How often a loop runs of which that is not known.
+SOME = 2
+
+
+def rounds(frame: Frame, call: ast.AST, expression: ast.expr) -> int:
+    """How often loops around a call in a frame give an expression of it another value; 0 if none does."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    return max(_loops(around, call, expression, frame), default=0)
+
+
+def _loops(around: ast.AST, call: ast.AST, expression: ast.expr, frame: Frame | None = None) -> Iterator[int]:
+    """How often the loops around a call run that give an expression of it another value each time."""
+    names = {node.id for node in walk(expression) if isinstance(node, ast.Name)}
+    for node in walk(around):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            if holds(node.body, call) and mentions(expression, _changing(node)):
+                yield SOME if isinstance(node, ast.While) else length(frame, node.iter)
+        elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and any(
+            inner is call for inner in walk(node.elt)
+        ):
+            for generator in node.generators:
+                if _stores_any(generator.target, names):
+                    yield length(frame, generator.iter)
+
+
+def varies_in_loop(around: ast.AST, call: ast.AST, expression: ast.expr) -> bool:
+    """Whether a loop around a call gives an expression another value each time."""
+    return any(True for _ in _loops(around, call, expression))
+
+
+def holds(body: list[ast.stmt], call: ast.AST) -> bool:
+    """Whether an expression stands in some statements."""
+    return any(inner is call for part in body for inner in walk(part))
+
+
+def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
+    """The variables and attributes that have another value in each round: counters, and what follows from them."""
+    found = set[str]()
+    if not isinstance(loop, ast.While):
+        found = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
+    inside = [node for part in loop.body for node in walk(part)]
+    counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
+    found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
+    for node in inside:
+        if isinstance(node, ast.Assign) and mentions(node.value, found) and not _computes(node.value):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
+
+
+def _computes(node: ast.expr) -> bool:
+    """Whether an expression calls something other than a conversion: what that gives is not known."""
+    calls = (inner for inner in walk(node) if isinstance(inner, ast.Call))
+    return any(getattr(call.func, "id", "") not in ("str", "float", "abs", "max", "min") for call in calls)
+
+
+def mentions(node: ast.expr, spelled: set[str]) -> bool:
+    """Whether an expression has a part that is one of some variables and attributes."""
+    return bool(spelled) and any(
+        ast.unparse(inner) in spelled for inner in walk(node) if isinstance(inner, (ast.Name, ast.Attribute))
+    )
+
+
+def _stores_any(target: ast.expr, names: set[str]) -> bool:
+    return any(isinstance(node, ast.Name) and node.id in names for node in walk(target))
+
+
+def length(frame: Frame | None, iterable: ast.expr) -> int:
+    """How many elements a loop runs over; at least some."""
+    if isinstance(iterable, (ast.List, ast.Tuple, ast.Set)):
+        return len(iterable.elts)
+    if isinstance(iterable, ast.Call):
+        name = getattr(iterable.func, "id", "")
+        if name == "range" and iterable.args and all(isinstance(part, ast.Constant) for part in iterable.args):
+            bounds = [part.value for part in iterable.args if isinstance(part, ast.Constant)]
+            whole = [bound for bound in bounds if isinstance(bound, int)]
+            return len(range(*whole)) if len(whole) == len(bounds) and 0 not in whole[2:] else SOME
+        if name in ("enumerate", "sorted", "list", "reversed", "tuple") and iterable.args:
+            return length(frame, iterable.args[0])
+    if frame is not None and isinstance(iterable, ast.Name):
+        held = frame.machine.evaluate(frame, iterable)
+        if held.kind in (Kind.LIST, Kind.TUPLE) and held.heap is not None and held.heap.loose is None:
+            return max(len(held.heap.items), SOME)
+    return SOME
