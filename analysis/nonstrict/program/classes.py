@@ -318,7 +318,11 @@ def as_inherited(module: Value) -> Value:
     base, known = next(((base, known) for base in bases if (known := nn_module(base)) is not None), ("", None))
     if known is None:
         return module
-    return module._replace(ref=base, heap=module.heap if known.container else None)
+    if known.container or module.heap is None:
+        return module._replace(ref=base)
+    heap = Heap()
+    heap.switched = module.heap.switched
+    return module._replace(ref=base, heap=heap)
 
 
 def special(frame: Frame, node: ast.AST, value: Value, name: str, arguments: Sequence[Value]) -> Value | None:

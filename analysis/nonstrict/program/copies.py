@@ -65,7 +65,7 @@ def _object(frame: Frame, node: ast.AST, given: Value) -> Value:
     if known is not None:
         made.element, made.items, made.loose = known.element, dict(known.items), known.loose
         made.hooks, made.backward, made.inner = list(known.hooks), list(known.backward), list(known.inner)
-        made.open, made.unsure = known.open, known.unsure
+        made.open, made.unsure, made.switched = known.open, known.unsure, known.switched
         for name, value in known.attributes.items():
             made.attributes[name] = _attribute(given, name, value)
     return Value(given.kind, FRESH, given.ref, heap=made, flags=given.flags, pending=given.pending)

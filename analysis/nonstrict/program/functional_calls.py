@@ -44,7 +44,8 @@ def mode_dependent(module: Value, depth: int = 0) -> str:
     known = nn_module(module.ref)
     if known is None:
         return ""
-    switched = module.heap.open if module.heap is not None else known.mode_default
+    told = module.heap.switched if module.heap is not None else None
+    switched = known.mode_default if told is None else told
     if known.mode_dependent and (not known.mode_argument or switched):
         return module.ref.rpartition(".")[2]
     if known.container and module.heap is not None and depth < _MAX_DEPTH:

@@ -48,6 +48,19 @@ def hold(module: Value, given: list[Value]) -> None:
             module.heap.store(key if isinstance(key, str) or named else len(module.heap.items), child)
 
 
+def is_switched(name: str, positional: list[Value], keywords: dict[str, Value]) -> bool | None:
+    """Whether the arguments of a layer switch on what depends on its mode; None where no argument does."""
+    known = nn_module(name)
+    if known is None or not known.mode_argument:
+        return None
+    given = [keywords[argument] for argument in known.mode_argument.split() if argument in keywords]
+    if not given and 0 <= known.mode_position < len(positional):
+        given = [positional[known.mode_position]]
+    if not given:
+        return known.mode_default
+    return any(value.const is NO_CONSTANT or bool(value.const) for value in given)
+
+
 def any_of(module: Value, *, attributes: bool) -> Value | None:
     """Any of the modules that a module holds as entries, and those in its attributes if they are asked for."""
     heap = module.heap

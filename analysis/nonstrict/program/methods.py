@@ -262,7 +262,8 @@ def _module(
     if name == "compile":
         return layers.compiled(frame, node, "torch.nn.Module.compile", module, keywords)
     if name in ("forward", "__call__", "_call_impl"):
-        return frame.machine.call(frame, node, module, positional, keywords)
+        # One of the program is a bound method: this is the one of torch that `super().forward` names.
+        return frame.machine.call(frame, node, classes.as_inherited(module), positional, keywords)
     if name in ("train", "eval") and stores.outer(module.place):
         frame.emit(Event.WRITE, node, module.place.step(".training"), BOOL, name)
     if name in _TENSORS_OF:
@@ -275,7 +276,7 @@ def _module(
             return (iteration.values if name == "values" else iteration.pairs)(frame, module, named)
         return holding(Kind.ITERATOR, named)
     if name in ("append", "extend", "insert", "__init__"):
-        _fill(module, name, positional)
+        _fill(module, name, positional, keywords)
     unseen.method(frame, node, module, name)
     return gradients.told(module, name, positional, keywords) if name in MODULE_SELF else UNKNOWN
 
@@ -291,10 +292,13 @@ def _tensors_of(module: Value, name: str) -> Value:
     return holding(Kind.ITERATOR, container(Kind.TUPLE, STRING, tensor) if named else tensor)
 
 
-def _fill(module: Value, how: str, positional: list[Value]) -> None:
+def _fill(module: Value, how: str, positional: list[Value], keywords: dict[str, Value]) -> None:
     """Put modules into a container of modules: those that it is made of, or that are added to it."""
     if how == "__init__":
-        held_modules.hold(classes.as_inherited(module), positional)
+        held = classes.as_inherited(module)
+        held_modules.hold(held, positional)
+        if module.heap is not None and isinstance(held.ref, str):
+            module.heap.switched = held_modules.is_switched(held.ref, positional, keywords)
     elif module.heap is not None:
         extended = (child for given in positional if given.heap is not None for child in given.heap.members())
         for child in extended if how == "extend" else positional[-1:]:

@@ -117,16 +117,10 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
 
 def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """A module of torch: with its children, and whether its arguments switch on what depends on the mode."""
-    known = nn_module(name)
     heap = Heap()
     made = Value(Kind.MODULE, FRESH, name, heap=heap)
     held_modules.hold(made, positional)
-    if known is not None and known.mode_argument:
-        given = [keywords[argument] for argument in known.mode_argument.split() if argument in keywords]
-        if not given and 0 <= known.mode_position < len(positional):
-            given = [positional[known.mode_position]]
-        switched = any(value.const is NO_CONSTANT or bool(value.const) for value in given)
-        heap.open = switched if given else known.mode_default
+    heap.switched = held_modules.is_switched(name, positional, keywords)
     for option, names in _PARAMETER_OPTIONS.items():
         if keywords.get(option, UNKNOWN).const is False:
             heap.attributes.update(dict.fromkeys(names, NONE))

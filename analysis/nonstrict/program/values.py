@@ -88,7 +88,19 @@ class Heap:
     Weakly updated: values are joined, never removed.
     """
 
-    __slots__ = ("attributes", "backward", "element", "hooks", "inner", "items", "loose", "missing", "open", "unsure")
+    __slots__ = (
+        "attributes",
+        "backward",
+        "element",
+        "hooks",
+        "inner",
+        "items",
+        "loose",
+        "missing",
+        "open",
+        "switched",
+        "unsure",
+    )
 
     def __init__(self) -> None:
         self.element: Value | None = None
@@ -100,6 +112,7 @@ class Heap:
         self.inner: list[Value] = []  # hooks of modules in this one, not known which
         self.open = False  # content was stored that is not known
         self.missing: Value | None = None  # what a `defaultdict` makes for a key that it does not hold
+        self.switched: bool | None = None  # of a layer: whether its arguments switch on what depends on the mode
         self.unsure = False  # what was stored may be there or not, or one of several things is
 
     def store(self, key: object, value: Value) -> None:
@@ -324,6 +337,7 @@ def _any_heap(values: list[Value]) -> Heap:
         made.backward += [hook for hook in heap.backward if hook not in made.backward]
         made.inner += [hook for hook in heap.inner if hook not in made.inner]
         made.open = made.open or heap.open
+        made.switched = made.switched or heap.switched
         if heap.element is not None:
             made.element = made.loose = heap.element if heap.element is made.element else UNKNOWN
             made.unsure = True
