@@ -188,7 +188,10 @@ _PLAIN_RESULTS = {
 def _is_plain(name: str, operator: Operator) -> bool:
     last = name.rpartition(".")[2]
     special = (
-        last in dtypes.BOOLEAN_RESULTS or last in _SPECIAL_NAMES or last in symbolic_sizes.SIZED or last.endswith("_")
+        last in dtypes.BOOLEAN_RESULTS | dtypes.CASTS
+        or last in _SPECIAL_NAMES
+        or last in symbolic_sizes.SIZED
+        or last.endswith("_")
     )
     acts = operator.mutates or operator.views or operator.data_dependent or operator.dynamic_shape or operator.metadata
     return operator.returns == "tensor" and not operator.dim_returns and not (special or acts or operator.reduces)
@@ -438,7 +441,11 @@ def _result(
         pending = _sizes(frame, name, operator, values, keywords, over)
     pending |= _selection(frame, node, name, operator, values, keywords)
     flags = _result_flags(last, first, tensors, keywords)
-    place = first.place.step(VIEW) if operator.views and first.is_tensor else FRESH
+    # Only an operator is asked whether it returns its argument, or changes it unsaid.
+    casts = frame.opaque and last in dtypes.CASTS and name.startswith("torch.Tensor.")
+    copied = last == "to" and keywords.get("copy", UNKNOWN).const is True
+    shares = (operator.views or casts) and first.is_tensor and not copied
+    place = first.place.step(VIEW) if shares else FRESH
     if last == "cpu" and frame.opaque and first.is_tensor:
         place = first.place.step(VIEW).step(HOST)
     several = _several(last, values, keywords, Value(Kind.TENSOR, place, flags=flags, pending=pending))

@@ -91,11 +91,12 @@ otherwise, unsafe for leaf functions and implementations of a schema, whose call
 - Operators tagged `torch.Tag.inplace`, and schemas that declare the alias: `(Tensor(a!) x) -> Tensor(a!)`.
 - Changes by functions of NumPy or by native code, which are not seen; those of an array that shares the memory are.
 - What was told apart from the argument, and cloned otherwise: `if y is x: y = y.clone()`.
-- Casts (`to()`, `float()`), which copy where there is anything to convert.
+- Changes of what a cast gives (`to()`, `float()`), which copies where there is anything to convert; `to(copy=True)`.
 - `x.contiguous()` and the like where a condition asks about the tensor: `if x.is_contiguous(): return x.clone()`.
 
 What is an argument on one branch only is a warning, and so is what may be a copy (`contiguous()`, `reshape()`, and
-`cpu()` where what is changed then changes an argument on the CPU); a leaf function that returns its argument is a note.
+`cpu()` where what is changed then changes an argument on the CPU). A cast that a `custom_op` returns is a note: torch
+raises as soon as there is nothing to convert. So is a leaf function that returns its argument.
 
 ## References
 
@@ -111,6 +112,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.findings import Applicability, Severity
+from nonstrict.program.dtypes import CASTS
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.shared_results import sharing
 from nonstrict.program.marks.tensor_forms import mentions, tensors_in
@@ -132,12 +134,7 @@ if TYPE_CHECKING:
 
 #: What returns its operand, or a view of it, only if there is nothing to convert.
 _CONVERTING = {
-    "cast": frozenset(
-        {
-            *("to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "short", "bool"),
-            *("cuda", "as_tensor", "asarray"),
-        }
-    ),
+    "cast": CASTS - {"cpu"} | {"as_tensor", "asarray"},
     "layout": frozenset({"contiguous", "reshape", "flatten", "ravel", "resolve_conj", "resolve_neg"}),
 }
 #: What returns its operand itself or a copy, and never a view that is another object.
@@ -406,15 +403,17 @@ def _alias(
     """A result that is an argument; a warning where only some calls return it."""
     node = body.applied.node
     conversion = _conversions(node, at) if place.is_view and node is not None else set[str]()
-    if "cast" in conversion or HOST in place.path:
+    on_host = HOST in place.path
+    casts = "cast" in conversion or on_host
+    if (casts and unchecked) or (on_host and not _runs_on_cpu(body)):
         return
-    view = "a view of its argument" if place.is_view else "its argument"
-    severity = Severity.WARNING if conversion or not sure else Severity.ERROR
+    view = "a view of its argument" if place.is_view and not casts else "its argument"
+    severity = Severity.NOTE if casts else Severity.WARNING if conversion or not sure else Severity.ERROR
     outcome = "torch raises, compiled or not"
     if unchecked:
         severity = min(severity, Severity.NOTE if operator.api == "leaf_function" else Severity.WARNING)
         outcome = "compiled code takes it for a tensor of its own, so that changes of one miss the other"
-    condition = ", if there is nothing to convert" if conversion else ""
+    condition = ", if there is nothing to convert" if conversion or on_host else ""
     message = f"`{body.function}` returns {view} `{place.name}`{condition}: {outcome}"
     advice = f"return a clone: `{place.name}.clone()`"
     yield report_at(RULE, body, body.applied.span_of(at), message, help=advice, severity=severity)

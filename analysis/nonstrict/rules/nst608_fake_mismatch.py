@@ -29,7 +29,7 @@ import torch
 
 @torch.library.custom_op("example::rounded", mutates_args=())
 def rounded(x: torch.Tensor) -> torch.Tensor:
-    return x.to(torch.int64)
+    return x.round().to(torch.int64)
 
 
 @rounded.register_fake
@@ -58,7 +58,7 @@ import torch
 
 @torch.library.custom_op("example::rounded", mutates_args=())
 def rounded(x: torch.Tensor) -> torch.Tensor:
-    return x.to(torch.int64)
+    return x.round().to(torch.int64)
 
 
 @rounded.register_fake
