@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"})
 _DATACLASS = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.define", "attrs.frozen"})
 _MAX_BASES = 40
+#: What a property gives to decorate other functions with.
+_ACCESSORS = frozenset({"getter", "setter", "deleter"})
 _Binding: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
@@ -100,10 +102,35 @@ def own_member(machine: Machine, cls: Class, name: str) -> Value | None:
     for statement in _bindings(cls.node).get(name, ()):
         bound = _bound_by(machine, cls, statement)
         if bound is not None:
-            found = bound
+            found = _as_property(found, bound, statement)
     if found is not None:
         cls.members[name] = found
     return found
+
+
+def _as_property(before: Value | None, bound: Value, statement: _Binding) -> Value:
+    """What a member is once a statement bound it anew: `@scale.setter` adds to the property that is there."""
+    decorators = statement.decorator_list if not isinstance(statement, (ast.Assign, ast.AnnAssign)) else []
+    parts = [one.attr for one in decorators if isinstance(one, ast.Attribute) and one.attr in _ACCESSORS]
+    adds = bool(parts) and bound.kind is Kind.FUNCTION
+    if not adds or before is None or before.kind is not Kind.FUNCTION or before.ref.binding != "property":
+        return bound
+    if parts[0] == "getter":
+        bound.ref.binding, bound.ref.setter = "property", before.ref.setter
+        return bound
+    if parts[0] == "setter":
+        before.ref.setter = bound.ref
+    return before
+
+
+def setter_of(machine: Machine, base: Value, name: str) -> Value | None:
+    """What runs where an attribute of an object is assigned to, if its class makes it a property."""
+    if base.kind not in (Kind.OBJECT, Kind.MODULE) or not hasattr(base.ref, "bases"):
+        return None
+    found = member(machine, base.ref, name)
+    known = found is not None and found[0].kind is Kind.FUNCTION and found[0].ref.binding == "property"
+    setter = found[0].ref.setter if found is not None and known else None
+    return Value(Kind.BOUND, base.place, (base, setter)) if setter is not None else None
 
 
 def is_static(cls: Class, name: str) -> bool:

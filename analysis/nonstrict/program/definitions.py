@@ -34,6 +34,7 @@ class Function:
     #: decorators that are objects, and these: context managers among them are entered at each call
     managers: list[tuple[ast.expr, Value]] = field(default_factory=list["tuple[ast.expr, Value]"])
     traits: set[str] = field(default_factory=set[str])  # "triton", "no_grad", ...
+    setter: Function | None = None  # of a property: what runs where it is assigned to
 
     @property
     def name(self) -> str:

@@ -274,7 +274,7 @@ class Machine:
         return self._resolved(module, name, writes.writes_of(self, module, name))
 
     def _resolved(self, module: Module, name: str, found: list[Write]) -> list[Write]:
-        if not any(isinstance(write.node, ast.Call) for write in found):
+        if not any(isinstance(write.node, ast.Call) or write.steps for write in found):
             return found
         return list(own_methods.resolved(self, self.global_value(module, name), self.seen_through(found)))
 

@@ -37,6 +37,7 @@ from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
     BYTES,
+    GLOBALS,
     NO_CONSTANT,
     NONE,
     NUMBER,
@@ -127,6 +128,8 @@ def call(
     handler = _HANDLERS.get(receiver.kind)
     if handler is not None:
         return handler(frame, node, receiver, name, positional, keywords)
+    if receiver.ref == GLOBALS and name in ("update", "__setitem__"):
+        return _of_method(frame, node, receiver, name, positional, keywords)
     if receiver.kind is Kind.INSTANCE and isinstance(receiver.ref, str):
         return _external(frame, node, receiver, name, positional, keywords)
     if receiver.kind is Kind.CLASS and name == "apply":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.values import GLOBALS, Kind, Value
 
 _NAME = "__dict__"
 #: What has such a dict; that of a class cannot be written to.
@@ -19,7 +19,9 @@ def of(value: Value) -> Value | None:
 
 
 def holder(value: Value) -> Value | None:
-    """The object whose dict a value is; None for anything else."""
+    """The object whose dict a value is, `globals()` itself; None for anything else."""
+    if value.ref == GLOBALS:
+        return value
     if value.kind is not Kind.EXTERNAL_METHOD or value.ref[1] != _NAME:
         return None
     return value.ref[0] if value.ref[0].kind in _HOLDERS else None

@@ -109,6 +109,9 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
     if base.kind in (Kind.PYTHON_MODULE, Kind.EXTERNAL) or (base.kind is Kind.SETTING and isinstance(base.ref, str)):
         _module_attribute(frame, node, base, name, value)
         return
+    if base.ref == GLOBALS:
+        write(frame, node, frame.module.place(name), value, "rebind")
+        return
     if base.kind is Kind.MARKED and base.ref.function is not None:
         base = base._replace(kind=Kind.FUNCTION, ref=base.ref.function)
     if base.kind is Kind.CLASS or base.kind is Kind.FUNCTION:
@@ -116,6 +119,10 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
         place = (owner.place if base.kind is Kind.CLASS else owner.module.place(owner.name)).step(f".{name}")
         if base.place.origin is not Origin.FRESH or getattr(owner, "closure", None) is None:
             write(frame, node, place, value, "attribute")
+        return
+    setter = classes.setter_of(frame.machine, base, name)
+    if setter is not None:
+        frame.machine.call(frame, node, setter, [value], {})
         return
     place = base.place.step(f".{name}")
     known = base.heap.attributes.get(name) if base.heap is not None else None
@@ -238,10 +245,6 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         return
     if (owner := namespaces.holder(base)) is not None:
         set_attribute(frame, node, owner, namespaces.named(index), value)
-        return
-    if base.ref == GLOBALS:
-        name = index.const if isinstance(index.const, str) else "globals()"
-        write(frame, node, frame.module.place(name), value, "rebind")
         return
     if classes.special(frame, node, base, "__setitem__", [index, value]) is not None:
         return

@@ -63,7 +63,7 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
 
 def _of_something(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     """An entry of what is no container that is known, but may be the dict that holds the attributes of an object."""
-    owner = namespaces.holder(base)
+    owner = namespaces.holder(base) if base.ref != GLOBALS else None
     if owner is not None:
         return attributes.entry_of(frame, node, owner, index)
     return UNKNOWN.at(base.place.step("[]")).with_pending(base.pending | index.pending)

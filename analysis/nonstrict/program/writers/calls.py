@@ -85,8 +85,15 @@ def positional_output(node: ast.Call) -> ast.expr | None:
     return node.args[position] if position is not None and position < len(node.args) else None
 
 
-def sets_any_attribute(node: ast.Call) -> bool:
-    """Whether a call sets an attribute of which the text does not tell the name: `setattr(x, name, value)`."""
+def sets_any_attribute(node: ast.AST) -> bool:
+    """Whether code sets attributes of which the text does not tell the names: `setattr(x, name, value)`."""
+    if isinstance(node, ast.Assign):
+        entries = [target for target in node.targets if isinstance(target, ast.Subscript)]
+        return any(is_namespace(one.value) and not isinstance(one.slice, ast.Constant) for one in entries)
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and is_namespace(node.func.value):
+        return node.func.attr == "update" and not attributes_set(node, node.func.value)
     return sets_attribute(node) and not named_by(node.args[1])
 
 

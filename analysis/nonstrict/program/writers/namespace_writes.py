@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values, namespaces
 from nonstrict.program.effects import Event, reachable
-from nonstrict.program.values import GLOBALS
 from nonstrict.program.writers import reached
 from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import Write, functions_with
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
-#: What gives a module as an object, other than an import statement, or what it holds by name.
-_MODULES = re.compile(r"\bmodules\b|\bimport_module\b|\bglobals\b")
+#: What gives a module as an object, other than an import statement, or sets what it holds by name.
+_MODULES = re.compile(r"\b(?:modules|import_module|globals|setattr|vars|__dict__)\b")
 #: More functions than this are not looked into.
 _MAX_FUNCTIONS = 12
 _CHANGES = frozenset({Event.WRITE, Event.LEAK})
@@ -48,7 +47,7 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
     if len(concerned) > _MAX_FUNCTIONS:
         return []
     # The name is given: where what it is stored under is no longer known, it may be this one.
-    places = {module.place(one) for one in (name, namespaces.ANY, GLOBALS)}
+    places = {module.place(one) for one in (name, namespaces.ANY)}
     found: dict[int, Write] = {}
     for summary in concerned:
         for part in reachable(summary):

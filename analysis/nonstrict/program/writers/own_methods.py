@@ -33,9 +33,10 @@ def resolved(machine: Machine, held: Value, writes: Iterable[Write]) -> Iterator
         methods = _methods(machine, held, write)
         if not methods:
             yield write
+        holder = write.steps if isinstance(write.node, ast.Call) else write.steps[:-1]
         for method in methods:
             for path in machine.changes_by(method):
-                yield write._replace(steps=(*write.steps, *path))
+                yield write._replace(steps=(*holder, *path))
 
 
 def is_own(machine: Machine, held: Value, write: Write) -> bool:
@@ -58,8 +59,10 @@ def changes_by(machine: Machine, method: Function) -> tuple[tuple[str, ...], ...
 
 
 def _methods(machine: Machine, held: Value, write: Write) -> list[Function]:
-    """The methods that a call may run, if all of them are the program's."""
-    call = write.node.func if isinstance(write.node, ast.Call) else None
+    """The methods that a call, or what is assigned to a property, may run, if all of them are the program's."""
+    if not isinstance(write.node, ast.Call):
+        return _setters(machine, held, write)
+    call = write.node.func
     if not isinstance(call, ast.Attribute) or call.attr in _OF_MODE or is_namespace(call.value):
         return []
     found: list[Function] = []
@@ -70,6 +73,15 @@ def _methods(machine: Machine, held: Value, write: Write) -> list[Function]:
             return []
         found.append(member[0].ref)
     return found
+
+
+def _setters(machine: Machine, held: Value, write: Write) -> list[Function]:
+    name = write.attribute
+    if not write.steps or write.steps[-1] != f".{name}":
+        return []
+    setters = [classes.setter_of(machine, one, name) for one in at(held, write.steps[:-1])]
+    found = [setter.ref[1] for setter in setters if setter is not None]
+    return found if len(found) == len(setters) else []
 
 
 def at(held: Value, steps: Sequence[str]) -> list[Value]:

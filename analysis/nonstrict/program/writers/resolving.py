@@ -1,7 +1,7 @@
 """What calls change, where their text alone leaves that open.
 
-`setattr(CONFIG, name, value)` in a helper changes the attributes that its callers name, and `np.multiply(a, 2, a)` only
-writes to its last argument if it is NumPy's.
+`setattr(CONFIG, name, value)` and `vars(CONFIG).update(options)` in a helper change the attributes that its callers
+name, and `np.multiply(a, 2, a)` only writes to its last argument if it is NumPy's.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.steps import ANY_ATTRIBUTE
+from nonstrict.facts.steps import ANY_ATTRIBUTE, ANY_ENTRY
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import output_position
 from nonstrict.program import definition_values, naming
@@ -35,25 +35,26 @@ def resolved(machine: Machine, writes: Iterable[Write]) -> Iterator[Write]:
     """The writes, those by calls with what the calls really change."""
     for write in writes:
         user = machine.project.module(write.path)
-        if user is None or not isinstance(write.node, ast.Call):
-            yield write
-        elif sets_any_attribute(write.node):
+        node = write.node
+        if user is not None and sets_any_attribute(node):
             yield from _to_names(write, _names(machine, user, write))
-        elif positional_output(write.node) is None or _is_of_numpy(machine, user, write.node, write.offset):
+        elif user is None or not _only_looks_like_numpy(machine, user, node, write.offset):
             yield write
 
 
-def _is_of_numpy(machine: Machine, user: Module, call: ast.Call, offset: int) -> bool:
+def _only_looks_like_numpy(machine: Machine, user: Module, call: ast.AST, offset: int) -> bool:
+    if not isinstance(call, ast.Call) or positional_output(call) is None:
+        return False
     around = next((node for node, _ in roots.around(user, call.lineno + offset)), user.outline.shell)
     name = naming.names_below(machine, user, around)(call.func)
-    return output_position(name) is not None
+    return output_position(name) is None
 
 
 def _to_names(write: Write, names: frozenset[str] | None) -> Iterator[Write]:
     if names is None:
         yield write
     else:
-        steps = tuple(step for step in write.steps if step != ANY_ATTRIBUTE)
+        steps = tuple(step for step in write.steps if step not in (ANY_ATTRIBUTE, ANY_ENTRY))
         yield from (write._replace(steps=(*steps, name)) for name in sorted(names))
 
 
@@ -93,12 +94,13 @@ def _function_at(around: ast.AST | None, node: ast.AST) -> tuple[ast.FunctionDef
 
 def _named_in(summaries: Iterable[Summary], node: ast.AST) -> frozenset[str] | None:
     """The last steps of what a call was seen to change; None if one of them may be any."""
+    nodes = [node, *(node.targets if isinstance(node, ast.Assign) else ())]
     steps = [
         effect.place.path[-1]
         for summary in summaries
         for part in reachable(summary)
         for effect in part.summary.effects.values()
-        if effect.node is node and effect.place.path
+        if effect.node in nodes and effect.place.path
     ]
     return None if ANY_ATTRIBUTE in steps else frozenset(steps)
 
