@@ -86,7 +86,10 @@ eager code does not run it; unsafe where NumPy computes the result.
 
 ## What is not reported
 
-- Whatever cannot be read off the text: sizes that are computed differently, results of other operators.
+- Whatever cannot be read off the text: sizes that follow from data, results of code that is not seen. Sizes are told
+  apart where they differ for every size of the arguments that the two allow: not where two arguments may agree, a size
+  may be constant, or a matrix square. What becomes of a rest (`n // 2` for `x[::2]`) counts where one of the two says
+  what becomes of it: `(n + 1) // 2`.
 - A list for a tuple, which a custom operator accepts.
 - Devices that are computed (`x.device`), or that one of the two does not name.
 - Parameters that the fake lacks and no call passes are a note.
@@ -109,6 +112,7 @@ from nonstrict.program import module_state
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.fake_arguments import untaken
 from nonstrict.program.marks.form_differences import difference, is_default
+from nonstrict.program.marks.shape_differences import Shapes, Told
 from nonstrict.program.marks.tensor_forms import Forms, tensors_in
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, Kind
@@ -277,9 +281,10 @@ def _tensors(body: Body, fake: Body) -> Iterator[Finding]:
     if len(left) != len(right):
         return
     real_forms, fake_forms = Forms(real_node, body.applied.names), Forms(fake_node, fake.applied.names)
-    for mine, its in zip(left, right, strict=True):
+    shapes = Shapes(Told(real_node, body.applied.names), Told(fake_node, fake.applied.names))
+    for at, (mine, its) in enumerate(zip(left, right, strict=True)):
         real_form, fake_form = real_forms.of(mine), fake_forms.of(its)
-        told = difference(real_form, fake_form)
+        told = difference(real_form, fake_form) or shapes.difference(at)
         if told:
             message = f"the result of the fake of `{body.function}` {told}"
             single = Severity.NOTE if told.endswith("is float32") else None
