@@ -88,11 +88,7 @@ def _wrapping(module: Module, wanted: AbstractSet[str]) -> set[str]:
             found |= _of_class(module, chunk, names)
         elif chunk.length < _WRAPPER_LENGTH and _may_wrap(module, chunk, names):
             node = module.outline.glimpse(chunk)
-            if isinstance(node, ast.FunctionDef) and (
-                wrappers.is_wrapper(node, names)
-                or wrappers.is_registrar(node, names - _AT_ONCE)
-                or wrappers.replaces_members(node, names)
-            ):
+            if isinstance(node, ast.FunctionDef) and wrappers.marks(node, names, names - _AT_ONCE):
                 found.add(chunk.name)
     return found | _in_blocks(module, wanted | found)
 
@@ -102,9 +98,7 @@ def _in_blocks(module: Module, names: AbstractSet[str]) -> set[str]:
     found: set[str] = set()
     for name, bindings in module.bound_outside.items() if _may_rename(module, names) else ():
         for node in (binding.node for binding in bindings if binding.kind == "def"):
-            if isinstance(node, ast.FunctionDef) and (
-                wrappers.is_wrapper(node, names) or wrappers.is_registrar(node, names - _AT_ONCE)
-            ):
+            if isinstance(node, ast.FunctionDef) and wrappers.marks(node, names, names - _AT_ONCE):
                 found.add(name)
     return found
 
@@ -113,7 +107,7 @@ def _of_class(module: Module, chunk: Chunk, names: AbstractSet[str]) -> set[str]
     """The attributes of a class that are a marker, and the names by which it marks what it is given."""
     found = _held_by_class(module.outline.glimpse(chunk), names) if _may_hold(module, chunk, names) else set[str]()
     marking = names - _AT_ONCE
-    if _may_apply(module, chunk, marking):
+    if _may_apply(module, chunk, marking) or _may_wrap(module, chunk, marking):
         node = module.outline.glimpse(chunk)
         found |= wrappers.marking_members(node, marking) if isinstance(node, ast.ClassDef) else set[str]()
     short = chunk.length < _CLASS_LENGTH and _WHOLE.search(chunk.text) is not None
@@ -133,9 +127,11 @@ def makers(module: Module, known: AbstractSet[str] = frozenset(), *, methods: bo
     so as well: any other class may have a `run`.
     """
     found: set[str] = set()
-    tops = {chunk.name for chunk in module.outline.chunks}
     words = _handed_to(module) | known
-    applying = set(words)
+    lambdas = _applying_lambdas(module, words)
+    tops = {chunk.name for chunk in module.outline.chunks} | lambdas
+    found |= lambdas
+    applying = words | lambdas
     for _ in range(_LAYERS if words else 0):
         new = [_applying(module, chunk, applying) for chunk in module.chunks_with(applying)]
         found |= set[str]().union(*(names for names, _ in new))
@@ -144,6 +140,18 @@ def makers(module: Module, known: AbstractSet[str] = frozenset(), *, methods: bo
             break
         applying |= leading
     return found if methods else found & tops
+
+
+def _applying_lambdas(module: Module, words: AbstractSet[str]) -> set[str]:
+    """The top-level names of lambdas that apply one of some words to what they are given."""
+    if "lambda" not in module.source.code or not words or not _may_rename(module, words):
+        return set()
+    return {
+        name
+        for name, bindings in module.bound_outside.items()
+        for binding in bindings
+        if isinstance(binding.node, ast.Lambda) and wrappers.applies_to_given(binding.node, words)
+    }
 
 
 def _handed_to(module: Module) -> set[str]:
@@ -225,7 +233,7 @@ def _gives_marker(value: Value, words: AbstractSet[str]) -> bool:
 
 def _is_wrapping_lambda(value: Value, words: AbstractSet[str]) -> bool:
     node = value.ref.node if value.kind is Kind.FUNCTION else None
-    return isinstance(node, ast.Lambda) and wrappers.is_wrapper(node, words)
+    return isinstance(node, ast.Lambda) and wrappers.Meanings(node, words).returns_marked()
 
 
 def holds_marker(value: Value) -> bool:

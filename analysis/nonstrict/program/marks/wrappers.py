@@ -1,8 +1,12 @@
-"""Functions and classes that mark what they are given, or give a marker, as far as their text tells."""
+"""Functions and classes that mark what they are given, or give a marker, as far as their text tells.
+
+All questions are put to one derivation: what the names of a definition mean (`Meanings`).
+"""
 
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import receiver_of
@@ -26,71 +30,150 @@ _STORING = frozenset({"append", "add", "insert", "setdefault", "__setitem__"})
 _KEEPING = frozenset({"partial", "enumerate", "zip", "list", "tuple", "deepcopy", "no_grad"})
 
 
-def is_wrapper(node: FunctionNode, words: AbstractSet[str]) -> bool:
-    """Whether a function returns a marker, or what one makes of a parameter or of a function defined in it."""
-    if isinstance(node, ast.Lambda):
-        return _marks_given(node.body, words, _given(node))
-    words = words | _markers_held(node, words)
-    marked, applied = _bound_to_marked(node, words)
-    functions = {inner.name for inner in walk(node) if isinstance(inner, ast.FunctionDef)} - {node.name}
-    for inner in walk(node):
-        for value in _choices(inner.value) if isinstance(inner, ast.Return) and inner.value is not None else ():
-            if last_name(value) in words or (isinstance(value, ast.Name) and value.id in marked):
-                return True
-            if isinstance(value, ast.Call) and any(last_name(argument) in words for argument in value.args):
-                return True
-            if isinstance(value, ast.Call) and isinstance(value.func, ast.BoolOp) and _is_marker(value.func, words):
-                return True
-            nested = value.id if isinstance(value, ast.Name) and value.id in functions else ""
-            if nested and _returns_marked(node, nested, {*words, *applied}):
-                return True
-            if isinstance(value, ast.Lambda) and last_name(value.body) in words:
-                return True
-    return False
+class Meanings:
+    """What the names, attributes and expressions of a definition mean.
+
+    That is a *marker*, by a word that means one everywhere, or held by a name; what the definition or a function in it
+    is *given*, or holds of that; what a marker *made*.
+    """
+
+    def __init__(self, node: ast.AST, words: AbstractSet[str], given: AbstractSet[str] | None = None) -> None:
+        """Take in a definition, and the words that mean a marker; `given` instead of parameters, if it is passed."""
+        self._node = node
+        self._words = words
+        self._known = given
+
+    @cached_property
+    def _bindings(self) -> list[tuple[str, ast.AST]]:
+        return list(_bindings(self._node))
+
+    @cached_property
+    def given(self) -> set[str]:
+        """What holds what is given."""
+        return self._closed(_parameters(self._node) if self._known is None else self._known, _is_of)
+
+    @cached_property
+    def markers(self) -> set[str]:
+        """What holds a marker: `marker = getattr(torch.compiler, "nonstrict_trace", None)`, `mark=nonstrict_trace`."""
+        defaults = {name for name, value in _defaults(self._node) if self._is_marker_of(value, frozenset())}
+        return self._closed(defaults, self._is_marker_of)
+
+    @cached_property
+    def made(self) -> set[str]:
+        """What holds what a marker made, functions that one decorates among it."""
+        inside = (inner for inner in walk(self._node) if isinstance(inner, _Function) and inner is not self._node)
+        decorated = {inner.name for inner in inside if any(map(self._decorates, inner.decorator_list))}
+        return decorated | {name for name, value in self._bindings if self.is_made(value)}
+
+    def _closed(self, known: AbstractSet[str], holds: _Holds) -> set[str]:
+        """Some names, and those that are bound to what holds one of them."""
+        found = set(known)
+        while new := {name for name, value in self._bindings if name not in found and holds(value, found)}:
+            found |= new
+        return found
+
+    def is_marker(self, value: ast.AST) -> bool:
+        """Whether an expression gives a marker, perhaps with arguments bound."""
+        return self._is_marker_of(value, self.markers)
+
+    def _is_marker_of(self, value: ast.AST, held: AbstractSet[str]) -> bool:
+        if isinstance(value, (ast.IfExp, ast.BoolOp)):
+            return any(self._is_marker_of(choice, held) for choice in _choices(value))
+        if isinstance(value, ast.Call):
+            bound = value.args[0] if last_name(value) == "partial" and value.args else None
+            return gives_marker(value, self._words) or (bound is not None and self._is_marker_of(bound, held))
+        return isinstance(value, _Path) and (gives_marker(value, self._words) or _spelled(value) in held)
+
+    def _decorates(self, decorator: ast.expr) -> bool:
+        return self.is_marker(decorator.func if isinstance(decorator, ast.Call) else decorator)
+
+    def is_made(self, value: ast.AST) -> bool:
+        """Whether an expression is what a marker makes."""
+        if isinstance(value, (ast.IfExp, ast.BoolOp)):
+            return any(self.is_made(choice) for choice in _choices(value))
+        return isinstance(value, ast.Call) and (last_name(value) in self._words or self.is_marker(value.func))
+
+    def is_made_of_given(self, value: ast.AST) -> bool:
+        """Whether an expression is what a marker makes of what is given."""
+        return isinstance(value, ast.Call) and self.is_made(value) and self._takes_given(value)
+
+    def _takes_given(self, call: ast.Call) -> bool:
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return any(_is_of(argument, self.given) for argument in arguments)
+
+    # -- what a function does ------------------------------------------------------------------------------------------
+
+    def returns_marked(self) -> bool:
+        """Whether the function, or one inside it, returns a marker, or what one makes."""
+        if isinstance(self._node, ast.Lambda):
+            return self.is_made_of_given(self._node.body)
+        return any(
+            self._is_marked(value)
+            for inner in walk(self._node)
+            if isinstance(inner, ast.Return) and inner.value is not None
+            for value in _choices(inner.value)
+        )
+
+    def _is_marked(self, value: ast.expr) -> bool:
+        if isinstance(value, ast.Name):
+            return value.id in self.made or self.is_marker(value) or self._is_marking_function(value.id)
+        if isinstance(value, ast.Lambda):
+            return last_name(value.body) in self._words
+        if isinstance(value, ast.Call) and any(last_name(argument) in self._words for argument in value.args):
+            return True
+        return last_name(value) in self._words or self.is_marker(value) or self.is_made(value)
+
+    def _is_marking_function(self, name: str) -> bool:
+        """Whether a name is that of a function in this one that gives what a marker made, of what this one is given."""
+        found = (inner for inner in walk(self._node) if isinstance(inner, _Function) and inner is not self._node)
+        function = next((inner for inner in found if inner.name == name), None)
+        if function is None:
+            return False
+        applied = {name for name, value in self._bindings if self.is_made_of_given(value)}
+        return Meanings(function, {*self._words, *applied, *self.markers}).returns_marked()
+
+    def stores_marked(self) -> bool:
+        """Whether it, or a function in it, stores what a marker makes of what is given: `TABLE[key] = mark(fn)`."""
+        stored = [value for inner in walk(self._node) for value in _stored(inner)]
+        made = {name for name, value in self._bindings if stored and self.is_made_of_given(value)}
+        return any(
+            self.is_made_of_given(value) or (isinstance(value, ast.Name) and value.id in made) for value in stored
+        )
+
+    def replaces_given(self) -> bool:
+        """Whether it marks a member of what it is given in place: `cls.forward = torch.compile(cls.forward)`."""
+        for inner in own_scope(self._node) if isinstance(self._node, _Function) else ():
+            value = inner.value if isinstance(inner, ast.Assign) else None
+            if not isinstance(inner, ast.Assign) or not isinstance(value, ast.Call) or not value.args:
+                continue
+            member = value.args[0]
+            if isinstance(member, ast.Attribute) and self.is_made_of_given(value):
+                return any(_spelled(target) == _spelled(member) for target in inner.targets)
+        return False
+
+    def applies_to_given(self) -> bool:
+        """Whether it calls a marker, or what one gives, with what is given: `make_fx(fn)(x)`, `custom_op(name)(fn)`."""
+        return any(
+            isinstance(inner, ast.Call) and self._gives_applied(inner.func) and self._takes_given(inner)
+            for inner in walk(self._node)
+        )
+
+    def _gives_applied(self, callee: ast.expr) -> bool:
+        return self.is_marker(callee) or (isinstance(callee, ast.Call) and self._gives_applied(callee.func))
 
 
-def _markers_held(node: FunctionNode, words: AbstractSet[str]) -> set[str]:
-    """The variables of a function that are a marker: `marker = getattr(torch.compiler, "nonstrict_trace", None)`."""
-    return {
-        inner.targets[0].id
-        for inner in own_scope(node)
-        if isinstance(inner, ast.Assign) and isinstance(inner.targets[0], ast.Name) and _is_marker(inner.value, words)
-    }
+def marks(node: FunctionNode, words: AbstractSet[str], storing: AbstractSet[str]) -> bool:
+    """Whether a function gives a marker, or marks what it is given: returns that, stores it, or puts it in its place.
 
-
-def _is_marker(value: ast.expr, words: AbstractSet[str]) -> bool:
-    return any(gives_marker(choice, words) for choice in _choices(value))
-
-
-def is_registrar(node: FunctionNode, words: AbstractSet[str]) -> bool:
-    """Whether a function, or one inside it, stores what a marker makes of a parameter: `TABLE[name] = mark(fn)`."""
-    given = _given(node)
-    made: set[str] = set()
-    for inner in walk(node):
-        if isinstance(inner, ast.Assign) and _marks_given(inner.value, words, given):
-            made |= {target.id for target in inner.targets if isinstance(target, ast.Name)}
-    for inner in walk(node):
-        for value in _stored(inner):
-            if _marks_given(value, words, given) or (isinstance(value, ast.Name) and value.id in made):
-                return True
-    return False
-
-
-def replaces_members(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
-    """Whether a function marks a member of what it is given in place: `cls.forward = torch.compile(cls.forward)`."""
-    given = {one.arg for one in node.args.args}
-    for inner in own_scope(node):
-        if not isinstance(inner, ast.Assign) or last_name(inner.value) not in words:
-            continue
-        made = inner.value.args[0] if isinstance(inner.value, ast.Call) and inner.value.args else None
-        if isinstance(made, ast.Attribute) and _spelled(made).partition(".")[0] in given:
-            return any(_spelled(target) == _spelled(made) for target in inner.targets)
-    return False
+    `storing` are those of the words whose result counts as marked where it is stored.
+    """
+    told = Meanings(node, words)
+    return told.returns_marked() or told.replaces_given() or Meanings(node, storing).stores_marked()
 
 
 def applies_to_given(node: FunctionNode, words: AbstractSet[str]) -> bool:
     """Whether a function, or one inside it, applies a marker to a parameter or to what is made of one."""
-    return _applies_any(node, words, _reached(node, _parameters(node)))
+    return Meanings(node, words).applies_to_given()
 
 
 class Applying(NamedTuple):
@@ -106,12 +189,42 @@ class Applying(NamedTuple):
 def applying_members(node: ast.ClassDef, words: AbstractSet[str]) -> Applying:
     """How a class applies a marker to what its objects are given."""
     methods = [method for method in node.body if isinstance(method, ast.FunctionDef)]
-    given, kept = _reached(node, _parameters(node)), _kept(node, methods)
+    given, kept = Meanings(node, words).given, _kept(node, methods)
     found: set[str] = set()
-    while new := {one.name for one in methods if _applies_any(one, words | found, given)} - found:
+    while new := {one.name for one in methods if Meanings(one, words | found, given).applies_to_given()} - found:
         found |= new
-    stored = any(_applies_any(one, words | found, _reached(one, kept)) for one in methods) if kept else False
+    stored = any(Meanings(one, words | found, kept).applies_to_given() for one in methods) if kept else False
     return Applying({name for name in found if not name.startswith("__")}, stored or not found.isdisjoint(_MAKING))
+
+
+def marking_members(node: ast.ClassDef, words: AbstractSet[str]) -> set[str]:
+    """The names by which a class marks what it is given: methods, and its own if it or its instances are called."""
+    methods = {method.name: method for method in node.body if isinstance(method, ast.FunctionDef)}
+    caller = methods.get("__call__")
+    called_itself = caller is not None and _keeps(caller, words)
+    found = {
+        name
+        for name, method in methods.items()
+        if _keeps(method, {*words, receiver_of(method)} if called_itself else words)
+    }
+    called = {node.name} if found & {"__init__", "__call__"} else set[str]()
+    return {name for name in found if not name.startswith("__")} | called
+
+
+def _keeps(node: FunctionNode, words: AbstractSet[str]) -> bool:
+    told = Meanings(node, words)
+    return told.returns_marked() or told.stores_marked()
+
+
+def gives_marker(value: ast.expr, words: AbstractSet[str]) -> bool:
+    """Whether an expression is a marker by one of some words: its name, or `getattr` of it."""
+    if isinstance(value, ast.Call):
+        name = value.args[1] if last_name(value) == "getattr" and len(value.args) > 1 else None
+        return isinstance(name, ast.Constant) and name.value in words
+    return isinstance(value, _Path) and last_name(value) in words
+
+
+# -- the text ---------------------------------------------------------------------------------------------------------
 
 
 def _kept(node: ast.ClassDef, methods: list[ast.FunctionDef]) -> set[str]:
@@ -122,36 +235,7 @@ def _kept(node: ast.ClassDef, methods: list[ast.FunctionDef]) -> set[str]:
             one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
         ]
         return {f"{receiver}.{name}" for receiver in {*map(receiver_of, methods)} - {""} for name in fields}
-    return {name for name in _reached(constructor, _parameters(constructor)) if "." in name}
-
-
-def _applies_any(node: FunctionNode, words: AbstractSet[str], given: AbstractSet[str]) -> bool:
-    held = {
-        inner.targets[0].id
-        for inner in walk(node)
-        if isinstance(inner, ast.Assign)
-        and isinstance(inner.targets[0], ast.Name)
-        and (_is_marker(inner.value, words) or _binds_arguments(inner.value, words))
-    }
-    for inner in walk(node):
-        if isinstance(inner, ast.Call) and _gives_applied(inner.func, {*words, *held}):
-            arguments = [*inner.args, *(keyword.value for keyword in inner.keywords)]
-            if any(_is_of(argument, given) for argument in arguments):
-                return True
-    return False
-
-
-def _gives_applied(callee: ast.expr, words: AbstractSet[str]) -> bool:
-    """Whether what is called is a marker, or what one or a `partial` of one gives: `custom_op(name)(fn)`."""
-    if isinstance(callee, ast.Call):
-        return _gives_applied(callee.func, words) or _binds_arguments(callee, words) or gives_marker(callee, words)
-    return gives_marker(callee, words)
-
-
-def _binds_arguments(value: ast.expr, words: AbstractSet[str]) -> bool:
-    """Whether a value is a `partial` of a marker."""
-    made = isinstance(value, ast.Call) and last_name(value) == "partial" and bool(value.args)
-    return made and isinstance(value, ast.Call) and gives_marker(value.args[0], words)
+    return {name for name in Meanings(constructor, frozenset()).given if "." in name}
 
 
 def _parameters(node: ast.AST) -> set[str]:
@@ -159,15 +243,16 @@ def _parameters(node: ast.AST) -> set[str]:
     return {inner.arg for inner in walk(node) if isinstance(inner, ast.arg)}
 
 
-def _reached(node: ast.AST, known: AbstractSet[str]) -> set[str]:
-    """Some names, and the names, attributes and inner functions of a node that hold what one of them does."""
-    given = set(known)
-    bindings = list(_bindings(node))
-    while True:
-        new = {name for name, value in bindings if name not in given and _is_of(value, given)}
-        if not new:
-            return given
-        given |= new
+def _defaults(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters of the functions in a node that have a default, with that."""
+    for inner in walk(node):
+        if isinstance(inner, ast.arguments):
+            places = [*inner.posonlyargs, *inner.args]
+            yield from (
+                (one.arg, value) for one, value in zip(reversed(places), reversed(inner.defaults), strict=False)
+            )
+            named = zip(inner.kwonlyargs, inner.kw_defaults, strict=True)
+            yield from ((one.arg, value) for one, value in named if value is not None)
 
 
 def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -199,47 +284,6 @@ def _is_of(value: ast.AST, given: AbstractSet[str]) -> bool:
     return isinstance(value.func, ast.Attribute) and _is_of(value.func.value, given)
 
 
-def marking_members(node: ast.ClassDef, words: AbstractSet[str]) -> set[str]:
-    """The names by which a class marks what it is given: methods, and its own if it or its instances are called."""
-    methods = {method.name: method for method in node.body if isinstance(method, ast.FunctionDef)}
-    caller = methods.get("__call__")
-    called_itself = caller is not None and _marks(caller, words)
-    found = {
-        name
-        for name, method in methods.items()
-        if _marks(method, {*words, receiver_of(method)} if called_itself else words)
-    }
-    called = {node.name} if found & {"__init__", "__call__"} else set[str]()
-    return {name for name in found if not name.startswith("__")} | called
-
-
-def gives_marker(value: ast.expr, words: AbstractSet[str]) -> bool:
-    """Whether an expression is a marker: its name, or `getattr` of it."""
-    if isinstance(value, ast.Call):
-        name = value.args[1] if last_name(value) == "getattr" and len(value.args) > 1 else None
-        return isinstance(name, ast.Constant) and name.value in words
-    return isinstance(value, (ast.Name, ast.Attribute)) and last_name(value) in words
-
-
-def _marks(node: FunctionNode, words: AbstractSet[str]) -> bool:
-    return is_wrapper(node, words) or is_registrar(node, words)
-
-
-def _marks_given(value: ast.expr, words: AbstractSet[str], given: AbstractSet[str]) -> bool:
-    """Whether a value is what a marker makes of one of some names."""
-    if not isinstance(value, ast.Call) or last_name(value) not in words:
-        return False
-    arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
-    return any(_spelled(argument) in given for argument in arguments)
-
-
-def _given(node: ast.AST) -> set[str]:
-    """The parameters of a function and of those inside it, and the attributes that it sets to one of them."""
-    names = {inner.arg for inner in walk(node) if isinstance(inner, ast.arg)}
-    stores = [inner for inner in walk(node) if isinstance(inner, ast.Assign) and _spelled(inner.value) in names]
-    return names | {_spelled(target) for store in stores for target in store.targets if isinstance(target, _Path)}
-
-
 def _spelled(node: ast.expr) -> str:
     """A name, or an attribute of one, as it is written; "" for anything else."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -256,30 +300,6 @@ def _stored(node: ast.AST) -> list[ast.expr]:
     return node.args if storing and isinstance(node, ast.Call) else []
 
 
-def _bound_to_marked(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, words: AbstractSet[str]
-) -> tuple[set[str], set[str]]:
-    """The names in a function that hold a marker or what one made, and those that one made of a parameter."""
-    marked = {
-        inner.name
-        for inner in walk(node)
-        if isinstance(inner, ast.FunctionDef) and inner is not node and _decorated(inner, words)
-    }
-    applied = set[str]()
-    parameters = {one.arg for one in node.args.args}
-    for inner in walk(node):
-        if not isinstance(inner, ast.Assign):
-            continue
-        names = {last_name(target) for target in inner.targets}
-        if gives_marker(inner.value, words):
-            marked |= names
-        elif isinstance(inner.value, ast.Call) and last_name(inner.value) in words:
-            marked |= names
-            given = {last_name(argument) for argument in inner.value.args}
-            applied |= names if given & parameters else set[str]()
-    return marked, applied
-
-
 def _choices(value: ast.expr) -> Iterator[ast.expr]:
     """The expressions that `a if test else b` and `a or b` choose from."""
     if isinstance(value, ast.IfExp):
@@ -292,13 +312,7 @@ def _choices(value: ast.expr) -> Iterator[ast.expr]:
         yield value
 
 
-def _decorated(node: ast.FunctionDef, words: AbstractSet[str]) -> bool:
-    return any(last_name(decorator) in words for decorator in node.decorator_list)
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-
-def _returns_marked(outer: ast.AST, name: str, words: AbstractSet[str]) -> bool:
-    """Whether a function nested in a decorator factory returns what a marker makes."""
-    for inner in walk(outer):
-        if isinstance(inner, ast.FunctionDef) and inner.name == name and inner is not outer:
-            return is_wrapper(inner, words)
-    return False
+    _Holds = Callable[[ast.AST, AbstractSet[str]], bool]
