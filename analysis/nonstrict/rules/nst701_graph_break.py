@@ -78,7 +78,8 @@ for a pure helper; a `torch.library.custom_op` with a `register_fake` for anythi
   or unsafe where not every call gets there, as the module does when it is imported.
 - Another value that depends on no argument is computed by the callers and passed: unsafe, as callers that were not seen
   break.
-- A message, a file or a setting moves in front of each call of the region, or is removed: unsafe.
+- A message, a file or a setting moves in front of each call of the region, or a message is removed: unsafe. To remove a
+  file or a setting is for display only: plain Python then computes something else.
 
 ## What is not reported
 
@@ -112,7 +113,7 @@ from nonstrict.program.marks.purity import supposed
 from nonstrict.program.regions.breaks import DISABLED, NATIVE, NEVER_FOUND
 from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 from nonstrict.rules.purity import certificate
-from nonstrict.rules.ways_out import is_effect, way_out
+from nonstrict.rules.ways_out import is_effect, is_message, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -249,8 +250,9 @@ def fixes(context: Context) -> Iterator[Fix]:
     if is_effect(key):
         yield from moving.move_call(context)
         if context.finding.severity > Severity.NOTE:
-            # Where the graph may break, a message is worth more than a whole graph.
-            yield from effects.remove(context)
+            # Where the graph may break, a message is worth more than a whole graph. Without a seed or a file plain
+            # Python computes something else.
+            yield from effects.remove(context, Applicability.UNSAFE if is_message(key) else Applicability.DISPLAY)
 
 
 def _is_markable(helper: Body) -> bool:

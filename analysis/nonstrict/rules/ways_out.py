@@ -93,6 +93,11 @@ def way_out(key: str) -> str:
     return ""
 
 
+def is_message(key: str) -> bool:
+    """Whether a construct only tells people something, so that a program computes the same without it."""
+    return _LOGGING.match(key.partition(":")[2]) is not None
+
+
 def is_effect(key: str) -> bool:
     """Whether a construct is called for what it does outside the program, so that a caller can do it as well."""
     name = key.partition(":")[2]

@@ -16,6 +16,7 @@ from nonstrict.fixes.code.lists import arguments_of
 from nonstrict.fixes.code.names import bound
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.calls import argument
+from nonstrict.program.parameters import default_nodes
 from nonstrict.program.values import TENSORS, Kind
 
 if TYPE_CHECKING:
@@ -144,6 +145,9 @@ def _is_alone(given: _Given) -> bool:
 def _of_elements(given: _Given) -> Iterator[Edit]:
     """The annotation `set[int]` or `range` as that of a tuple."""
     node = next((one.annotation for one in _parameters(given) if one.arg == given.name), None)
+    default = default_nodes(given.function.args).get(given.name)
+    if default is not None and not isinstance(default, ast.Tuple):
+        return  # it is what the annotation says
     element = node.slice if isinstance(node, ast.Subscript) else None
     name = last_name(node.value if isinstance(node, ast.Subscript) else node) if node is not None else ""
     if node is None or name not in _NAMED_SO or isinstance(element, ast.Tuple):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
+from nonstrict.program.parameters import default_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -247,12 +248,7 @@ def _defaults(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """The parameters of the functions in a node that have a default, with that."""
     for inner in walk(node):
         if isinstance(inner, ast.arguments):
-            places = [*inner.posonlyargs, *inner.args]
-            yield from (
-                (one.arg, value) for one, value in zip(reversed(places), reversed(inner.defaults), strict=False)
-            )
-            named = zip(inner.kwonlyargs, inner.kw_defaults, strict=True)
-            yield from ((one.arg, value) for one, value in named if value is not None)
+            yield from default_nodes(inner).items()
 
 
 def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
