@@ -31,6 +31,7 @@ from nonstrict.program.values import (
     Kind,
     Value,
     join,
+    without_gradients,
 )
 
 if TYPE_CHECKING:
@@ -61,13 +62,16 @@ _EMPTY_BASES = frozenset({"builtins.object", "typing.Generic", "typing.Protocol"
 _REGISTRIES = frozenset({Kind.OBJECT, Kind.CLASS})
 _UNTOLD = frozenset({Kind.UNKNOWN, Kind.EXTERNAL_METHOD})
 _POINTER_ATTRIBUTES = frozenset({"__cuda_array_interface__", "__array_interface__"})
+#: Attributes of a tensor behind which no gradient flows to it.
+_WITHOUT_GRADIENTS = frozenset({"data", "grad"})
 _TRANSPOSES = frozenset({"T", "H"})
 
 
 def _recorded(found: Value, name: str) -> Value:
     """What is read as autograd sees it: parameters need gradients, the data of a tensor does not."""
-    if name in ("data", "grad"):
-        return found.with_pending(frozenset(one for one in found.pending if one.event is not Event.GRADIENT))
+    if name in _WITHOUT_GRADIENTS:
+        kept = frozenset(one for one in found.pending if one.event is not Event.GRADIENT)
+        return without_gradients(found).with_pending(kept)
     needs = found.kind is Kind.PARAMETER and not found.flags & Flag.FROZEN
     return found.with_pending(found.pending | {NEEDED}) if needs else found
 
@@ -141,7 +145,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
             return Value(Kind.SIZE, flags=Flag.SHAPE, pending=pending)
         return simple.with_pending(pending)
     if kind == "tensor":
-        frame.consume(node, base)
+        frame.consume(node, without_gradients(base) if name in _WITHOUT_GRADIENTS else base)
         if name == "grad":
             gradient = Value(Kind.TENSOR, FRESH)
             given = base.place.origin is not Origin.FRESH and not base.place.is_view

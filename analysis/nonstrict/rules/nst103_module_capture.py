@@ -188,6 +188,8 @@ def _captured(body: Body, read: Observed) -> Iterator[Finding]:
 def _beside_a_leaf(body: Body, read: Observed, holds: Holds) -> Iterator[Finding]:
     if holds is Holds.MODE or reads_metadata(read) or read.effect.value.flags & Flag.FROZEN:
         return
+    if body.applied.may_be_frozen(read.effect.place):
+        return
     parameter = read.effect.value.kind is Kind.PARAMETER
     told = beside_a_leaf(read, *(("parameter", "it") if parameter else ("module", "its parameters")))
     yield report(RULE, body, read, told.message, help=told.help, severity=told.severity)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.applications import Application
     from nonstrict.program.marks.operators import Operator
+    from nonstrict.program.places import Place
     from nonstrict.program.values import Value
 
 
@@ -218,6 +219,12 @@ class AppliedMarker:
         if operator is None or operator.node is None:
             return None
         return span_of(operator.path, operator.offset, operator.node)
+
+    def may_be_frozen(self, place: Place) -> bool:
+        """Whether code beside the function, or beside what it captures, makes parameters that need no gradients."""
+        paths = {self._mark.path, place.file, self._mark.function.module.path if self._mark.function else ""} - {""}
+        modules = (self._machine.project.module(path) for path in sorted(paths))
+        return any(module is not None and differentiated.freezes(module) for module in modules)
 
     @cached_property
     def needs(self) -> tuple[differentiated.Need, ...]:

@@ -89,7 +89,7 @@ def _concerned(machine: Machine) -> Iterator[tuple[Module, set[str]]]:
         level = [path for known in level if len(named) < _MAX_FILES for path in _users(machine, known, named)]
     for path in list(named)[:_MAX_FILES]:
         module = machine.project.module(path)
-        if module is not None and not _freezes(module):
+        if module is not None and not freezes(module):
             yield module, _leading(module, named[path])
 
 
@@ -128,7 +128,7 @@ def _leading(module: Module, names: set[str]) -> set[str]:
     return found
 
 
-def _freezes(module: Module) -> bool:
+def freezes(module: Module) -> bool:
     """Whether code of a module, not a comment or a docstring, makes parameters that need no gradients."""
     return any(_FREEZES.match(module.source.code, start) for start, _ in module.outline.places(_FREEZING))
 
