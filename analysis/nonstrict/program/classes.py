@@ -282,9 +282,7 @@ def construct(
         bound = Value(Kind.BOUND, FRESH, (instance, found[0].ref))
         machine.call(frame, node, bound, positional, keywords)
     elif is_dataclass(cls):
-        if frame.static:
-            made = (frame, node, (instance, *positional), dict(keywords))
-            machine.static_calls.setdefault(cls.node, []).append(made)
+        _note(frame, node, instance, positional, keywords)
         names = list(fields(machine, cls).items())
         for (name, declared), given in zip(names, positional, strict=False):
             heap.attributes[name] = given if given.kind is not Kind.UNKNOWN else declared
@@ -294,6 +292,7 @@ def construct(
         if post is not None and post[0].kind is Kind.FUNCTION:
             machine.call(frame, node, Value(Kind.BOUND, FRESH, (instance, post[0].ref)), [], {})
     elif kind is Kind.MODULE:
+        _note(frame, node, instance, positional, keywords)
         inherited = Value(Kind.EXTERNAL_METHOD, FRESH, (instance, "__init__"))
         machine.call(frame, node, inherited, positional, keywords)  # containers hold what they are given
     elif any(isinstance(base, str) and base != "builtins.object" for base in lineage(cls)) and kind is Kind.OBJECT:
@@ -301,6 +300,15 @@ def construct(
     for value in (*positional, *keywords.values()):
         heap.element = join(heap.element, value)
     return instance
+
+
+def _note(
+    frame: Frame, node: ast.AST, instance: Value, positional: Sequence[Value], keywords: dict[str, Value]
+) -> None:
+    """Record where an object of a class without a constructor of its own is made."""
+    if frame.static:
+        made = (frame, node, (instance, *positional), dict(keywords))
+        frame.machine.static_calls.setdefault(instance.ref.node, []).append(made)
 
 
 def _default(machine: Machine, cls: Class, name: str, declared: Value) -> Value:

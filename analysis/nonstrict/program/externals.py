@@ -17,6 +17,7 @@ from nonstrict.program import (
     classes,
     context_variables,
     copies,
+    held_modules,
     missing,
     naming,
     releases,
@@ -115,6 +116,8 @@ def _tell(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywo
 def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """The result of calling `name`, and what that does."""
     _tell(frame, node, name, positional, keywords)
+    if (layer := held_modules.as_layer(name, positional)) is not None:
+        return frame.machine.call(frame, node, layer, positional[1:], keywords)
     if name in _OPERATORS or _is_operator(name):
         return torch_calls.call(frame, node, name, positional, keywords)
     if name in MARKERS or name in operators.LIBRARIES or name == schemas.INFER_SCHEMA:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import nn_module
 from nonstrict.program import classes
-from nonstrict.program.values import NO_CONSTANT, Kind, Value, join
+from nonstrict.program.values import NO_CONSTANT, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from nonstrict.program.frames import Frame
 
 _MAX_DEPTH = 4
 
@@ -59,6 +61,28 @@ def is_switched(name: str, positional: list[Value], keywords: dict[str, Value]) 
     if not given:
         return known.mode_default
     return any(value.const is NO_CONSTANT or bool(value.const) for value in given)
+
+
+def inherited(frame: Frame, module: Value) -> Value:
+    """A module as an instance of the class of torch that it derives from, with what its constructions put into it."""
+    held = classes.as_inherited(module)
+    if held is module or held.heap is None or held.heap.element is not None:
+        return held
+    put = frame.machine.put_into(module.ref)
+    if put is None:
+        return held
+    heap = Heap()
+    heap.store(NO_CONSTANT, put)
+    return held._replace(heap=heap)
+
+
+def as_layer(name: str, positional: list[Value]) -> Value | None:
+    """What `torch.nn.Linear.forward(module, ...)` calls: the module as one of that class."""
+    owner, _, last = name.rpartition(".")
+    module = positional[0] if positional and last in ("forward", "__call__") and nn_module(owner) is not None else None
+    if module is None or module.kind is not Kind.MODULE:
+        return None
+    return classes.as_inherited(module)._replace(ref=owner)
 
 
 def any_of(module: Value, *, attributes: bool) -> Value | None:

@@ -234,6 +234,12 @@ class Machine:
 
         return constructions.given(self, cls, attribute)
 
+    def put_into(self, cls: Class) -> Value | None:
+        """Any of the modules that the constructions of a container of modules put into it; None if none is known."""
+        from nonstrict.program.marks import constructions
+
+        return constructions.entries(self, cls)
+
     def handed_to(self, function: Function, parameter: str) -> Value | None:
         """What the calls of a function in its module pass for a parameter; None if that is not known."""
         from nonstrict.program.marks import callers

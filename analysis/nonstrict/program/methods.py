@@ -266,7 +266,7 @@ def _module(
         return layers.compiled(frame, node, "torch.nn.Module.compile", module, keywords)
     if name in ("forward", "__call__", "_call_impl"):
         # One of the program is a bound method: this is the one of torch that `super().forward` names.
-        return frame.machine.call(frame, node, classes.as_inherited(module), positional, keywords)
+        return frame.machine.call(frame, node, held_modules.inherited(frame, module), positional, keywords)
     if name in ("train", "eval") and stores.outer(module.place):
         frame.emit(Event.WRITE, node, module.place.step(".training"), BOOL, name)
     if name in _TENSORS_OF:

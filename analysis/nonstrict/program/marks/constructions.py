@@ -84,6 +84,23 @@ def made(machine: Machine, cls: Class, attribute: str) -> list[tuple[Class, Valu
     return found or [(one.cls, one.value) for one in constructions(machine, cls, attribute)]
 
 
+def entries(machine: Machine, cls: Class) -> Value | None:
+    """Any of what is put into the objects of a class that inherits the constructor of a container of torch."""
+    key = (cls, "")
+    if key not in machine.constructed:
+        machine.constructed[key] = None
+        budget = machine.budget
+        found: Value | None = None
+        roots.find_calls(machine, cls.module, {cls.name})
+        for _, _, positional, _ in machine.static_calls.get(cls.node, [])[:_MAX_CONSTRUCTIONS]:
+            held = positional[0].heap.element if positional and positional[0].heap is not None else None
+            for one in held.alternatives() if held is not None else ():
+                found = join(found, one) if one.kind is Kind.MODULE else found
+        machine.constructed[key] = found
+        machine.budget = budget
+    return machine.constructed[key]
+
+
 def _stored_from(machine: Machine, cls: Class, attribute: str) -> tuple[ast.AST, str] | None:
     """The constructor that stores a parameter under an attribute, or the dataclass with that field, and its name."""
     for base in classes.lineage(cls):
