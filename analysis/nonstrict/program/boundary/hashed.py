@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.program.boundary.derived_sizes import derived_sizes
 from nonstrict.program.boundary.dynamic_sizes import size_of
 from nonstrict.program.effects import span_of
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
@@ -22,7 +24,11 @@ if TYPE_CHECKING:
 
 _HASHED = frozenset({Kind.DICT, Kind.SET})
 _LOOKUPS = frozenset({"get", "pop", "setdefault"})
+_CHANGES = frozenset({"add", "discard", "remove"})
 _BUILT = (ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
+#: What makes a dict or set; of what is given first, the elements are hashed by those that hold nothing else.
+_MAKERS = frozenset({"builtins.dict", "collections.defaultdict", "collections.OrderedDict"})
+_HOLDERS = frozenset({"builtins.set", "builtins.frozenset", "collections.Counter"})
 
 
 def hashed(body: MarkedBody, name: str) -> list[Span]:
@@ -43,7 +49,8 @@ def hashed_sizes(body: MarkedBody, name: str, sizes: Sizes) -> list[Span]:
     function = body.mark.function
     if function is None or not (sizes.dimensions or sizes.everything):
         return []
-    symbolic = _symbolic_names(function, Symbolic(frozenset(), name, sizes))
+    derived = derived_sizes(function, body.applied.names, name, sizes)
+    symbolic = _symbolic_names(function, Symbolic(frozenset(), {**derived, name: sizes}))
     return [
         span_of(function.module.path, function.offset, node)
         for node in walk(function.node)
@@ -62,12 +69,35 @@ def _keys(body: MarkedBody, function: Function, node: ast.expr) -> Iterator[ast.
         yield from (key for key in node.keys if key is not None)
     elif isinstance(node, ast.Set):
         yield from node.elts
+    elif isinstance(node, (ast.DictComp, ast.SetComp)):
+        yield from _of_comprehension(node)
     elif isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _LOOKUPS and node.args:
-            if _hashes(body, function, node.func.value):
-                yield node.args[0]
-        elif last_name(node) == "hash" or _is_cached(body, function, node.func):
-            yield from node.args
+        yield from _given(body, function, node)
+
+
+def _given(body: MarkedBody, function: Function, node: ast.Call) -> Iterator[ast.expr]:
+    """What a call hashes of its arguments."""
+    first = next(iter(node.args), None)
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _LOOKUPS | _CHANGES and first is not None:
+        if _hashes(body, function, node.func.value):
+            yield first
+    elif last_name(node) == "hash" or _is_cached(body, function, node.func):
+        yield from node.args
+    elif isinstance(first, (ast.List, ast.Tuple)):
+        of_keys = isinstance(node.func, ast.Attribute) and node.func.attr == "fromkeys"
+        made = node.func.value if isinstance(node.func, ast.Attribute) and of_keys else node.func
+        if body.applied.names(made) in (_MAKERS if of_keys else _HOLDERS):
+            yield from first.elts
+
+
+def _of_comprehension(node: ast.DictComp | ast.SetComp) -> Iterator[ast.expr]:
+    """The keys that a comprehension makes: also the elements that are its keys one by one."""
+    key = node.key if isinstance(node, ast.DictComp) else node.elt
+    yield key
+    for generator in node.generators:
+        one_by_one = isinstance(generator.target, ast.Name) and generator.target.id == getattr(key, "id", "")
+        if one_by_one and isinstance(generator.iter, (ast.List, ast.Tuple)):
+            yield from generator.iter.elts
 
 
 def _hashes(body: MarkedBody, function: Function, container: ast.expr) -> bool:
@@ -80,16 +110,21 @@ def _hashes(body: MarkedBody, function: Function, container: ast.expr) -> bool:
     if not isinstance(root, ast.Name):
         return False
     if isinstance(container, ast.Name) and container.id in scope_of(function.node).local:
-        return any(
-            isinstance(node, ast.Assign)
-            and isinstance(node.value, _BUILT)
-            and any(getattr(target, "id", "") == container.id for target in node.targets)
-            for node in walk(function.node)
-        )
+        return any(_makes_hashed(body, node, container.id) for node in walk(function.node))
     if root.id in scope_of(function.node).local:
         return False
     frame = function.closure or body.machine.module_frame(function.module)
     return body.machine.evaluate(frame, container).kind in _HASHED
+
+
+def _makes_hashed(body: MarkedBody, node: ast.AST, name: str) -> bool:
+    """Whether a node binds a name to a new dict or set."""
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+        return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    value = node.value
+    made = isinstance(value, ast.Call) and body.applied.names(value.func) in _MAKERS | _HOLDERS
+    return (made or isinstance(value, _BUILT)) and any(getattr(target, "id", "") == name for target in targets)
 
 
 def _is_cached(body: MarkedBody, function: Function, callee: ast.expr) -> bool:
@@ -101,11 +136,10 @@ def _is_cached(body: MarkedBody, function: Function, callee: ast.expr) -> bool:
 
 
 class Symbolic(NamedTuple):
-    """What is a symbolic integer in a function: variables, and the sizes of a tensor."""
+    """What is a symbolic integer in a function: variables, and sizes of tensors."""
 
     names: frozenset[str]
-    tensor: str = ""
-    sizes: Sizes | None = None
+    tensors: Mapping[str, Sizes] = MappingProxyType({})
 
 
 def _symbolic_names(function: Function, symbolic: Symbolic) -> Symbolic:
@@ -124,14 +158,16 @@ def _bound_symbols(target: ast.expr, value: ast.expr, symbolic: Symbolic) -> Ite
     if isinstance(target, ast.Name):
         if _is_symbolic(value, symbolic):
             yield target.id
-    elif isinstance(target, (ast.Tuple, ast.List)) and size_of(value) == (symbolic.tensor, None):
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        whole = size_of(value)
         for index, part in enumerate(target.elts):
-            if isinstance(part, ast.Name) and _varies(symbolic, index):
+            known = whole is not None and whole[1] is None and _varies(symbolic, whole[0], index)
+            if isinstance(part, ast.Name) and known:
                 yield part.id
 
 
-def _varies(symbolic: Symbolic, dimension: int | None) -> bool:
-    sizes = symbolic.sizes
+def _varies(symbolic: Symbolic, tensor: str, dimension: int | None) -> bool:
+    sizes = symbolic.tensors.get(tensor)
     if sizes is None:
         return False
     return sizes.everything or (bool(sizes.dimensions) if dimension is None else dimension in sizes.dimensions)
@@ -153,10 +189,9 @@ def _is_symbolic(node: ast.AST, symbolic: Symbolic) -> bool:
     named = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
     if isinstance(node, ast.Call) and named in ("str", "abs", "max", "min", "tuple"):
         return any(_is_symbolic(part, symbolic) for part in node.args)
-    first = node.args[0] if isinstance(node, ast.Call) and node.args else None
-    fixed = named == "int" or (named == "len" and not isinstance(first, ast.Name))
-    size = size_of(node) if symbolic.tensor and isinstance(node, ast.expr) and not fixed else None
-    return size is not None and size[0] == symbolic.tensor and _varies(symbolic, size[1])
+    fixed = named in ("int", "len")
+    size = size_of(node) if symbolic.tensors and isinstance(node, ast.expr) and not fixed else None
+    return size is not None and _varies(symbolic, size[0], size[1])
 
 
 def needs_class(body: MarkedBody, name: str) -> list[Span]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.marks.shape_terms import Size
 
 _NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
 _MAKERS = frozenset({"empty", "zeros", "ones", "full", "rand", "randn"})
@@ -51,6 +52,26 @@ def read(function: FunctionNode, names: Names, kinds: list[str], world: World) -
     if found is None:
         raise UnknownError
     return reader.value(found)
+
+
+def tensors_of(function: FunctionNode, names: Names, world: World) -> dict[str, tuple[Size | None, ...]] | None:
+    """The shapes of the local variables that are bound once, as far as the text tells.
+
+    Only the arguments whose number of dimensions is assumed are known; None where they cannot have it.
+    """
+    if isinstance(function, ast.Lambda):
+        return {}
+    reader = _Reader(names, _ordered(function), kinds_of(function, names), world)
+    reader.partial = True
+    try:
+        reader.run(function.body)
+    except ImpossibleError:
+        return None
+    except UnknownError:
+        pass
+    stores = [one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    tensors = {name: value for name, value in reader.variables.items() if isinstance(value, Tensor)}
+    return {name: one.dims for name, one in tensors.items() if one.dims is not None and stores.count(name) == 1}
 
 
 def _ordered(function: FunctionNode) -> list[str]:
@@ -86,7 +107,9 @@ class _Reader:
         self._kinds = kinds
         self._world = world
         self._depth = 0
-        self._variables: dict[str, Any] = {name: _Argument(at) for at, name in enumerate(parameters)}
+        #: whether nothing is known of arguments of which no number of dimensions is assumed
+        self.partial = False
+        self.variables: dict[str, Any] = {name: _Argument(at) for at, name in enumerate(parameters)}
 
     def run(self, body: list[ast.stmt]) -> ast.expr | None:
         """Go through statements up to the returned expression."""
@@ -127,25 +150,25 @@ class _Reader:
                 of_torch = self._names(node.func).startswith(("torch.", "builtins."))
                 for one in [receiver] if of_torch else [receiver, *node.args]:
                     name = getattr(one, "id", "")
-                    if items(self._variables.get(name)) is not None or (
+                    if items(self.variables.get(name)) is not None or (
                         one is receiver and last_name(node) in RESHAPING
                     ):
-                        self._variables[name] = None
+                        self.variables[name] = None
             elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
                 name = getattr(node.value, "id", "")
-                if items(self._variables.get(name)) is not None:
-                    self._variables[name] = None
+                if items(self.variables.get(name)) is not None:
+                    self.variables[name] = None
 
     def _forget(self, statement: ast.stmt) -> None:
         for node in ast.walk(statement):
             if isinstance(node, ast.Return):
                 raise UnknownError
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                self._variables[node.id] = None
+                self.variables[node.id] = None
 
     def _bind(self, target: ast.expr, value: Any) -> None:
         if isinstance(target, ast.Name):
-            self._variables[target.id] = value
+            self.variables[target.id] = value
         elif isinstance(target, (ast.Tuple, ast.List)):
             parts = items(value)
             starred = any(isinstance(one, ast.Starred) for one in target.elts)
@@ -207,12 +230,14 @@ class _Reader:
         if kind == "other":
             return None
         if at not in self._world.ranks:
+            if self.partial:
+                return None
             raise WantedError(at)
         return Tensor(tuple(Symbol(at, index) for index in range(self._world.ranks[at])))
 
     def _value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
-            return self._variables.get(node.id)
+            return self.variables.get(node.id)
         if isinstance(node, ast.Constant):
             return int(node.value) if isinstance(node.value, (bool, int)) else 0 if node.value is ... else _text(node)
         if isinstance(node, (ast.Tuple, ast.List)):
