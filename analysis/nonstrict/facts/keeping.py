@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.laziness import ENTRIES, asked_for, catches_missing, fills, is_docstring, is_lookup, root_of
+from nonstrict.facts.laziness import (
+    ENTRIES,
+    asked_for,
+    catches_missing,
+    fills,
+    is_docstring,
+    is_lookup,
+    puts_by_key,
+    root_of,
+)
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
@@ -146,7 +155,7 @@ def _parts(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def _puts(statement: ast.stmt, cache: str) -> bool:
-    """Whether a statement puts something into a cache: `CACHE[key] = made`, `CACHE.setdefault(key, made)`."""
+    """Whether a statement puts something into a cache: `CACHE[key] = made`, `CACHE.update({key: made})`."""
     return cache in remembered(statement, "_nonstrict_put_into", _put_into)
 
 
@@ -155,7 +164,7 @@ def _put_into(statement: ast.stmt) -> frozenset[str]:
     found: set[str] = set()
     for node in walk(statement):
         target = node
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and puts_by_key(node):
             target = node.func.value
         elif isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
             continue

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.containers import PUTTING_BY_KEY
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
@@ -123,6 +124,8 @@ def _stored(function: FunctionNode) -> dict[str, list[ast.AST | None]]:
         elif isinstance(node, ast.AugAssign):
             plain.add(node.target)
             found.setdefault(root_of(node.target), []).append(node)
+        elif isinstance(node, ast.Call) and puts_by_key(node) and isinstance(node.func, ast.Attribute):
+            found.setdefault(root_of(node.func.value), []).append(node.args[-1] if node.args else None)
         elif isinstance(node, _TARGET) and node not in plain and not isinstance(node.ctx, ast.Load):
             found.setdefault(root_of(node), []).append(None)
     found.pop("", None)
@@ -187,6 +190,11 @@ def asked_for(call: ast.Call) -> str:
     asks = (function == "hasattr" and len(call.args) == 2) or (isinstance(absent, ast.Constant) and not absent.value)
     name = call.args[1] if asks else None
     return f".{name.value}" if isinstance(name, ast.Constant) else ""
+
+
+def puts_by_key(node: ast.AST) -> bool:
+    """`CACHE.setdefault(key, made)`, `CACHE.update({key: made})`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTTING_BY_KEY
 
 
 def is_lookup(value: ast.AST) -> bool:

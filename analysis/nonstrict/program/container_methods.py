@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.knowledge.containers import SPREADING, STORING
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import contents, iteration, stores, subscripts
 from nonstrict.program.places import FRESH, Origin
@@ -40,9 +41,6 @@ _OWN_NAMES = {
     "collections.Counter": "Counter",
     BYTEARRAY: "bytearray",
 }
-_STORING = frozenset({"append", "appendleft", "add", "insert", "extend", "extendleft", "update", "setdefault", "push"})
-
-_SPREADING = frozenset({"extend", "extendleft", "update"})
 
 
 def call(
@@ -143,9 +141,9 @@ def _mutate(
         stores.write(frame, node, receiver.place, stored, name)
     else:
         for value in positional:
-            if name not in _STORING:
+            if name not in STORING:
                 frame.settle(value)
-    if receiver.heap is not None and name in _STORING and (receiver.place.origin is Origin.FRESH or frame.static):
+    if receiver.heap is not None and name in STORING and (receiver.place.origin is Origin.FRESH or frame.static):
         kept = stored if receiver.place.origin is Origin.FRESH else stored.with_pending(frozenset())
         _keep(frame, receiver.heap, name, kept, positional, keywords)
     if name == "setdefault":
@@ -181,7 +179,7 @@ def _taken_out(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
 def _is_unsure(name: str, positional: list[Value]) -> bool:
     """Whether one of several values is stored, or some of what a container may hold."""
     given = positional[-1] if positional else UNKNOWN
-    if name in _SPREADING:
+    if name in SPREADING:
         return given.heap is None or given.heap.unsure
     return given.kind is Kind.UNION
 
@@ -196,9 +194,9 @@ def _lacks(receiver: Value, key: object) -> bool:
 
 def _stored(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
     values = [*positional, *keywords.values()]
-    if name not in _STORING or not values:
+    if name not in STORING or not values:
         return UNKNOWN
     value = values[-1]
-    if name in _SPREADING and positional and value is positional[-1] and value.heap is not None:
+    if name in SPREADING and positional and value is positional[-1] and value.heap is not None:
         return value.heap.element or UNKNOWN
     return value

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
+from nonstrict.knowledge.containers import STORING
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Kind
 
@@ -28,10 +29,9 @@ _TABLES = frozenset({Kind.DICT, Kind.LIST})
 #: Layers that hold what is put into them.
 _OF_MODULES = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential"})
 _DICTS = frozenset({"builtins.dict", "collections.OrderedDict", "collections.UserDict"})
-_CHANGING = ("append", "extend", "insert", "setdefault", "update")
 #: Where a definition begins, behind its decorators.
 _BEGINS = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
-_STORES = ("[", *(f".{method}(" for method in _CHANGING))
+_STORES = ("[", *(f".{method}(" for method in sorted(STORING)))
 #: More entries tell nothing new.
 _MAX_ENTRIES = 40
 
@@ -128,7 +128,7 @@ def _puts(statement: ast.stmt, storing: frozenset[str], table: str) -> bool:
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     called = statement.value.func
-    changes = isinstance(called, ast.Attribute) and called.attr in _CHANGING and last_name(called.value) == table
+    changes = isinstance(called, ast.Attribute) and called.attr in STORING and last_name(called.value) == table
     return changes or last_name(called) in storing
 
 
@@ -163,7 +163,7 @@ def _stores(code: str, table: str) -> re.Pattern[str] | None:
     """What a store in a table looks like inside of definitions; None if there is none."""
     if not any(f"{table}{how}" in code for how in _STORES):
         return None  # most tables: a look at the text is cheaper than a pattern of their own
-    changing = "|".join(_CHANGING)
+    changing = "|".join(sorted(STORING))
     stored = re.compile(rf"^[ \t]+(?:\w+\.)*{re.escape(table)}(?:\[[^\n]*\]\s*=[^=]|\.(?:{changing})\()", re.MULTILINE)
     return stored if stored.search(code) else None
 

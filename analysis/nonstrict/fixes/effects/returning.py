@@ -17,6 +17,7 @@ from nonstrict.fixes.effects.standing import standing
 from nonstrict.fixes.uses.lifting import Lift, Work, nowhere
 from nonstrict.fixes.uses.sites import Site, rebinds
 from nonstrict.fixes.uses.terms import free_name, is_simple, names_in, root, statement_text
+from nonstrict.knowledge.containers import SPREADING, STORING
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import Event
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
     from nonstrict.program.effects import Observed
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
-#: Methods that store their last argument, or what it holds, in a container.
-_STORING = frozenset({"append", "appendleft", "add", "insert", "setdefault", "extend", "update"})
-#: Those whose argument is a container of what is stored: it is not returned.
-_SPREADING = frozenset({"extend", "update"})
 _CROSSING = TENSORS | {Kind.NUMBER, Kind.BOOL}
 
 
@@ -143,7 +140,7 @@ def _method(statement: ast.stmt, call: ast.Call) -> _Change | None:
     if not isinstance(call.func, ast.Attribute) or call.keywords:
         return None
     name, target = call.func.attr, call.func.value
-    if name in _STORING and call.args and all(is_simple(argument) for argument in call.args[:-1]):
+    if name in STORING and call.args and all(is_simple(argument) for argument in call.args[:-1]):
         return _Change(statement, target, call.args[-1], updates=True)
     if not call.args and any(name in methods for methods in MUTATING_METHODS.values()):
         return _Change(statement, target, None, updates=True)
@@ -289,7 +286,7 @@ def _result(
 
 def _spreads(change: _Change) -> bool:
     call = change.statement.value if isinstance(change.statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _SPREADING
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in SPREADING
 
 
 def _python_type(kind: Kind, value: ast.expr) -> str:

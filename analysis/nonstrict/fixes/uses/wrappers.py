@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
+from nonstrict.knowledge.containers import STORING
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.definitions import Function, Mark
 from nonstrict.program.effects import span_of
@@ -29,7 +30,7 @@ _TRANSPARENT = frozenset(
     }
 )
 #: Methods by which code keeps what it is given.
-_KEEPING = frozenset({"append", "add", "insert", "setdefault", "update", "register", "extend"})
+_KEEPING = STORING | {"register"}
 
 
 def keeps_signature(uses: Uses, document: Document, decorator: ast.expr, *, stays: bool) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.containers import LOOKING_UP
 from nonstrict.program.boundary.derived_sizes import derived_sizes
 from nonstrict.program.boundary.dynamic_sizes import size_of
 from nonstrict.program.effects import span_of
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Function
 
 _HASHED = frozenset({Kind.DICT, Kind.SET})
-_LOOKUPS = frozenset({"get", "pop", "setdefault"})
 _CHANGES = frozenset({"add", "discard", "remove"})
 _BUILT = (ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
 #: What makes a dict or set; of what is given first, the elements are hashed by those that hold nothing else.
@@ -78,7 +78,7 @@ def _keys(body: MarkedBody, function: Function, node: ast.expr) -> Iterator[ast.
 def _given(body: MarkedBody, function: Function, node: ast.Call) -> Iterator[ast.expr]:
     """What a call hashes of its arguments."""
     first = next(iter(node.args), None)
-    if isinstance(node.func, ast.Attribute) and node.func.attr in _LOOKUPS | _CHANGES and first is not None:
+    if isinstance(node.func, ast.Attribute) and node.func.attr in LOOKING_UP | _CHANGES and first is not None:
         if _hashes(body, function, node.func.value):
             yield first
     elif last_name(node) == "hash" or _is_cached(body, function, node.func):

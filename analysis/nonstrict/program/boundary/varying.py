@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
+from nonstrict.knowledge.containers import REMOVING, STORING
 from nonstrict.program.boundary import exchange
 from nonstrict.program.effects import span_of
 from nonstrict.program.rounds import SOME, holds, length, mentions, rounds, varies_in_loop
@@ -103,14 +104,14 @@ def _growing(machine: Machine, region: Function, name: str) -> int:
     return found
 
 
-_ADDING = frozenset({"append", "extend", "insert", "add", "appendleft"})
-_REMOVING = frozenset({"pop", "popleft", "popitem", "remove", "discard", "clear"})
+#: A dict grows by these only where the key is a new one.
+_ADDING = STORING - {"setdefault", "update", "__setitem__"}
 
 
 def _change_of(node: ast.AST, spelled: str, runs: frozenset[str]) -> str:
     """What a node does to a container: the method that it calls; "" for nothing. `runs` differs from round to round."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        changes = node.func.attr in _ADDING or node.func.attr in _REMOVING
+        changes = node.func.attr in _ADDING or node.func.attr in REMOVING
         return node.func.attr if changes and ast.unparse(node.func.value) == spelled else ""
     if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == spelled:
         return "extend" if isinstance(node.value, (ast.List, ast.Tuple)) else "changed"

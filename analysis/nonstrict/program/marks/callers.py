@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.closures import loads
 from nonstrict.facts.targets import bound_from
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import parameters
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import roots
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
 
 _HOPS = 3
-_CHANGING = frozenset({"pop", "popitem", "clear", "update", "setdefault"})
 
 
 def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
@@ -245,7 +245,8 @@ def _changes(function: Function, name: str) -> bool:
     """Whether a function takes entries out of a dict, or puts some in."""
     for node in walk(function.node):
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.value, ast.Name):
-            stores = node.attr in _CHANGING if isinstance(node, ast.Attribute) else not isinstance(node.ctx, ast.Load)
+            changes = isinstance(node, ast.Attribute) and node.attr in MUTATING_METHODS["dict"]
+            stores = changes or not isinstance(node.ctx, ast.Load)
             if stores and node.value.id == name:
                 return True
     return False

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
+from nonstrict.knowledge.containers import PUTTING
 from nonstrict.program.parameters import default_nodes
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Path = (ast.Name, ast.Attribute)
 #: Methods that run where an object is made, or called as a function.
 _MAKING = frozenset({"__init__", "__call__"})
-#: Methods that put an argument into a container.
-_STORING = frozenset({"append", "add", "insert", "setdefault", "__setitem__"})
-
 #: Calls whose result is as good as the callable that they are given.
 _KEEPING = frozenset({"partial", "enumerate", "zip", "list", "tuple", "deepcopy", "no_grad"})
 
@@ -292,7 +290,7 @@ def _stored(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, ast.Assign):
         kept = any(isinstance(target, (ast.Subscript, ast.Attribute)) for target in node.targets)
         return [node.value] if kept else []
-    storing = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORING
+    storing = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTTING
     return node.args if storing and isinstance(node, ast.Call) else []
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.closures import precedes_closures
 from nonstrict.facts.execution import Step, steps_outside
-from nonstrict.facts.laziness import completes, fills
+from nonstrict.facts.laziness import completes, fills, puts_by_key
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import may_meet, steps_of
@@ -292,6 +292,7 @@ def _as_filling(function: FunctionNode, write: Write, name: str) -> Write:
     The cache may be an attribute of what the name holds, as `Table.CACHE` is.
     """
     made = isinstance(write.node, ast.Assign) and not isinstance(write.value, ast.Constant)
+    made = made or puts_by_key(write.node)
     attributes = [step for step in write.steps if step.startswith(".")]
     cache = attributes[0] if attributes else name
     filling = made and len(attributes) <= 1 and fills(function, cache)
