@@ -458,6 +458,7 @@ SPECIAL: dict[str, Handler] = {
     ),
     **dict.fromkeys(("builtins.delattr", "builtins.object.__delattr__"), reflection.delete_attribute),
     "builtins.vars": reflection.vars_of,
+    "unittest.mock.patch.object": reflection.replace_for_a_while,
     "builtins.super": _super,
     **pytrees.HANDLERS,
     "collections.namedtuple": named_tuples.made,

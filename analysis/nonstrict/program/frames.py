@@ -152,12 +152,17 @@ class Frame:
     def _takes_back(self, node: ast.AST) -> bool:
         """Whether what a node changes is put back before the traced code ends: plain Python leaves no trace of it."""
         function = self.function
-        if function is None or self.static or self.region:
+        if function is None or self.static or self.region or (self.plain and self.is_around_regions()):
             return False
         if node in restoring.restored(function.node):
             return True
         owner = function.owner if function.name in ("__enter__", "__exit__") else None
         return owner is not None and node in restoring.restored_on_exit(owner.node)
+
+    def is_around_regions(self) -> bool:
+        """Whether this function, or one that led to it, calls compiled code: that sees what is put back later."""
+        functions = (frame.function for frame in self.around())
+        return any(function is not None and self.machine.runs_region(function) for function in functions)
 
     def around(self) -> Iterator[Frame]:
         """The frame and those of the calls that led to it, the innermost first."""

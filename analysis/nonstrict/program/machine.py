@@ -21,6 +21,7 @@ from nonstrict.program import (
     invoke,
     parameters,
     requested_fixtures,
+    running,
     stores,
 )
 from nonstrict.program import expressions as _expressions
@@ -361,6 +362,17 @@ class Machine:
             self._outside[key] = external
             self._outside[key] = globals_of.held_outside(self, external, ask=ask)
         return self._outside[key]
+
+    @cached_property
+    def _running(self) -> dict[FunctionNode, bool]:
+        return {}
+
+    def runs_region(self, function: Function) -> bool:
+        """Whether a function calls compiled code, itself or in what it calls."""
+        if function.node not in self._running:
+            self._running[function.node] = False
+            self._running[function.node] = running.runs_region(self, function)
+        return self._running[function.node]
 
     def put_on(self, cls: Class, name: str) -> tuple[Put, ...]:
         """What the program puts under an attribute of a class."""

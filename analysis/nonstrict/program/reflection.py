@@ -76,6 +76,14 @@ def delete_attribute(frame: Frame, node: ast.AST, positional: list[Value], keywo
     return NONE
 
 
+def replace_for_a_while(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """`mock.patch.object(x, name, value)`: what the code around it calls finds the value there."""
+    if len(positional) > 1 and frame.plain and frame.is_around_regions():
+        given = positional[2] if len(positional) > 2 else keywords.get("new", UNKNOWN)
+        set_attribute(frame, node, [*positional[:2], given], {})
+    return UNKNOWN
+
+
 def inherited(frame: Frame, node: ast.AST, base: Value, name: str, positional: list[Value]) -> Value | None:
     """`super().__setattr__(name, value)` and the like; None for other methods."""
     if name == "__setattr__" and len(positional) == 2:

@@ -80,6 +80,19 @@ def names_run(machine: Machine, module: Module, node: ast.AST, depth: int = _MAX
             yield last_name(callee)
 
 
+def runs_region(machine: Machine, function: Function) -> bool:
+    """Whether a function calls, by a name of its module's top level, what is compiled, or what calls that."""
+    frame = machine.module_frame(function.module)
+    for root, callee in remembered(function.node, "_nonstrict_called", _called):
+        held = machine.evaluate(frame, callee) if root in function.module.bindings else UNKNOWN
+        for one in held.alternatives():
+            called = _function_of(machine, one)
+            compiled = one.kind is Kind.MARKED and one.ref.kind == "compiled"
+            if compiled or (called is not None and (called.node in machine.regions or machine.runs_region(called))):
+                return True
+    return False
+
+
 def _is_compiled(machine: Machine, callee: Value, depth: int) -> bool:
     if callee.kind is Kind.MARKED or callee.kind in _OBJECTS:
         return True
