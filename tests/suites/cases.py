@@ -73,7 +73,11 @@ class Case:
 
 
 def fences(page: str) -> Iterator[Fence]:
-    """Yield the fenced blocks of a Markdown page. A fence ends at a line with at least as many marks."""
+    """Yield the fenced blocks of a Markdown page. A fence ends at a line with at least as many marks.
+
+    Raises:
+        ValueError: more than the language follows the marks of a fence.
+    """
     heading, name, start = "", "", 0
     marks, language = "", ""
     block: list[str] = []
@@ -86,6 +90,8 @@ def fences(page: str) -> Iterator[Fence]:
                 block.append(line)
         elif opening := _FENCE.match(line):
             marks, language, start, block = opening["marks"], opening["language"], number, []
+        elif line.startswith(("```", "~~~")):
+            raise ValueError(f"line {number}: a fence that no case would hold: {line}")
         elif title := _HEADING.match(line):
             heading, name = title["title"], ""
         elif line.strip():

@@ -46,21 +46,6 @@ def in_choice_by_value(function: FunctionNode) -> bool:
     return isinstance(last, ast.If) and len(last.orelse) == 1 and isinstance(last.orelse[0], ast.If)
 
 
-def filled_in_loops(function: FunctionNode) -> frozenset[str]:
-    """The names that a loop assigns: what they held before is a start, not what is returned."""
-    return remembered(function, "_nonstrict_filled", _filled)
-
-
-def _filled(function: FunctionNode) -> frozenset[str]:
-    loops = (node for node in walk(function) if isinstance(node, (ast.For, ast.While, ast.AsyncFor)))
-    return frozenset(
-        inner.id
-        for loop in loops
-        for inner in walk(loop)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
-    )
-
-
 def makes_callable(function: FunctionNode) -> bool:
     """Whether a function returns a function that it defines, or an object that it makes: what may be compiled then."""
     return remembered(function, "_nonstrict_makes", _makes_callable)

@@ -61,7 +61,7 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
         # `from settings import SCALE` keeps the number that was there: a later binding is not seen.
         return relocated(found, place) if found.kind in PRIMITIVES and found.place.origin is Origin.GLOBAL else found
     # What tells functions and classes from outside apart is where they come from, unless the name is rebound.
-    return placed(found, place) if module.rebound(name) else relocated(found, place)
+    return placed(found, place) if machine.is_rebound(place) else relocated(found, place)
 
 
 def _is_other_mark(before: Value, after: Value) -> bool:

@@ -37,6 +37,7 @@ from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers import foreign_writes, late, namespace_writes, own_methods, reached, resolving, writes
 from nonstrict.program.writers.elsewhere import Elsewhere
+from nonstrict.program.writers.how import How
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -397,11 +398,15 @@ class Machine:
         return {}
 
     def is_rebound(self, place: Place) -> bool:
-        """Whether a global name is bound more than once."""
+        """Whether a global name is bound more than once, other than by alternatives before anything runs."""
         if place.origin is not Origin.GLOBAL:
             return False
         module = self.project.module(place.file)
-        return module is not None and module.rebound(place.name)
+        if module is None or module.rebound(place.name):
+            return module is not None
+        return len(module.bindings.get(place.name, ())) > 1 and any(
+            write.how is How.REBOUND and not write.building for write in writes.writes_of(self, module, place.name)
+        )
 
     def attribute_writes_of(self, owner: Class, attribute: str) -> list[Write]:
         """Where an attribute of the objects of a class is put anew, in the files that use the class."""

@@ -19,6 +19,7 @@ from nonstrict.program.values import UNKNOWN, Kind, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.execution import Step
     from nonstrict.facts.library_calls import Names
     from nonstrict.program.definitions import Function
     from nonstrict.program.machine import Machine
@@ -63,6 +64,11 @@ def runs_compiled(machine: Machine, module: Module, node: ast.AST) -> bool:
     """Whether a part of a module calls a compiled or marked function, or traces one, itself or in what it calls."""
     names = partial(naming.dotted, machine.module_frame(module))
     return _traces_at_once(node, names) or any(True for _ in names_run(machine, module, node))
+
+
+def runs_around(machine: Machine, module: Module, step: Step) -> bool:
+    """Whether the loop around a step outside functions runs compiled code, between one time and the next."""
+    return step.loop is not None and runs_compiled(machine, module, step.loop)
 
 
 def _traces_at_once(node: ast.AST, names: Names) -> bool:

@@ -15,9 +15,11 @@ from nonstrict.program.naming import dotted
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CONTAINERS, NO_CONSTANT, NUMBER, Flag, Kind, Value
 from nonstrict.program.writers import writes
+from nonstrict.program.writers.how import How
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
+    from nonstrict.program.modules import Module
     from nonstrict.program.places import Place
 
 _OPEN = frozenset({Kind.UNKNOWN, Kind.UNION, Kind.EXTERNAL_METHOD})
@@ -99,7 +101,7 @@ def _stays(frame: Frame, place: Place) -> bool:
     if len(bindings) != 1 or bindings[0].conditional or not isinstance(bindings[0].node, ast.Constant):
         return False
     # A literal cannot be changed in place.
-    return _is_final(bindings[0].annotation) or not _is_rebound(frame, place)
+    return _is_final(bindings[0].annotation) or not _is_rebound(frame, module, place)
 
 
 def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
@@ -112,8 +114,11 @@ def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
     return not frame.machine.attribute_writes_of(holder.ref, name) and not writes.writers(frame.machine, place)
 
 
-def _is_rebound(frame: Frame, place: Place) -> bool:
-    return any(isinstance(one, Rebinding) for one in writes.writers(frame.machine, place))
+def _is_rebound(frame: Frame, module: Module, place: Place) -> bool:
+    """Whether a name is bound anew, also by another file that does so before anything runs."""
+    if any(isinstance(one, Rebinding) for one in writes.writers(frame.machine, place)):
+        return True
+    return any(write.how is How.REBOUND for write in frame.machine.foreign_writes(module, place.name))
 
 
 def _is_final(annotation: ast.expr | None) -> bool:

@@ -25,7 +25,7 @@ from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import evaluate, use
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import assertions, breaks, folding, strictness
-from nonstrict.program.values import BOOL, NONE, UNKNOWN, Kind, Value, join
+from nonstrict.program.values import BOOL, NONE, UNKNOWN, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -199,6 +199,18 @@ def _loop(frame: Frame, run: Callable[[], None]) -> None:
         if frame.env == entry:
             break
     frame.merge([(before, False), (frame.env, False)])
+    for name, start in before.items():
+        if start.kind is Kind.NONE:
+            frame.env[name] = _filled(frame.env[name])
+
+
+def _filled(value: Value) -> Value:
+    """A variable that a loop fills: the None before it is a start, not what is handed on; it may be asked for still."""
+    kept = tuple(one for one in value.alternatives() if one.kind is not Kind.NONE)
+    if value.kind is not Kind.UNION or not kept:
+        return value
+    optional = tuple(one._replace(flags=one.flags | Flag.OPTIONAL) for one in kept)
+    return value._replace(ref=optional) if len(kept) > 1 else optional[0].with_pending(value.pending)
 
 
 def _unrolled_by_dynamo(frame: Frame, run: Callable[[], None]) -> None:

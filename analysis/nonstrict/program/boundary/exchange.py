@@ -6,7 +6,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.endings import filled_in_loops, in_choice_by_value, runs_off
+from nonstrict.facts.endings import in_choice_by_value, runs_off
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import own_scope, walk
@@ -114,7 +114,7 @@ def _argument(
         value = _made_by_helper(body, site, node)
     if value.kind is Kind.UNKNOWN and name:
         value = _promised(body, name)
-    if judge.argument(_known(site, node, value)) is None and _left_out(body, site, node):
+    if judge.argument(_set(value)) is None and _left_out(body, site, node):
         value = NONE
     return judged(body, judge, site, name, span, value, made=made)
 
@@ -137,7 +137,7 @@ def judged(
     body: MarkedBody, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, *, made: Made = Made.NEVER
 ) -> Taken:
     """An argument, and whether torch takes it."""
-    refused = judge.argument(_known(site, argument_node(site, span), value))
+    refused = judge.argument(_set(value))
     if refused is None and made is Made.ALWAYS and value.kind is Kind.MODULE:
         refused = Refused("a module created in the region", "create it outside the region")
     return Taken(span, name, value, refused, made, site, tuple(_registrations(body, value)))
@@ -214,13 +214,11 @@ def handed_on(site: CallSite, span: Span) -> str:
     return node.id if node.id in names else ""
 
 
-def _known(site: CallSite, node: ast.expr | None, value: Value) -> Value:
-    """The value without alternatives that only stand for "not set yet": None in an attribute, or before a loop."""
+def _set(value: Value) -> Value:
+    """The value without alternatives that only stand for "not set yet": None in an attribute."""
     if value.kind is not Kind.UNION:
         return value
-    caller = site.call.caller if site.call is not None else None
-    looped = caller is not None and isinstance(node, ast.Name) and node.id in filled_in_loops(caller.node)
-    kept = [one for one in value.ref if one.kind is not Kind.NONE or not (looped or one.place != FRESH)]
+    kept = [one for one in value.ref if one.kind is not Kind.NONE or one.place == FRESH]
     return value._replace(ref=tuple(kept)) if kept else value
 
 
@@ -352,29 +350,22 @@ def _hands_over(function: Function) -> bool:
 
 def _one(body: MarkedBody, judge: Boundary, function: Function, node: ast.AST, value: Value) -> Given:
     shown = node.value if isinstance(node, ast.Return) and node.value is not None else node
-    filled = filled_in_loops(function.node)
-    names = {inner.id for inner in walk(shown) if isinstance(inner, ast.Name)}
-    if not names.isdisjoint(filled):
-        value = _without_none(value)
     value = _with_absent(body, function, value)
     maybe = value.kind is Kind.UNION and judge.result(value, sure=False) is None
-    maybe = maybe or judge.result(_without_none(value, possible=True)) is None
+    maybe = maybe or judge.result(_without_none(value)) is None
     refused = judge.result(value)
     if refused is None and body.marker == "in-graph" and (what := whole_numbers.alone(body, function, shown, value)):
         refused, maybe = verdicts.Refused(what, "return it beside a tensor, or use `nonstrict_trace`"), False
     return Given(span_of(function.module.path, function.offset, shown), value, refused, maybe=maybe)
 
 
-def _without_none(value: Value, depth: int = 0, *, possible: bool = False) -> Value:
-    """The value without the None that a variable holds before a loop fills it.
-
-    With `possible` only without None that stands for what may be missing, as in `getattr(module, "bias", None)`.
-    """
+def _without_none(value: Value, depth: int = 0) -> Value:
+    """The value without None that is read, as in `getattr(module, "bias", None)`."""
     if value.kind is Kind.UNION:
-        kept = tuple(one for one in value.ref if one.kind is not Kind.NONE or (possible and one.place == FRESH))
+        kept = tuple(one for one in value.ref if one.kind is not Kind.NONE or one.place == FRESH)
         return value._replace(ref=kept) if len(kept) > 1 else kept[0] if kept else value
     if value.kind is Kind.TUPLE and value.heap is not None and depth < 2:
-        items = [_without_none(item, depth + 1, possible=possible) for item in value.heap.items.values()]
+        items = [_without_none(item, depth + 1) for item in value.heap.items.values()]
         return _tuple_of(value, items)
     return value
 

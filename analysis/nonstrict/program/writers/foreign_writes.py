@@ -7,11 +7,11 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.execution import simple_statements
+from nonstrict.facts.execution import steps_outside
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
-from nonstrict.program.running import runs
+from nonstrict.program.running import runs, runs_around
 from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
 from nonstrict.program.writers.calls import IN_PLACE, MUTATORS, changed_by, named_by, replaces_parameters
 from nonstrict.program.writers.elsewhere import imports_in, spellings
@@ -70,10 +70,11 @@ def in_module(machine: Machine, user: Module, source: Module, word: str, name: s
     shell = user.outline.shell
     outside = _spelled(machine, user, imports_in(shell), source, name) | _handed_on(machine, user, word, name, source)
     running = False
-    for statement in simple_statements(shell.body):
-        for write in _writes_in(user.path, 0, [statement], outside):
-            yield write._replace(building=not running)
-        running = running or runs(machine, user, statement)
+    for step in steps_outside(shell) if outside else ():
+        for write in _writes_in(user.path, 0, [step.node], outside):
+            again = (step.repeats and write.how is How.REBOUND) or runs_around(machine, user, step)
+            yield write._replace(building=not (running or again))
+        running = running or runs(machine, user, step.node)
     for chunk in user.chunks_with({word}):
         node = user.outline.node(chunk)
         if node is not None:

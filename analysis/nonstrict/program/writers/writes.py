@@ -21,7 +21,7 @@ from nonstrict.program import classes
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks.once import only_decorates
 from nonstrict.program.places import VIEW, Origin, Place
-from nonstrict.program.running import runs, runs_compiled
+from nonstrict.program.running import runs, runs_around, runs_compiled
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.calls import (
     IN_PLACE,
@@ -214,7 +214,7 @@ def _outside_functions(machine: Machine, module: Module, shell: ast.AST, name: s
             if write.how is How.REBOUND and not (step.repeats or (running and bound)):
                 bound = True
                 continue
-            again = (step.repeats and write.how is How.REBOUND) or _runs_around(machine, module, step)
+            again = (step.repeats and write.how is How.REBOUND) or runs_around(machine, module, step)
             yield write._replace(building=not (running or again))
         running = running or (bound and run(machine, module, step.node))
 
@@ -227,11 +227,6 @@ def _up_to_the_last_write(path: str, shell: ast.AST, name: str) -> list[tuple[St
     while steps and not steps[-1][1]:
         steps.pop()
     return steps
-
-
-def _runs_around(machine: Machine, module: Module, step: Step) -> bool:
-    """Whether the loop around a step runs compiled code, between one time and the next."""
-    return step.loop is not None and runs_compiled(machine, module, step.loop)
 
 
 def _defined_at(module: Module, name: str) -> float:
