@@ -92,9 +92,9 @@ def _tensors_of(document: Document, kinds: Kinds, choice: Choice) -> list[str]:
 
 def _are_alike(document: Document, shapes: Shapes, choice: Choice) -> bool:
     """Whether both sides have one shape and dtype: of the same tensor, or of arithmetic with the same tensors."""
-    parts = _operands(document, choice.chosen)
-    if parts is not None and parts == _operands(document, choice.other):
-        return True
+    parts, others = _operands(document, choice.chosen), _operands(document, choice.other)
+    if parts is not None and others is not None:
+        return parts == others
     like = shapes.like(choice.chosen)
     return like is not None and like == shapes.like(choice.other)
 

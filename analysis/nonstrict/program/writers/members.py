@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Class
     from nonstrict.program.effects import Effect, Summary
     from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
     from nonstrict.program.places import Place
     from nonstrict.program.values import Value
 
@@ -83,10 +84,17 @@ def _find(machine: Machine, cls: Class, name: str, place: Place) -> Iterator[Put
 
 def _storing(machine: Machine, cls: Class, name: str) -> Iterator[Summary]:
     stored = re.compile(rf"\.{name}\s*(?::[^=\n]*)?=[^=]|[\"']{name}[\"']")
-    users = [cls.module, *(use.module for use in machine.elsewhere.users(cls.module, cls.name))]
-    for user in {user.path: user for user in users}.values():
+    for user in _users(machine, cls):
         if stored.search(user.source.code):
             yield from namespace_writes.storing(machine, user, name)
+
+
+def _users(machine: Machine, cls: Class) -> tuple[Module, ...]:
+    """The files that may name a class, its own first; searched for once."""
+    if cls.place not in machine.class_users:
+        users = [cls.module, *(use.module for use in machine.elsewhere.users(cls.module, cls.name))]
+        machine.class_users[cls.place] = tuple({user.path: user for user in users}.values())
+    return machine.class_users[cls.place]
 
 
 def _of(machine: Machine, summary: Summary, effect: Effect) -> Iterator[Put]:
