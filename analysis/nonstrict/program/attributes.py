@@ -251,7 +251,8 @@ def _with_replacements(frame: Frame, base: Value, name: str, found: Value) -> Va
 
 def _exchanged(frame: Frame, node: ast.AST, base: Value, method: Value, name: str) -> Value:
     """A method of an object, in whose place the program puts another: which one it is decides."""
-    if not frame.static and method.ref.binding != "property" and frame.machine.exchanges(base.ref, name):
+    looks = not (frame.static or frame.plain) and method.ref.binding != "property"
+    if looks and frame.machine.exchanges(base.ref, name):
         frame.consume(node, class_attributes.with_exchanged(frame, method, base.ref, name))
     return method
 

@@ -58,7 +58,10 @@ def with_exchanged(frame: Frame, member: Value, cls: Class, name: str) -> Value:
     """A function that a class body binds, and those that the program puts in its place.
 
     Dynamo guards whether a member is a `staticmethod`: a bare function in its place is a choice that a region sees.
+    Code that is only looked at for what it changes is taken to run with what the class body binds.
     """
+    if frame.plain:
+        return member
     put = frame.machine.exchanges(cls, name)
     if member.kind is Kind.MARKED and classes.is_static(cls, name):
         put = tuple(one for one in put if not one.bare)

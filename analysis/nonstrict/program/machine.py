@@ -397,11 +397,6 @@ class Machine:
         """By the attribute of a class, what the program puts there once it runs; searched for once."""
         return {}
 
-    @cached_property
-    def class_users(self) -> dict[Place, tuple[Module, ...]]:
-        """By the place of a class, the files that may name it; searched for once."""
-        return {}
-
     def is_rebound(self, place: Place) -> bool:
         """Whether a global name is bound more than once, other than by alternatives before anything runs."""
         if place.origin is not Origin.GLOBAL:

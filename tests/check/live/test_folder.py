@@ -268,6 +268,34 @@ def test_a_writer_that_appears_elsewhere_counts(tmp_path: Path) -> None:
     assert after == fresh(str(tmp_path), paths)
 
 
+@pytest.mark.parametrize("hands_on", [False, True], ids=["directly", "by-a-package"])
+def test_a_method_that_a_file_begins_to_exchange_counts(tmp_path: Path, hands_on: bool) -> None:
+    source = "package" if hands_on else "engine"
+    texts = {
+        "engine.py": "class Engine:\n    def scale(self, x):\n        return x * 2\n",
+        "package.py": "from engine import Engine\n",
+        "model.py": "import torch\nfrom engine import Engine\n\nengine = Engine()\n\n"
+        "@torch._dynamo.nonstrict_trace\ndef body(x):\n    return engine.scale(x)\n",
+        "other.py": f"import {source}\n\ndef halved(self, x):\n    return x / 2\n",
+    }
+    stores = "\ndef faster():\n    {}.Engine.scale = halved\n"
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    folder = Folder(str(tmp_path))
+    paths = {str(tmp_path / name): text for name, text in texts.items()}
+    before = told(folder, paths)
+    other = str(tmp_path / "other.py")
+    for module in ("unknown", source):
+        paths[other] = texts["other.py"] + stores.format(module)
+        folder.set_text(other, paths[other])
+        after = told(folder, paths)
+        assert after == fresh(str(tmp_path), paths)
+    assert before != after
+    paths[other] = texts["other.py"] + stores.format(source).replace("Engine", "Motor")
+    folder.set_text(other, paths[other])
+    assert told(folder, paths) == before
+
+
 def test_the_next_session_begins_with_what_this_one_found(editing: Editing) -> None:
     model = os.path.join(editing.root, "model.py")
     found = editing.folder.diagnostics(model)

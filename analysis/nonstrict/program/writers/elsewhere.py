@@ -39,9 +39,12 @@ class Use(NamedTuple):
     first: str
 
 
-#: A question: a text, or the last part of a module's name with a name. A text may stand for a replaced attribute.
+#: A question: a text, or the last part of a module's name with a name. A text may stand for a replaced attribute, for
+#: a name that something may be stored under, or for a name that single files are asked for.
 Asked: TypeAlias = "bytes | tuple[bytes, bytes]"
 REPLACED = b"replaced "
+STORED = b"stored "
+SAID = b"said "
 
 
 class Index(NamedTuple):
@@ -50,6 +53,7 @@ class Index(NamedTuple):
     texts: dict[bytes, list[str]]
     importers: dict[bytes, list[str]]
     replaced: dict[bytes, list[str]]
+    stored: dict[bytes, list[str]]
     size: int
 
 
@@ -68,6 +72,10 @@ class Bytes:
         self.importers: dict[bytes, list[str]] = {}
         #: by name, the files that assign an attribute of that name to a function; empty before the first pass
         self.replaced: dict[bytes, list[str]] = {}
+        #: by name, the files that store under an attribute of that name, or quote it; empty before the first pass
+        self.stored: dict[bytes, list[str]] = {}
+        #: by file and name, whether that file contains it, once it was asked for
+        self.said: dict[tuple[str, bytes], bool] = {}
         #: what registrations mention, by what they register, once it was asked for
         self.registered: dict[Sought, Mentions] = {}
         self.size = 0
@@ -91,7 +99,7 @@ class Bytes:
 
     def indexed(self, paths: Iterable[str], texts: Iterable[bytes]) -> Index:
         """What the first pass finds in some of the files."""
-        index = Index({text: [] for text in texts}, {}, {}, 0)
+        index = Index({text: [] for text in texts}, {}, {}, {}, 0)
         stems = {stem_of(path) for path in self.files}
         size = 0
         for path in paths:
@@ -102,6 +110,8 @@ class Bytes:
                     found.append(path)
             for name in _replaced_names(data):
                 index.replaced.setdefault(name, []).append(path)
+            for name in _stored_names(data):
+                index.stored.setdefault(name, []).append(path)
             for stem in imported_words(data) & stems:
                 index.importers.setdefault(stem, []).append(path)
         return index._replace(size=size)
@@ -111,7 +121,8 @@ class Bytes:
         self._began = True
         for index in indexes:
             self.size += index.size
-            for known, found in zip((self.texts, self.importers, self.replaced), index[:3], strict=True):
+            own = (self.texts, self.importers, self.replaced, self.stored)
+            for known, found in zip(own, index[:4], strict=True):
                 for key, paths in found.items():
                     known.setdefault(key, []).extend(paths)
 
@@ -148,7 +159,6 @@ class Bytes:
             return set()
         data = self.data(path)
         imported = imported_words(data)
-        replaced = _replaced_names(data)
         known = {stem_of(other) for other in self.files}
         for stem in known & (imported | self.importers.keys()):
             self._renewed(self.importers.setdefault(stem, []), path, here=stem in imported)
@@ -158,9 +168,16 @@ class Bytes:
         for key, paths in self.hits.items():
             if self._renewed(paths, path, here=key[1] in data and path in self.importers.get(key[0], ())):
                 changed.add(key)
-        for name in replaced | self.replaced.keys():
-            if self._renewed(self.replaced.setdefault(name, []), path, here=name in replaced):
-                changed.add(REPLACED + name)
+        for what, index, here in (
+            (REPLACED, self.replaced, _replaced_names(data)),
+            (STORED, self.stored, _stored_names(data)),
+        ):
+            for name in here | index.keys():
+                if self._renewed(index.setdefault(name, []), path, here=name in here):
+                    changed.add(what + name)
+        for asked in [asked for asked, here in self.said.items() if asked[0] == path and here != (asked[1] in data)]:
+            self.said[asked] = not self.said[asked]
+            changed.add(SAID + asked[1])
         return changed
 
     def _renewed(self, paths: list[str], path: str, *, here: bool) -> bool:
@@ -199,7 +216,7 @@ class Elsewhere:
         self._asked: set[tuple[bytes, bytes]] = set()
         self._expected_texts: set[bytes] = set()
         self._texts: dict[bytes, list[str]] = {}
-        self._replaced: set[bytes] = set()
+        self._named: set[bytes] = set()
         self._passes = 0
         #: texts tell of modes and of the environment: one pass for them is always made
         self._searched_texts = False
@@ -215,7 +232,7 @@ class Elsewhere:
 
     def asked(self) -> frozenset[Asked]:
         """All questions so far, on whose answers depends what was found."""
-        return frozenset({*self._asked, *self._texts, *(REPLACED + name for name in self._replaced)})
+        return frozenset({*self._asked, *self._texts, *self._named})
 
     def expect_text(self, *texts: bytes) -> None:
         """Files that contain these will be asked for."""
@@ -230,11 +247,26 @@ class Elsewhere:
 
     def files_replacing(self, name: str) -> list[str]:
         """The files that may bind an attribute of this name to another function: `module.name = other`."""
+        return self._indexed(REPLACED, self.found.replaced, name)
+
+    def files_storing(self, name: str) -> list[str]:
+        """The files that may store something under an attribute of this name: `E.name = …`, `put(E, "name")`."""
+        return self._indexed(STORED, self.found.stored, name)
+
+    def says(self, path: str, name: str) -> bool:
+        """Whether a name is in the text of a file."""
+        key = name.encode("utf-8", "surrogateescape")
+        self._named.add(SAID + key)
+        if (path, key) not in self.found.said:
+            self.found.said[path, key] = key in self.found.data(path)
+        return self.found.said[path, key]
+
+    def _indexed(self, what: bytes, index: dict[bytes, list[str]], name: str) -> list[str]:
         if not self._passes:
             self._search()
         key = name.encode("utf-8", "surrogateescape")
-        self._replaced.add(key)
-        return self.found.replaced.get(key, [])
+        self._named.add(what + key)
+        return index.get(key, [])
 
     def mentions(self, module: Module, text: str) -> list[Module]:
         """The other files that name a module and contain a text; none if that is too many to tell anything."""
@@ -324,6 +356,15 @@ def _replaced_names(data: bytes) -> set[bytes]:
     if b"setattr(" in data:
         found |= {match[1] for match in _SET.finditer(data)}
     return found
+
+
+#: What something is stored under: an attribute that is assigned, a name in quotes.
+_STORED = re.compile(rb"\.([\w\x80-\xff]+)\s*(?::[^=\n]*)?=[^=]|[\"']([A-Za-z_\x80-\xff][\w\x80-\xff]*)[\"']")
+
+
+def _stored_names(data: bytes) -> set[bytes]:
+    """The names that a file may store something under: attributes that are assigned, names in quotes."""
+    return {match[1] or match[2] for match in _STORED.finditer(data)}
 
 
 def imported_words(data: bytes) -> set[bytes]:

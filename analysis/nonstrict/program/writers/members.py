@@ -8,7 +8,6 @@ counts as what it does, and what is put back before the function ends does not.
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
@@ -83,18 +82,18 @@ def _find(machine: Machine, cls: Class, name: str, place: Place) -> Iterator[Put
 
 
 def _storing(machine: Machine, cls: Class, name: str) -> Iterator[Summary]:
-    stored = re.compile(rf"\.{name}\s*(?::[^=\n]*)?=[^=]|[\"']{name}[\"']")
-    for user in _users(machine, cls):
-        if stored.search(user.source.code):
-            yield from namespace_writes.storing(machine, user, name)
+    for user in _users(machine, cls, name):
+        yield from namespace_writes.storing(machine, user, name)
 
 
-def _users(machine: Machine, cls: Class) -> tuple[Module, ...]:
-    """The files that may name a class, its own first; searched for once."""
-    if cls.place not in machine.class_users:
-        users = [cls.module, *(use.module for use in machine.elsewhere.users(cls.module, cls.name))]
-        machine.class_users[cls.place] = tuple({user.path: user for user in users}.values())
-    return machine.class_users[cls.place]
+def _users(machine: Machine, cls: Class, name: str) -> list[Module]:
+    """The files that name a class and may store under an attribute of that name, its own first."""
+    storing = set(machine.elsewhere.files_storing(name)) | ({cls.module.path} - machine.own_files)
+    users = [cls.module] if cls.module.path in storing else []
+    if any(path != cls.module.path and machine.elsewhere.says(path, cls.name) for path in storing):
+        used = (use.module for use in machine.elsewhere.users(cls.module, cls.name))
+        users += {user.path: user for user in used if user.path in storing}.values()
+    return users
 
 
 def _of(machine: Machine, summary: Summary, effect: Effect) -> Iterator[Put]:
