@@ -12,7 +12,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.naming import dotted
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, folding
-from nonstrict.program.values import CALLABLES, NONE, PRIMITIVES, TENSOR, TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.values import NONE, PRIMITIVES, TENSOR, TENSORS, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,17 +147,17 @@ def settled_truth(frame: Frame, test: ast.expr) -> bool | None:
 def none_verdict(frame: Frame, test: ast.expr) -> bool | None:
     """Which branch runs for `x is None` where a local variable surely is None, and for `x` where it is a callable."""
     if isinstance(test, ast.Name):
-        return True if frame.scope is not None and frame.env.get(test.id, UNKNOWN).kind in CALLABLES else None
+        return True if frame.scope is not None and decided.is_callable(frame.env.get(test.id, UNKNOWN)) else None
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.left, ast.Name):
         return None
     operator, right = test.ops[0], test.comparators[0]
     if not isinstance(operator, (ast.Is, ast.IsNot)) or not isinstance(right, ast.Constant) or right.value is not None:
         return None
     scope, name = frame.scope, test.left.id
-    kind = frame.env.get(name, UNKNOWN).kind if scope is not None and name in scope.local else Kind.UNKNOWN
-    if kind is not Kind.NONE and kind not in CALLABLES:
+    held = frame.env.get(name, UNKNOWN) if scope is not None and name in scope.local else UNKNOWN
+    if held.kind is not Kind.NONE and not decided.is_callable(held):
         return None
-    return (kind is Kind.NONE) is isinstance(operator, ast.Is)
+    return (held.kind is Kind.NONE) is isinstance(operator, ast.Is)
 
 
 def refuses(statement: ast.If) -> bool:

@@ -9,6 +9,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import rebound_inside
+from nonstrict.knowledge.effects import call_effect
+from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program import classes, constant_folding
 from nonstrict.program.annotations import PLAIN_TENSORS, canonical
 from nonstrict.program.naming import dotted
@@ -26,8 +28,10 @@ _TYPED = TENSORS | CONTAINERS | {Kind.STRING, Kind.NUMBER, Kind.BOOL, Kind.NONE,
 _BUILTINS = frozenset(f"builtins.{name}" for name in ("list", "dict", "set", "tuple", "str", "int", "float", "bool"))
 _NAMES = PLAIN_TENSORS | _BUILTINS
 #: What is surely not None.
-_GIVEN = TENSORS | CALLABLES | CONTAINERS | {Kind.STRING, Kind.NUMBER, Kind.BOOL, Kind.TUPLE}
+_GIVEN = TENSORS | CONTAINERS | {Kind.STRING, Kind.NUMBER, Kind.BOOL, Kind.TUPLE}
 _NUMBERS = frozenset({Kind.NUMBER, Kind.BOOL})
+#: What a name of torch stands for that is no function or class; None for names that it does not have.
+_NO_FUNCTION = frozenset({"constant", "module", "dtype", None})
 
 
 def truth(frame: Frame, test: ast.expr) -> bool | None:
@@ -85,8 +89,19 @@ def _compared(frame: Frame, left: ast.expr, operator: ast.cmpop, right: ast.expr
     return constant_folding.compared(operator, one, other)
 
 
+def is_callable(value: Value) -> bool:
+    """Whether a value surely can be called: then it is not None, and true.
+
+    An attribute of an object or module that was not seen may be a method, a number or None.
+    """
+    if value.kind is Kind.EXTERNAL:
+        return torch_kind(value.ref) not in _NO_FUNCTION or call_effect(value.ref) is not None
+    return value.kind in CALLABLES and value.kind is not Kind.EXTERNAL_METHOD
+
+
 def _is_given(value: Value) -> bool:
-    return not _may_be_none(value) and all(member.kind in _GIVEN for member in value.alternatives())
+    alternatives = value.alternatives()
+    return not _may_be_none(value) and all(one.kind in _GIVEN or is_callable(one) for one in alternatives)
 
 
 def _may_be_none(value: Value) -> bool:

@@ -12,7 +12,7 @@ from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program import releases
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import BOOL, NONE, NUMBER, PRIMITIVES, STRING, UNKNOWN, Kind, Value, container, join
+from nonstrict.program.values import BOOL, NONE, NUMBER, PRIMITIVES, STRING, UNKNOWN, Flag, Kind, Value, container, join
 from nonstrict.program.writers import late
 
 if TYPE_CHECKING:
@@ -221,12 +221,15 @@ def external(dotted: str) -> Value:
     if kind == "module":
         return Value(Kind.PYTHON_MODULE, FRESH, dotted)
     if kind in ("dtype", "constant"):
-        return Value(Kind.SETTING, FRESH, dotted)
+        flags = Flag.OPTIONAL if dotted in _OF_THE_BUILD else Flag.NONE
+        return Value(Kind.SETTING, FRESH, dotted, flags=flags)
     if dotted in _CONSTANTS:
         return _CONSTANTS[dotted]
     return Value(Kind.EXTERNAL, FRESH, dotted)
 
 
+#: None where torch was built without it (`torch/version.py`).
+_OF_THE_BUILD = frozenset(f"torch.version.{name}" for name in ("cuda", "hip", "rocm", "xpu"))
 _CONSTANTS = {
     "math.pi": NUMBER,
     "math.e": NUMBER,

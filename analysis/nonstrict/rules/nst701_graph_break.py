@@ -110,6 +110,7 @@ from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.graph_breaks import graph_break
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.purity import supposed
+from nonstrict.program.places import FRESH
 from nonstrict.program.regions.breaks import DISABLED, NATIVE, NEVER_FOUND
 from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 from nonstrict.rules.purity import certificate
@@ -122,6 +123,7 @@ if TYPE_CHECKING:
     from nonstrict.fixes.context import Context
     from nonstrict.knowledge.graph_breaks import GraphBreak
     from nonstrict.program.effects import Observed
+    from nonstrict.program.places import Place
     from nonstrict.rules.base import Body
 
 _LONGEST = 60
@@ -137,9 +139,14 @@ _GRAPH_BREAK = "call:torch._dynamo.graph_break"
 
 
 def examine(body: Body) -> Iterator[Finding]:
-    """Yield the constructs that break the graph; one for each expression."""
+    """Yield the constructs that break the graph; one for each expression, and for each object that is not let in."""
+    refused: set[tuple[str, Place]] = set()
     for seen in body.observed(Event.BREAK):
-        key = seen.effect.what
+        key, place = seen.effect.what, seen.effect.place
+        if (key, place) in refused:
+            continue
+        if place is not FRESH:
+            refused.add((key, place))
         if key == NEVER_FOUND:
             yield _frozen(body, seen)
         known = None if key.startswith(NATIVE) or seen.in_hook else graph_break(key, body.torch)

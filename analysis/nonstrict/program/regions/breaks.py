@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
+    from nonstrict.program.places import Place
 
 #: Key of the construct "a function that `torch.compiler.disable` keeps out of compiled code is called".
 DISABLED = "disabled-call"
@@ -276,10 +277,10 @@ def decorated(frame: Frame, node: ast.AST, function: Function) -> None:
                 statement(frame, node, "deprecated-call")
 
 
-def statement(frame: Frame, node: ast.AST, name: str) -> None:
-    """A statement or expression of its own kind is executed in a region."""
+def statement(frame: Frame, node: ast.AST, name: str, place: Place = FRESH) -> None:
+    """A statement or expression of its own kind is executed in a region; `place` is of what Dynamo refuses to touch."""
     if graph_break(f"stmt:{name}", frame.machine.torch) is not None:
-        emit(frame, node, f"stmt:{name}")
+        emit(frame, node, f"stmt:{name}", place)
 
 
 def _changing(frame: Frame, node: ast.AST, changed: branches.Changed) -> None:
@@ -337,11 +338,11 @@ def _is_logging(key: str) -> bool:
     return _LOGGING.match(key) is not None
 
 
-def emit(frame: Frame, node: ast.AST, key: str) -> None:
+def emit(frame: Frame, node: ast.AST, key: str, place: Place = FRESH) -> None:
     """Record a construct of a region that breaks the graph."""
     if not _switched_on(frame, key):
         telling = _is_logging(key) and frame.function is not None and is_switched(frame.function.node, node)
-        frame.emit(Event.BREAK, node, what=key, telling=telling)
+        frame.emit(Event.BREAK, node, place, what=key, telling=telling)
 
 
 def _switched_on(frame: Frame, key: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import constant_folding, expressions
+from nonstrict.program import constant_folding, decided, expressions
 from nonstrict.program.regions import fields
 from nonstrict.program.values import CALLABLES, NO_CONSTANT, Flag, Kind
 
@@ -33,7 +33,7 @@ def of_value(frame: Frame, value: Value) -> bool | None:
     """The truth of a value."""
     if value.const is not NO_CONSTANT:
         return None if frame.machine.is_rebound(value.place) else bool(value.const)
-    return True if value.kind in CALLABLES else None
+    return True if decided.is_callable(value) else None
 
 
 def marks_what_it_asks(frame: Frame, statement: ast.If) -> bool:
@@ -46,6 +46,10 @@ def marks_what_it_asks(frame: Frame, statement: ast.If) -> bool:
         return False
     inside = {id(node) for one in statement.body for node in walk(one)}
     return all(id(value.ref.node) in inside for value in held)
+
+
+def _may_be_none(value: Value) -> bool:
+    return value.kind in _OPEN or (value.kind in CALLABLES and not decided.is_callable(value))
 
 
 def _of_parts(frame: Frame, test: ast.BoolOp) -> bool | None:
@@ -67,10 +71,11 @@ def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
     left = expressions.evaluate(frame, test.left)
     right = expressions.evaluate(frame, test.comparators[0])
     if isinstance(operator, (ast.Is, ast.IsNot)) and right.kind is Kind.NONE:
-        kinds = {alternative.kind for alternative in left.alternatives()}
-        if kinds == {Kind.NONE}:
+        alternatives = left.alternatives()
+        if all(one.kind is Kind.NONE for one in alternatives):
             return isinstance(operator, ast.Is)
-        return isinstance(operator, ast.IsNot) if kinds.isdisjoint(_OPEN) and not left.flags & Flag.OPTIONAL else None
+        given = not left.flags & Flag.OPTIONAL and not any(_may_be_none(one) for one in alternatives)
+        return isinstance(operator, ast.IsNot) if given else None
     if isinstance(operator, (ast.Eq, ast.NotEq)) and right.kind is Kind.NONE and left.is_tensor:
         return isinstance(operator, ast.NotEq)
     if any(frame.machine.is_rebound(value.place) for value in (left, right)):

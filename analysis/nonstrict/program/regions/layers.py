@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.scopes import receiver_of
 from nonstrict.program import classes, held_modules
 from nonstrict.program.marks import marking
 from nonstrict.program.regions import breaks
@@ -24,21 +23,15 @@ def called(frame: Frame, node: ast.AST, module: Value) -> None:
     for part in (module, *held_modules.called(module)):
         construct = _refused(part)
         if construct is not None:
-            breaks.statement(frame, node, construct)
+            breaks.statement(frame, node, construct, part.place)
             return
 
 
 def read(frame: Frame, node: ast.AST, base: Value) -> None:
-    """An attribute of a module is read in a region: of one that the region is a method of, at the first place."""
+    """An attribute of a module is read in a region: of one that Dynamo refuses, it sees none."""
     construct = _refused(base) if frame.region else None
-    if construct is None:
-        return
-    own = frame.function is not None and frame.env.get(receiver_of(frame.function.node)) == base
-    if not own or (
-        frame.caller is None
-        and not any(effect.what == f"stmt:{construct}" for effect in frame.summary.effects.values())
-    ):
-        breaks.statement(frame, node, construct)
+    if construct is not None:
+        breaks.statement(frame, node, construct, base.place)
 
 
 def _refused(module: Value) -> str | None:
