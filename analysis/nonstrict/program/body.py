@@ -28,7 +28,7 @@ from nonstrict.program.marks.sites import CallSite, Parameter
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import crossing
 from nonstrict.program.values import UNKNOWN, Kind, Value
-from nonstrict.program.writers import evidence, passing, writes
+from nonstrict.program.writers import attribute_writes, evidence, passing, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -154,7 +154,7 @@ class MarkedBody:
         for seen in self.observed(Event.ATTRIBUTE):
             for owner in self._owners_at(seen.effect.place) if not seen.effect.place.captured else ():
                 if owner is not None:
-                    evidence.expect_attribute_writers(self.machine, owner)
+                    attribute_writes.expect(self.machine, owner)
         for seen in self.observed(Event.AMBIENT):
             if isinstance(seen.effect.value.const, str):
                 evidence.expect_environment_writers(self.machine, seen.effect.value.const)

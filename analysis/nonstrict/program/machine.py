@@ -397,6 +397,11 @@ class Machine:
         """By the attribute of a class, what the program puts there once it runs; searched for once."""
         return {}
 
+    @cached_property
+    def derived(self) -> dict[Class, tuple[Class, ...]]:
+        """By class, those that derive from it; looked for once."""
+        return {}
+
     def is_rebound(self, place: Place) -> bool:
         """Whether a global name is bound more than once, other than by alternatives before anything runs."""
         if place.origin is not Origin.GLOBAL:
@@ -410,9 +415,9 @@ class Machine:
 
     def attribute_writes_of(self, owner: Class, attribute: str) -> list[Write]:
         """Where an attribute of the objects of a class is put anew, in the files that use the class."""
-        from nonstrict.program.writers import evidence
+        from nonstrict.program.writers import attribute_writes
 
-        return evidence.attribute_writers(self, owner, attribute)
+        return attribute_writes.of_class(self, owner, attribute)
 
     def is_replaced(self, place: Place) -> bool:
         """Whether something else is put at a known entry or attribute of a global: also a function, on a class."""

@@ -22,6 +22,7 @@ from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import breaks, items
 from nonstrict.program.values import (
+    CALLABLES,
     CONTAINERS,
     GLOBALS,
     NO_CONSTANT,
@@ -135,7 +136,20 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
     if base.heap is not None and not registered and not _keeps_to_itself(frame, base):
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
         settles = name != namespaces.ANY and _settles(frame, base, known)
+        known = known or _of_class(frame, base, name)
         base.heap.attributes[name] = kept if settles else join(known, kept)
+
+
+def _of_class(frame: Frame, base: Value, name: str) -> Value | None:
+    """What the class of an object binds under an attribute, which the object has until another is stored.
+
+    What methods store on their own object may be a part of making it.
+    """
+    receiver = next((frame.env.get(one) for one in frame.scope.parameters[:1]), None) if frame.scope else None
+    if not hasattr(base.ref, "bases") or (receiver is not None and receiver.heap is base.heap):
+        return None
+    found = classes.class_attribute(frame.machine, base.ref, name, base.ref.place.step(f".{name}"))
+    return found if found is not None and found.kind not in CALLABLES else None
 
 
 def _settles(frame: Frame, base: Value, known: Value | None) -> bool:

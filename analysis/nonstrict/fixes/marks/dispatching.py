@@ -20,7 +20,7 @@ from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import constructions
 from nonstrict.program.values import UNKNOWN, Kind, Value
-from nonstrict.program.writers import evidence
+from nonstrict.program.writers import attribute_writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,7 +123,7 @@ def _held(context: Context, document: Document, owner: ast.ClassDef, attribute: 
     elsewhere = context.documents.uses.holding(owner.name, document.path)
     if cls is None or elsewhere is None or any(one is not document for one in elsewhere):
         return [UNKNOWN]
-    if evidence.attribute_writers(context.machine, cls, attribute):
+    if attribute_writes.of_class(context.machine, cls, attribute):
         return [UNKNOWN]
     made = constructions.constructions(context.machine, cls, attribute)
     template = classes.template(context.machine, cls).attributes.get(attribute)

@@ -9,7 +9,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.program import classes
 from nonstrict.program.marks import constructions
 from nonstrict.program.values import Kind, Value
-from nonstrict.program.writers import evidence
+from nonstrict.program.writers import attribute_writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,7 +58,7 @@ def _held(machine: Machine, owner: Class, attribute: str) -> Iterator[set[Mark]]
     always = set(_marks(classes.template(machine, owner).attributes.get(attribute)))
     if made and len(always) > 1:
         always.clear()  # one of several, which each object chooses for itself
-    for write in evidence.attribute_writers(machine, owner, attribute):
+    for write in attribute_writes.of_class(machine, owner, attribute):
         always |= set(_marks(_written(machine, write)))
     by_class: dict[Class, set[Mark]] = {owner: set()}
     for cls, value in made:

@@ -15,6 +15,7 @@ from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin, Place
+from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import NO_CONSTANT, NONE, UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -374,9 +375,23 @@ def traced_receiver(machine: Machine, mark: Mark, receiver: Value | None) -> Val
         return Value(Kind.OBJECT, FRESH, mark.target.ref, heap=Heap())
     if receiver is None and mark.kind == "constant-result":
         return _frozen_receiver(machine, mark)
+    if receiver is None and mark.kind == "nonstrict":
+        return _module_of_mixin(machine, mark)
     if receiver is None or receiver.kind is not Kind.MODULE:
         return receiver
     return receiver.at(Place(Origin.ARGUMENT, "", "self") if mark.kind == "make-fx" else Place(Origin.UNKNOWN))
+
+
+def _module_of_mixin(machine: Machine, mark: Mark) -> Value | None:
+    """`self` of a method that modules inherit from a class which is none: torch takes no other objects of it."""
+    function = mark.function
+    if function is None or function.owner is None or function.binding or mark.target.kind is not Kind.FUNCTION:
+        return None
+    owner, names = function.owner, parameter_names(function.node.args)
+    made = classes.instance_at(machine, owner, Place(Origin.ARGUMENT, "", names[0])) if names else None
+    if made is None or made.kind is not Kind.OBJECT or not any(map(classes.is_module, subclasses(machine, owner))):
+        return None
+    return made._replace(kind=Kind.MODULE)
 
 
 def _frozen_receiver(machine: Machine, mark: Mark) -> Value | None:

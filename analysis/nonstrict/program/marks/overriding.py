@@ -10,15 +10,13 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
+from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nonstrict.program.definitions import Class, Function
     from nonstrict.program.effects import Summary
     from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Module
 
 #: A hierarchy with more overrides is a framework: what is one class of many says little of the others.
 _MAX_SUBCLASSES = 4
@@ -34,7 +32,7 @@ def overriding(machine: Machine, method: Function, summary: Summary) -> list[Cla
     called = _called_methods(method, owner, summary)
     found = [
         cls
-        for cls in _subclasses(machine, owner)
+        for cls in subclasses(machine, owner)
         if _inherits(machine, cls, method) and any(_overrides(machine, cls, owner, name) for name in called)
     ]
     return found if len(found) <= _MAX_SUBCLASSES else []
@@ -44,7 +42,7 @@ def is_left_to_subclasses(machine: Machine, method: Function) -> bool:
     """Whether a method does nothing at all, and a subclass has one of its own."""
     if method.owner is None or not does_nothing(method.node):
         return False
-    members = (classes.member(machine, cls, method.name) for cls in _subclasses(machine, method.owner))
+    members = (classes.member(machine, cls, method.name) for cls in subclasses(machine, method.owner))
     return any(one is not None and one[0].kind in _METHODS and one[1] is not method.owner for one in members)
 
 
@@ -63,26 +61,6 @@ def _called_methods(method: Function, owner: Class, summary: Summary) -> set[str
                 pending.append(edge.summary)
                 names.add(function.name)
     return names
-
-
-def _subclasses(machine: Machine, owner: Class) -> Iterator[Class]:
-    """The classes at the top level of files that have a class among their bases."""
-    users = [(owner.module, owner.name)]
-    users += [(use.module, use.name) for use in machine.elsewhere.users(owner.module, owner.name)]
-    seen: set[Class] = {owner}
-    for module, word in users:
-        for cls in _derived(machine, module, word, owner):
-            if cls not in seen:
-                seen.add(cls)
-                yield cls
-
-
-def _derived(machine: Machine, module: Module, word: str, owner: Class) -> Iterator[Class]:
-    for chunk in module.chunks_with((word,)):
-        if chunk.is_class and machine.concerns(module, chunk):
-            held = machine.global_value(module, chunk.name)
-            if held.kind is Kind.CLASS and hasattr(held.ref, "bases") and owner in classes.lineage(held.ref):
-                yield held.ref
 
 
 def _inherits(machine: Machine, cls: Class, method: Function) -> bool:

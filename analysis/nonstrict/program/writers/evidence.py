@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.aliases import aliases_of
 from nonstrict.facts.execution import simple_statements
-from nonstrict.facts.scopes import parameter_names, receiver_of
-from nonstrict.facts.steps import may_meet, member_of
+from nonstrict.facts.scopes import parameter_names
+from nonstrict.facts.steps import may_meet
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
@@ -24,7 +23,7 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers, constructions
 from nonstrict.program.running import runs
 from nonstrict.program.values import UNKNOWN, Kind, Value
-from nonstrict.program.writers import foreign_writes, own_methods, strangers
+from nonstrict.program.writers import attribute_writes, foreign_writes, own_methods
 from nonstrict.program.writers.how import How
 from nonstrict.program.writers.strangers import targets_of
 from nonstrict.program.writers.writes import (
@@ -35,7 +34,7 @@ from nonstrict.program.writers.writes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
@@ -218,7 +217,11 @@ def argument_writers(machine: Machine, place: Place, owners: Iterable[Class | No
     found: list[Write] = []
     for index, owner in zip(attribute_steps(place), owners, strict=False):
         attribute, key = place.path[index][1:], "".join(place.path[index + 1 : index + 2])
-        writes = attribute_writers(machine, owner, attribute) if owner else _loaded_writers(machine, attribute)
+        writes = (
+            attribute_writes.of_class(machine, owner, attribute)
+            if owner
+            else attribute_writes.in_loaded(machine, attribute)
+        )
         held = _held_by(machine, owner, attribute) if owner else UNKNOWN
         found += (write for write in writes if _may_be_at(write, key) and not _by_own_method(machine, held, write))
         if owner is not None and machine.constructed.get((owner, attribute)) is not None:
@@ -291,125 +294,3 @@ def _may_be_at(write: Write, key: str) -> bool:
     written = (target.slice for target in targets_of(write.node) if isinstance(target, ast.Subscript))
     known = [f"[{entry.value!r}]" for entry in written if isinstance(entry, ast.Constant)]
     return not known or key in known
-
-
-def _loaded_writers(machine: Machine, attribute: str) -> list[Write]:
-    if attribute not in machine.attribute_writes:
-        word = attribute_pattern(attribute)
-        machine.attribute_writes[attribute] = [
-            write
-            for module in machine.project.loaded()
-            if word.search(module.source.code)
-            for node, offset, _ in functions_with(module, word)
-            for write in assigned_attribute(module.path, offset, node, attribute, None)
-        ]
-    return machine.attribute_writes[attribute]
-
-
-def expect_attribute_writers(machine: Machine, owner: Class) -> None:
-    """Tell ahead that the files which use a class will be asked for."""
-    machine.elsewhere.expect(owner.module, [owner.name])
-
-
-def attribute_writers(machine: Machine, owner: Class, attribute: str) -> list[Write]:
-    """Assignments of an attribute in the files that use a class: on other objects than `self`, or in subclasses."""
-    key = (owner.module.path, owner.qualname, attribute)
-    if key not in machine.attribute_writers:
-        machine.attribute_writers[key] = list(_attribute_writers(machine, owner, attribute))
-    return machine.attribute_writers[key]
-
-
-def _attribute_writers(machine: Machine, owner: Class, attribute: str) -> Iterator[Write]:
-    word = attribute_pattern(attribute)
-    own = owner.module
-    bases = tuple(base.node for base in classes.lineage(owner) if not isinstance(base, str))
-    for module in (own, *machine.elsewhere.mentions(own, owner.name)):
-        if word.search(module.source.code):
-            for node, offset, _ in functions_with(module, word):
-                related = partial(strangers.is_related, machine, module, offset, owner)
-                for write in assigned_attribute(module.path, offset, node, attribute, related, bases=bases):
-                    if not strangers.writes(machine, module, node, write, owner):
-                        yield write
-
-
-def attribute_pattern(attribute: str) -> re.Pattern[str]:
-    """How changes of an attribute are spelled: `x.attribute =`, `x.attribute.append(`, `setattr(x, "attribute", 1)`."""
-    name = re.escape(attribute)
-    return re.compile(rf"\.{name}\b[^=\n]*=[^=]|\.{name}\b[^=\n]*\.(?:{_CHANGES})\(|[\"']{name}[\"']")
-
-
-def assigned_attribute(
-    path: str,
-    offset: int,
-    node: ast.AST,
-    attribute: str,
-    related: Callable[[ast.ClassDef], bool] | None,
-    inside: bool = True,
-    bases: tuple[ast.ClassDef, ...] = (),
-    receiver: str = "",
-) -> Iterator[Write]:
-    """Assignments of an attribute outside `__init__` and what it calls.
-
-    Where the class of the object is known, what methods of classes that are not `related` to it assign on their
-    `receiver` does not count. Its `bases` tell what else is called to construct the object.
-    """
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in ("__init__", "__post_init__"):
-        return
-    if isinstance(node, ast.ClassDef) and related is not None:
-        inside = related(node)
-    building = frozenset[str]()
-    if isinstance(node, ast.ClassDef):
-        building = _called_by_init((node, *bases) if inside else (node,))
-    for target in targets_of(node):
-        member = member_of(target)
-        inner = target.value if isinstance(target, ast.Subscript) and member is None else target
-        if isinstance(inner, ast.Attribute):
-            member = inner.value, inner.attr
-        if member is not None and member[1] == attribute and (inside or not _is_called(member[0], receiver)):
-            yield Write(path, offset, node, How.CHANGED, (f".{attribute}",))
-    if isinstance(node, ast.Call):
-        changed = node.args[0] if _sets(node, attribute) else _changed_by(node, attribute)
-        if changed is not None and (inside or not _is_called(changed, receiver)):
-            yield Write(path, offset, node, How.CHANGED, (f".{attribute}",))
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.FunctionDef) or child.name not in building:
-            own = receiver
-            if isinstance(node, ast.ClassDef) and isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                own = receiver_of(child)
-            yield from assigned_attribute(path, offset, child, attribute, related, inside, bases, own)
-
-
-def _called_by_init(bodies: Iterable[ast.ClassDef]) -> frozenset[str]:
-    """The methods that `__init__`, and what it calls, call on the object: what they assign is part of that."""
-    methods: dict[str, list[ast.FunctionDef]] = {}
-    for body in bodies:
-        for child in body.body:
-            if isinstance(child, ast.FunctionDef):
-                methods.setdefault(child.name, []).append(child)
-    pending, found = ["__init__"], set[str]()
-    while pending:
-        reached = ((walk(one), receiver_of(one)) for one in methods.get(pending.pop(), ()))
-        calls = ((inner.func, own) for nodes, own in reached for inner in nodes if isinstance(inner, ast.Call))
-        called = {one.attr for one, own in calls if isinstance(one, ast.Attribute) and _is_called(one.value, own)}
-        pending += called - found
-        found |= called
-    return frozenset(found)
-
-
-def _sets(node: ast.Call, attribute: str) -> bool:
-    return last_name(node) == "setattr" and len(node.args) >= 2 and _is(node.args[1], attribute)
-
-
-def _changed_by(node: ast.Call, attribute: str) -> ast.expr | None:
-    """The object whose container a method changes: `x` of `x.attribute.append(1)` or `x.attribute["k"].append(1)`."""
-    function = node.func
-    if not isinstance(function, ast.Attribute) or function.attr not in _CHANGING:
-        return None
-    inner = function.value
-    while isinstance(inner, ast.Subscript):
-        inner = inner.value
-    return inner.value if isinstance(inner, ast.Attribute) and inner.attr == attribute else None
-
-
-def _is_called(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name

@@ -26,7 +26,7 @@ from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import Write, functions_with, writes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from nonstrict.program.definitions import Class
     from nonstrict.program.effects import Effect
@@ -160,12 +160,13 @@ def interpreted(
     owner: Class | None,
     *,
     differentiates: bool = False,
+    given: Mapping[str, Value] | None = None,
 ) -> Summary:
     """What a function of a module does, as if nobody called it; as a method on an object at the argument `self`.
 
-    With `differentiates` also which gradients it asks for.
+    With `differentiates` also which gradients it asks for. Of its parameters some may be `given`.
     """
-    return _run(machine, module, node, offset, owner, differentiates=differentiates).summary
+    return _run(machine, module, node, offset, owner, differentiates=differentiates, given=given).summary
 
 
 def held_by(
@@ -183,6 +184,7 @@ def _run(
     owner: Class | None,
     *,
     differentiates: bool = False,
+    given: Mapping[str, Value] | None = None,
 ) -> Frame:
     function = definition_values.function_of(machine.module_frame(module), node, offset, owner)
     summary = Summary(function.qualname, definition=function)
@@ -193,7 +195,7 @@ def _run(
     receiver = classes.instance_at(machine, owner, Place(Origin.ARGUMENT, "", "self")) if owner is not None else None
     if owner is not None and function.binding == "class":
         receiver = Value(Kind.CLASS, owner.place, owner)
-    frame.env.update(parameters.of_marked(definition, function, {}, receiver))
+    frame.env.update({**parameters.of_marked(definition, function, {}, receiver), **(given or {})})
     _within_budget(machine, frame)
     return frame
 

@@ -45,24 +45,29 @@ def _are_related(cls: Class, owner: Class) -> bool:
     return id(owner.node) in below or id(cls.node) in above
 
 
-def writes(machine: Machine, module: Module, around: ast.AST, write: Write, owner: Class) -> bool:
+def is_another(machine: Machine, module: Module, around: ast.AST, write: Write, holder: ast.expr, owner: Class) -> bool:
     """Whether an object whose attribute is assigned was surely made by another class than the one that is asked for."""
-    changed = [target for target in targets_of(write.node) if len(steps_of(target)) > 1]
-    if not changed:
-        return False
-    root, *path = steps_of(changed[0])[:-1]
-    if root in fields.receivers(around):
-        return False
+    return not _may_be(_held(machine, module, around, write, holder), owner)
+
+
+def is_one(machine: Machine, module: Module, around: ast.AST, write: Write, holder: ast.expr, owner: Class) -> bool:
+    """Whether an object whose attribute is assigned is known to be of the class that is asked for."""
+    held = _held(machine, module, around, write, holder)
+    return bool(held) and all(map(_is_known, held)) and _may_be(held, owner)
+
+
+def _held(machine: Machine, module: Module, around: ast.AST, write: Write, holder: ast.expr) -> list[Value]:
+    """What an expression holds where an attribute of it is assigned; nothing where that is not known."""
+    root, *path = steps_of(holder) or ("",)
+    if not root or root in fields.receivers(around):
+        return []
     local = any(
         isinstance(inner, (ast.Name, ast.arg)) and _binds(inner, root)
         for inner in (walk(around) if not isinstance(around, ast.Module) else ())
     )
     if local:
-        target = changed[0]
-        base = target.value if isinstance(target, (ast.Attribute, ast.Subscript)) else target
-        return not _may_be(held_within(machine, module, around, write.offset, write.node, base), owner)
-    held = own_methods.at(machine.global_value(module, root), path) if root in module.bindings else []
-    return not _may_be(held, owner)
+        return held_within(machine, module, around, write.offset, write.node, holder)
+    return own_methods.at(machine.global_value(module, root), path) if root in module.bindings else []
 
 
 def _binds(node: ast.Name | ast.arg, name: str) -> bool:
@@ -72,9 +77,14 @@ def _binds(node: ast.Name | ast.arg, name: str) -> bool:
 def _may_be(held: Iterable[Value], owner: Class) -> bool:
     """Whether what is held may be an object of a class: it is one, or not known."""
     held = list(held)
-    if not held or not all(one.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(one.ref, "bases") for one in held):
+    if not held or not all(map(_is_known, held)):
         return True
     return any(_are_related(one.ref, owner) for one in held)
+
+
+def _is_known(held: Value) -> bool:
+    """Whether something is an object of a class of the program."""
+    return held.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(held.ref, "bases")
 
 
 def held_within(

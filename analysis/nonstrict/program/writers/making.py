@@ -1,0 +1,68 @@
+"""Objects that a function is making: what it assigns before it does anything with them is part of that."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.steps import steps_of
+from nonstrict.facts.walk import walk
+from nonstrict.program.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def is_made_there(machine: Machine, module: Module, around: ast.AST, write: ast.AST, holder: ast.expr) -> bool:
+    """Whether a function makes an object itself, and calls nothing with it, or on it, before it assigns something."""
+    function = _function_around(around, write)
+    if function is None or not isinstance(holder, ast.Name):
+        return False
+    bound = [node for node in walk(function) if isinstance(node, (ast.Name, ast.arg)) and _binds(node, holder.id)]
+    made = [one for one in walk(function) if isinstance(one, ast.Assign) and bound[:1] == one.targets]
+    if len(bound) != 1 or not made or not _constructs(machine, module, made[0].value):
+        return False
+    first, last = made[0].lineno, getattr(write, "lineno", 0)
+    if any(one.lineno <= last <= (one.end_lineno or 0) and first < one.lineno for one in _loops(function)):
+        return False
+    local = {node.id for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    between = (one for one in walk(function) if isinstance(one, ast.Call) and first < one.lineno < last)
+    return not any(_uses(call, holder.id, local) for call in between)
+
+
+def _function_around(around: ast.AST, node: ast.AST) -> ast.FunctionDef | None:
+    """The innermost function that holds a node."""
+    holding = (
+        one for one in walk(around) if isinstance(one, ast.FunctionDef) and any(part is node for part in walk(one))
+    )
+    return max(holding, key=lambda one: one.lineno, default=None)
+
+
+def _binds(node: ast.Name | ast.arg, name: str) -> bool:
+    return node.arg == name if isinstance(node, ast.arg) else node.id == name and isinstance(node.ctx, ast.Store)
+
+
+def _constructs(machine: Machine, module: Module, value: ast.expr) -> bool:
+    """Whether an expression calls a class, by a name at the top level of the module."""
+    root = steps_of(value.func)[:1] if isinstance(value, ast.Call) else ()
+    if not isinstance(value, ast.Call) or not root or root[0] not in module.bindings:
+        return False
+    return machine.evaluate(machine.module_frame(module), value.func).kind is Kind.CLASS
+
+
+def _loops(function: ast.FunctionDef) -> Iterator[ast.For | ast.AsyncFor | ast.While]:
+    return (node for node in walk(function) if isinstance(node, _LOOPS))
+
+
+def _uses(call: ast.Call, name: str, local: set[str]) -> bool:
+    """Whether a call is given an object, or calls what the function made: that may run compiled code."""
+    called = steps_of(call.func)[:1]
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    return bool(called and called[0] in local) or any(
+        isinstance(one, ast.Name) and one.id == name for value in given for one in walk(value)
+    )
