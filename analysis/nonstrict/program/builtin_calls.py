@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import (
+    arranged,
     attributes,
     classes,
     conditions,
@@ -17,6 +19,7 @@ from nonstrict.program import (
     named_tuples,
     reflection,
     releases,
+    strings,
     symbolic_sizes,
     symbols,
 )
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
 
 
 #: Kinds of containers whose elements have numbers.
-_ORDERED = frozenset({Kind.LIST, Kind.TUPLE, Kind.ITERATOR})
+_ORDERED = frozenset({Kind.LIST, Kind.TUPLE, Kind.ITERATOR, Kind.SET})
 
 
 def mutated_argument(name: str) -> int | None:
@@ -112,6 +115,12 @@ def _text(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
         frame.consume(node, value)
         frame.emit(Event.ESCAPE, node, value.place, value, "formatting the value of a tensor")
     return STRING.with_pending(_pending(positional))
+
+
+def _string(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    made = strings.written(positional[0]) if len(positional) == 1 else None
+    text = _text(frame, node, positional, keywords)
+    return text if made is None else text._replace(const=made)
 
 
 def _bytes(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -178,7 +187,8 @@ def _sorted(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
         return container(Kind.LIST, element)
     element = _extreme(frame, node, positional, keywords)
     sequences.sorted_by(frame, node, element)
-    return container(Kind.LIST, element)
+    known = arranged.in_order(frame, positional[0], keywords) if positional else None
+    return iteration.listed(Kind.LIST, known, element) if known is not None else container(Kind.LIST, element)
 
 
 def _sum(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -227,18 +237,6 @@ def _zip(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[st
     return iteration.listed(Kind.ITERATOR, iteration.zipped(frame, positional), container(Kind.TUPLE, *elements))
 
 
-def _product(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    elements = [iteration.elements_of(frame, node, frame.consume(node, value)) for value in positional]
-    return holding(Kind.ITERATOR, container(Kind.TUPLE, *elements))
-
-
-def _map(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    if not positional:
-        return UNKNOWN
-    elements = [iteration.elements_of(frame, node, frame.consume(node, value)) for value in positional[1:]]
-    return holding(Kind.ITERATOR, frame.machine.call(frame, node, positional[0], elements, {}))
-
-
 def _filter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     element = UNKNOWN
     if len(positional) > 1:
@@ -268,6 +266,8 @@ def _collect(kind: Kind) -> Handler:
                     heap.items = contents.paired(held)
                 elif held is not None and {source.kind, kind} <= _ORDERED:
                     heap.items = contents.taken(frame, source).items
+                elif kind in _ORDERED:
+                    heap.items = dict(enumerate(iteration.known(frame, source) or ()))
         if kind is Kind.DICT:
             for name, value in keywords.items():
                 heap.store(name, value)
@@ -421,7 +421,7 @@ SPECIAL: dict[str, Handler] = {
     "builtins.complex": _complex,
     "operator.index": _number,
     "builtins.bool": _bool,
-    "builtins.str": _text,
+    "builtins.str": _string,
     "builtins.repr": _text,
     "builtins.format": _text,
     "builtins.bytes": _bytes,
@@ -435,8 +435,12 @@ SPECIAL: dict[str, Handler] = {
     "builtins.range": _range,
     "builtins.enumerate": _enumerate,
     "builtins.zip": _zip,
-    "itertools.product": _product,
-    "builtins.map": _map,
+    "itertools.product": arranged.rows_of(itertools.product),
+    "itertools.combinations": arranged.rows_of(itertools.combinations, counted=True),
+    "itertools.permutations": arranged.rows_of(itertools.permutations, counted=True),
+    "itertools.chain": arranged.chained,
+    "itertools.islice": arranged.sliced,
+    "builtins.map": arranged.mapped,
     "builtins.filter": _filter,
     "builtins.list": _collect(Kind.LIST),
     "builtins.tuple": _collect(Kind.TUPLE),

@@ -39,6 +39,11 @@ def computed(frame: Frame, by: ast.operator, left: Value, right: Value) -> Value
     return NUMBER._replace(const=compute(one, other))
 
 
+def key_of(value: Value) -> tuple[str, str] | None:
+    """A constant, told apart from those of other types that are equal to it; None where the value is not known."""
+    return None if value.const is NO_CONSTANT else (type(value.const).__name__, repr(value.const))
+
+
 def compared(by: ast.cmpop, left: Value, right: Value) -> bool | None:
     """The outcome of comparing two constants, or of looking for one among others; None where that is not known."""
     if isinstance(by, (ast.In, ast.NotIn)):

@@ -12,7 +12,6 @@ from nonstrict.program.regions import sequences
 from nonstrict.program.values import (
     BYTEARRAY,
     CONTAINERS,
-    DICT_VIEW,
     NO_CONSTANT,
     NONE,
     NUMBER,
@@ -70,7 +69,7 @@ def call(
     if name == "items":
         return iteration.pairs(frame, receiver, container(Kind.TUPLE, STRING, _placed(frame, receiver, element)))
     if name == "keys":
-        return _view(STRING)
+        return iteration.keys(frame, receiver)
     if name in ("index", "count"):
         return NUMBER
     if receiver.kind is Kind.SET and name in ("union", "intersection", "difference", "symmetric_difference"):
@@ -83,10 +82,6 @@ def _placed(frame: Frame, receiver: Value, element: Value | None) -> Value:
     if found.kind is Kind.UNION or found.kind in TENSORS:
         return subscripts.entry(frame, receiver, NO_CONSTANT, found)
     return found if receiver.place.origin is Origin.FRESH else found.at(receiver.place.step("[]"))
-
-
-def _view(element: Value) -> Value:
-    return holding(Kind.LIST, element)._replace(ref=DICT_VIEW)
 
 
 def _set_default(frame: Frame, receiver: Value, positional: list[Value]) -> Value:

@@ -6,10 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import shapes
-from nonstrict.facts.walk import walk
 from nonstrict.program import (
     attributes,
     comparisons,
+    comprehensions,
     conditions,
     constant_folding,
     contents,
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nonstrict.program.frames import Frame
-
-    _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 _MAX_ELEMENTS = 64
 #: What the result of arithmetic takes over from the numbers.
@@ -150,6 +148,9 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
     if left.kind is Kind.STRING and isinstance(operator, (ast.Mod, ast.Add, ast.Mult)):
         return strings.combined(frame, node, left, right, operator)
     if left.kind in CONTAINERS or left.kind is Kind.TUPLE:
+        rows = [iteration.known(frame, side) for side in (left, right)] if isinstance(operator, ast.Add) else [None]
+        if None not in rows and not frame.branches:
+            return container(left.kind, *(entry for row in rows for entry in row or ())).with_pending(pending)
         taken = [contents.taken(frame, side) for side in (left, right)]
         elements = [heap.element for heap in taken if heap.element is not None]
         made = container(left.kind, *elements).with_pending(pending)
@@ -310,14 +311,20 @@ def _literal(frame: Frame, kind: Kind, elements: list[ast.expr]) -> Value:
     heap = Heap()
     pending: frozenset[object] = _NO_PENDING
     constant = True
-    for index, element in enumerate(elements[:_MAX_ELEMENTS]):
+    for element in elements[:_MAX_ELEMENTS]:
         value = frame.consume(element, evaluate(frame, element)) if not frame.static else evaluate(frame, element)
         if isinstance(element, ast.Starred):
-            heap.open, constant = True, False  # how many they are is not known, nor where the others are
+            spread = iteration.known(frame, value) if kind is not Kind.SET and not heap.open else None
+            for one in spread or ():
+                heap.store(len(heap.items), one)
+            constant = False
+            if spread is not None:
+                continue
+            heap.open = True  # how many they are is not known, nor where the others are
             heap.loose = heap.element = join(heap.element, iteration.elements_of(frame, element, value))
             continue
         constant = constant and (value.const is not NO_CONSTANT or bool(value.flags & Flag.LITERAL))
-        heap.store(NO_CONSTANT if kind is Kind.SET or heap.open else index, value)
+        heap.store(NO_CONSTANT if kind is Kind.SET or heap.open else len(heap.items), value)
         pending |= value.pending if frame.region else symbols.beside(value)
     heap.open = heap.open or len(elements) > _MAX_ELEMENTS
     flags = Flag.LITERAL if constant else Flag.NONE
@@ -347,72 +354,6 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
     return Value(Kind.DICT, FRESH, heap=heap, pending=pending)
 
 
-def _comprehension(frame: Frame, node: _Comprehension) -> Value:
-    saved = dict(frame.env)
-    scope = frame.scope
-    if scope is not None:
-        targets = {name.id for gen in node.generators for name in walk(gen.target) if isinstance(name, ast.Name)}
-        frame.scope = scope._replace(local=scope.local | targets)
-    iterable = use(frame, node.generators[0].iter)
-    values = _one_by_one(frame, node, iterable)
-    each = values if _depends(node) and iteration.differ(values) else []
-    heap, pending, made = Heap(), iterable.pending, list[Value]()
-    for value in each or [iteration.elements_of(frame, node.generators[0].iter, iterable)]:
-        frame.env = dict(saved)
-        key, entry, drawn = _row(frame, node, value)
-        pending |= drawn
-        made.append(entry)
-        if each:
-            heap.store(len(heap.items) if key is None else key, entry)
-    if not each and not isinstance(node, ast.DictComp):
-        heap.items = dict(enumerate(made * len(values)))
-    element = iteration.joined(made)
-    element = element if frame.region else symbols.each(element, node)
-    heap.element = element
-    frame.scope = scope
-    frame.env = saved
-    whole = Value(_COMPREHENSIONS[type(node)], FRESH, heap=heap, pending=pending | element.pending)
-    return whole if frame.region else whole.with_pending(symbols.of_entries(whole, element))
-
-
-def _one_by_one(frame: Frame, node: _Comprehension, iterable: Value) -> list[Value]:
-    """What the variables of a comprehension stand for one after the other; nothing if that is not known."""
-    plain = len(node.generators) == 1 and not node.generators[0].ifs
-    return (iteration.known(frame, iterable) if plain else None) or []
-
-
-def _depends(node: _Comprehension) -> bool:
-    """Whether what a comprehension makes mentions its first variables."""
-    names = {name.id for name in walk(node.generators[0].target) if isinstance(name, ast.Name)}
-    parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-    return any(isinstance(inner, ast.Name) and inner.id in names for part in parts for inner in walk(part))
-
-
-def _row(frame: Frame, node: _Comprehension, element: Value) -> tuple[object, Value, frozenset[object]]:
-    """The key that a comprehension makes of an element, if it makes a dict, what it makes, and what comes with it."""
-    pending: frozenset[object] = _NO_PENDING
-    for position, generator in enumerate(node.generators):
-        if position:
-            iterable = use(frame, generator.iter)
-            pending |= iterable.pending
-            element = iteration.elements_of(frame, generator.iter, iterable)
-        frame.machine.store(frame, generator.target, element, generator.iter)
-        for condition in generator.ifs:
-            conditions.decide(frame, condition)
-            frame.env = conditions.narrowed(frame, condition, frame.env, truth=True)
-    if isinstance(node, ast.DictComp):
-        return use(frame, node.key).const, use(frame, node.value), pending
-    return None, use(frame, node.elt), pending
-
-
-_COMPREHENSIONS: dict[type[ast.expr], Kind] = {
-    ast.ListComp: Kind.LIST,
-    ast.SetComp: Kind.SET,
-    ast.GeneratorExp: Kind.ITERATOR,
-    ast.DictComp: Kind.DICT,
-}
-
-
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:
     return Value(Kind.FUNCTION, FRESH, definition_values.function_of(frame, node, frame.offset))
 
@@ -428,8 +369,12 @@ def _yield(frame: Frame, node: ast.Yield | ast.YieldFrom) -> Value:
         breaks.yielded(frame, node)
     if node.value is not None:
         value = use(frame, node.value)
-        heap = frame.yielded()
-        heap.element = join(heap.element, value)
+        frame.yields = heap = frame.yields or Heap()
+        whole = isinstance(node, ast.YieldFrom)
+        found = iteration.known(frame, value) if whole else [value]
+        frame.in_order = frame.in_order and frame.static and not frame.branches and found is not None
+        heap.items = dict(enumerate([*heap.items.values(), *(found or ())])) if frame.in_order else {}
+        heap.element = join(heap.element, iteration.elements_of(frame, node, value) if whole else value)
     return UNKNOWN
 
 
@@ -455,10 +400,10 @@ _HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.List: _list,
     ast.Set: _set,
     ast.Dict: _dict,
-    ast.ListComp: _comprehension,
-    ast.SetComp: _comprehension,
-    ast.GeneratorExp: _comprehension,
-    ast.DictComp: _comprehension,
+    ast.ListComp: comprehensions.made,
+    ast.SetComp: comprehensions.made,
+    ast.GeneratorExp: comprehensions.made,
+    ast.DictComp: comprehensions.made,
     ast.Starred: _starred,
     ast.Lambda: _lambda,
     ast.JoinedStr: strings.joined,

@@ -52,6 +52,7 @@ class Frame:
         "branches",
         "caller",
         "caught",
+        "chosen",
         "depth",
         "differentiates",
         "done",
@@ -59,6 +60,7 @@ class Frame:
         "entered",
         "env",
         "function",
+        "in_order",
         "machine",
         "module",
         "offset",
@@ -72,6 +74,7 @@ class Frame:
         "static",
         "strict",
         "summary",
+        "surely",
         "yields",
     )
 
@@ -104,8 +107,10 @@ class Frame:
         self.differentiates: bool = caller is not None and caller.differentiates
         #: stands for code that is never traced, to see what it does (`nonstrict.program.writers.reached`)
         self.plain: bool = caller is not None and caller.plain
-        #: how many conditions stand around the statement
-        self.branches = 0
+        #: how many conditions stand around the statement, and around this round of a loop: -1 where it may have ended
+        self.branches = self.surely = 0
+        #: calls that some rounds of a loop may leave out
+        self.chosen: set[ast.AST] = set()
         self.env: dict[str, Value] = {}
         #: whether the variables hold what conditions tell of attributes
         self.refined = False
@@ -116,6 +121,8 @@ class Frame:
         #: blocks of `with` statements, as lines, and the context variables that are set in them
         self.entered: list[tuple[tuple[int, int], frozenset[str]]] = []
         self.yields: Heap | None = None
+        #: whether what was yielded so far surely came one after the other
+        self.in_order = True
         self.depth: int = caller.depth + 1 if caller else 0
         #: static code that runs to give a global its value
         self.at_module_level: bool = caller.at_module_level if caller else function is None
@@ -326,12 +333,6 @@ class Frame:
             if one.place.origin in CAPTURED and one.kind in _HANDED_ON and one.heap is not None and not one.heap.open:
                 read = Effect(Event.READ, self.module.path, self.offset, node, one.place)
                 self.summary.effects.pop(read.key, None)
-
-    def yielded(self) -> Heap:
-        """What the generator yields."""
-        if self.yields is None:
-            self.yields = Heap()
-        return self.yields
 
     def _rebound_callable(self, value: Value) -> bool:
         place = value.place

@@ -241,9 +241,7 @@ def follow(
         return _returned_without_looking(frame, function)
     _hand_over(frame, node, (*positional, *keywords.values()))
     if frame.static:
-        if frame.strict or (frame.function is not None and "strict" in frame.function.traits):
-            machine.called_strictly.add(function.node)
-        machine.static_calls.setdefault(function.node, []).append((frame, node, tuple(positional), dict(keywords)))
+        _noted(frame, node, function, positional, keywords)
     given = (*positional, *keywords.values())
     if (
         (frame.static and not _worth_following(frame, function, given))
@@ -290,6 +288,18 @@ def _replaced_defaults(frame: Frame, node: ast.AST, function: Function, given: i
     plain = function.closure is None and function.owner is None
     if plain and given < len(arguments.posonlyargs) + len(arguments.args) and frame.machine.is_replaced(place):
         frame.emit(Event.READ, node, place, container(Kind.TUPLE))
+
+
+def _noted(
+    frame: Frame, node: ast.AST, function: Function, positional: Sequence[Value], keywords: dict[str, Value]
+) -> None:
+    """A call in static code is kept: what is passed, and under what."""
+    machine = frame.machine
+    if frame.strict or (frame.function is not None and "strict" in frame.function.traits):
+        machine.called_strictly.add(function.node)
+    machine.static_calls.setdefault(function.node, []).append((frame, node, tuple(positional), dict(keywords)))
+    if frame.branches > frame.surely:
+        frame.chosen.add(node)
 
 
 def _worth_following(frame: Frame, function: Function, given: Sequence[Value]) -> bool:

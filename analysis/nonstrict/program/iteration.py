@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.program import attributes, classes, subscripts
+from nonstrict.program import attributes, classes, constant_folding, subscripts
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
 from nonstrict.program.regions import sequences
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MAX_ENTRIES = 16
 _MAX_LIMITS = 3
 _MODULE_DICT = "torch.nn.ModuleDict"
-_SEQUENCES = frozenset({Kind.LIST, Kind.TUPLE, Kind.ITERATOR, Kind.MODULE})
+_SEQUENCES = frozenset({Kind.LIST, Kind.TUPLE, Kind.SET, Kind.ITERATOR, Kind.MODULE})
 
 
 def elements_of(frame: Frame, node: ast.AST, iterable: Value) -> Value:
@@ -80,6 +80,8 @@ def _is_number(element: Value) -> bool:
 
 def entries(frame: Frame, iterable: Value) -> list[Value] | None:
     """What iterating over a value yields, in order; None where that is not known one by one, or is too much."""
+    if iterable.kind is Kind.STRING and isinstance(iterable.const, str) and 0 < len(iterable.const) <= MAX_ENTRIES:
+        return [STRING._replace(const=character) for character in iterable.const]
     heap = iterable.heap
     if heap is None or heap.loose is not None or heap.unsure or heap.open or not 0 < len(heap.items) <= MAX_ENTRIES:
         return None
@@ -91,7 +93,17 @@ def entries(frame: Frame, iterable: Value) -> list[Value] | None:
     if own or (iterable.kind is Kind.ITERATOR and iterable.place.captured):
         return None
     found = [subscripts.entry(frame, iterable, key, value) for key, value in heap.items.items()]
+    if iterable.kind is Kind.SET:
+        once = {constant_folding.key_of(one): one for one in found}
+        return list(once.values()) if None not in once else None
     return found[::-1] if iterable.ref == REVERSED else found
+
+
+def texts(frame: Frame, iterable: Value) -> list[str] | None:
+    """The strings that iterating yields; None where they are not known one by one, or something else is among them."""
+    found = [one.const for one in known(frame, iterable) or ()]
+    strings = [one for one in found if isinstance(one, str)]
+    return strings if found and len(strings) == len(found) else None
 
 
 def differ(values: Iterable[Value]) -> bool:
@@ -121,6 +133,12 @@ def pairs(frame: Frame, table: Value, element: Value) -> Value:
     held = values(frame, table, element).heap
     named = zip(keys, held.items.values() if held is not None else (), strict=False)
     return listed(Kind.LIST, [container(Kind.TUPLE, *pair) for pair in named], element)._replace(ref=DICT_VIEW)
+
+
+def keys(frame: Frame, table: Value) -> Value:
+    """`table.keys()`: one by one where they are known."""
+    found = _keys(table) if _one_by_one(frame) else []
+    return listed(Kind.LIST, [STRING._replace(const=key) for key in found], STRING)._replace(ref=DICT_VIEW)
 
 
 def _keys(table: Value) -> list[str]:

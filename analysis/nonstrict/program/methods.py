@@ -26,6 +26,7 @@ from nonstrict.program import (
     releases,
     storages,
     stores,
+    strings,
     torch_calls,
     unseen,
 )
@@ -273,7 +274,7 @@ def _module(
         return _tensors_of(module, name)
     hooked = hooks.member(frame, module, name)
     if (name in _CHILDREN or hooked is not None) and not positional:
-        child = hooked or _child(module, attributes=name in ("children", "named_children"))
+        child = hooked or _child(module, attributes=name != "modules")
         named = child if name in ("children", "modules", "values") else container(Kind.TUPLE, STRING, child)
         if hooked is None and name in ("values", "items") and isinstance(module.ref, str):
             return (iteration.values if name == "values" else iteration.pairs)(frame, module, named)
@@ -420,8 +421,11 @@ def _other(
             for value in values:
                 if value.is_tensor:
                     frame.emit(Event.ESCAPE, node, value.place, value, "formatting the value of a tensor")
-        return _TEXT_RESULTS.get(name) or (
-            STRING if name not in ("split", "rsplit", "splitlines") else container(Kind.LIST, STRING)
+        made = strings.method(frame, receiver, name, positional, keywords)
+        return (
+            made
+            or _TEXT_RESULTS.get(name)
+            or (STRING if name not in ("split", "rsplit", "splitlines") else container(Kind.LIST, STRING))
         )
     for value in values:
         frame.settle(value)

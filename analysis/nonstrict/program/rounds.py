@@ -6,12 +6,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
+from nonstrict.program.constant_folding import key_of
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nonstrict.program.frames import Frame
+    from nonstrict.program.values import Value
 
 #: How often a loop runs of which that is not known.
 SOME = 2
@@ -29,13 +31,15 @@ def _loops(around: ast.AST, call: ast.AST, expression: ast.expr, frame: Frame | 
     for node in walk(around):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             if holds(node.body, call) and mentions(expression, _changing(node)):
-                yield SOME if isinstance(node, ast.While) else length(frame, node.iter)
+                apart = not isinstance(node, ast.While) and _tells_apart(frame, expression, _distinct_in(frame, node))
+                yield length(frame, node.iter) if apart and not isinstance(node, ast.While) else SOME
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and any(
             inner is call for inner in walk(node.elt)
         ):
             for generator in node.generators:
                 if _stores_any(generator.target, names):
-                    yield length(frame, generator.iter)
+                    apart = not generator.ifs and _tells_apart(frame, expression, _stored_in(generator.target))
+                    yield length(frame, generator.iter) if apart else SOME
 
 
 def varies_in_loop(around: ast.AST, call: ast.AST, expression: ast.expr) -> bool:
@@ -52,7 +56,7 @@ def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
     """The variables and attributes that have another value in each round: counters, and what follows from them."""
     found = set[str]()
     if not isinstance(loop, ast.While):
-        found = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
+        found = _stored_in(loop.target)
     inside = [node for part in loop.body for node in walk(part)]
     counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
     found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
@@ -60,6 +64,56 @@ def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
         if isinstance(node, ast.Assign) and mentions(node.value, found) and not _computes(node.value):
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return found
+
+
+def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor) -> set[str]:
+    """Of the variables and attributes that change from round to round, those that never have the same value twice."""
+    inside = [node for part in loop.body for node in walk(part)]
+    counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
+    found = _stored_in(loop.target)
+    found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
+    given = [node for node in inside if isinstance(node, ast.Assign)]
+    for node in given:
+        if _tells_apart(frame, node.value, found):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    for node in given:
+        if not _tells_apart(frame, node.value, found):
+            found -= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+def _tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> bool:
+    """Whether an expression surely has another value where some variables have: it is one, or writes one into text."""
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return ast.unparse(node) in distinct
+    if isinstance(node, (ast.JoinedStr, ast.Tuple)):
+        return any(
+            _tells_apart(frame, part, distinct)
+            for part in (node.values if isinstance(node, ast.JoinedStr) else node.elts)
+        )
+    if isinstance(node, ast.FormattedValue):
+        return _tells_apart(frame, node.value, distinct)
+    if isinstance(node, ast.BinOp):
+        sides = (node.left, node.right)
+        fixed = not all(mentions(side, distinct) for side in sides)
+        added = isinstance(node.op, (ast.Add, ast.Sub)) and fixed
+        written = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
+        return any(_tells_apart(frame, side, distinct) for side in sides) if added or written else False
+    if isinstance(node, ast.Call):
+        writes = isinstance(node.func, ast.Attribute) and node.func.attr == "format"
+        named = getattr(node.func, "id", "")
+        keeps = writes or named in ("str", "repr") or (bool(named) and _makes_object(frame, node.func))
+        return keeps and any(_tells_apart(frame, part, distinct) for part in node.args)
+    return False
+
+
+def _makes_object(frame: Frame | None, function: ast.expr) -> bool:
+    """Whether a class of the program is called: what its objects are given tells them apart."""
+    return frame is not None and frame.machine.evaluate(frame, function).kind is Kind.CLASS
+
+
+def _stored_in(target: ast.expr) -> set[str]:
+    return {node.id for node in walk(target) if isinstance(node, ast.Name)}
 
 
 def _is_number(node: ast.expr) -> bool:
@@ -86,7 +140,7 @@ def _stores_any(target: ast.expr, names: set[str]) -> bool:
 def length(frame: Frame | None, iterable: ast.expr) -> int:
     """How many elements a loop runs over; at least some."""
     if isinstance(iterable, (ast.List, ast.Tuple, ast.Set)):
-        return len(iterable.elts)
+        return len({ast.dump(element) for element in iterable.elts})
     if isinstance(iterable, ast.Call):
         name = getattr(iterable.func, "id", "")
         if name == "range" and iterable.args and all(isinstance(part, ast.Constant) for part in iterable.args):
@@ -95,8 +149,16 @@ def length(frame: Frame | None, iterable: ast.expr) -> int:
             return len(range(*whole)) if len(whole) == len(bounds) and 0 not in whole[2:] else SOME
         if name in ("enumerate", "sorted", "list", "reversed", "tuple") and iterable.args:
             return length(frame, iterable.args[0])
+        if name == "zip" and iterable.args:
+            return min(length(frame, part) for part in iterable.args)
     if frame is not None and isinstance(iterable, ast.Name):
         held = frame.machine.evaluate(frame, iterable)
         if held.kind in (Kind.LIST, Kind.TUPLE) and held.heap is not None and held.heap.loose is None:
-            return max(len(held.heap.items), SOME)
+            return max(_different(held.heap.items.values()), SOME)
     return SOME
+
+
+def _different(entries: Iterable[Value]) -> int:
+    """How many of some entries surely differ, or are not known to be the same."""
+    constants = [key_of(value) for value in entries]
+    return len(set(constants) - {None}) + constants.count(None)

@@ -190,14 +190,18 @@ def _loop(frame: Frame, run: Callable[[], None]) -> None:
     if frame.region:
         _unrolled_by_dynamo(frame, run)
         return
-    before = dict(frame.env)
+    before, surely = dict(frame.env), frame.surely
+    yielded = len(frame.yields.items) if frame.yields is not None else 0
     for _ in range(_LOOP_ROUNDS):
-        entry = dict(frame.env)
+        entry, frame.surely = dict(frame.env), frame.branches
         run()
         frame.done = False
         frame.merge([(entry, False), (frame.env, False)])
         if frame.env == entry:
             break
+    frame.surely = surely
+    if frame.yields is not None and len(frame.yields.items) > yielded:
+        frame.in_order, frame.yields.items = False, {}
     frame.merge([(before, False), (frame.env, False)])
     for name, start in before.items():
         if start.kind is Kind.NONE:
@@ -251,12 +255,13 @@ def _unrolled(frame: Frame, statement: ast.For | ast.AsyncFor, iterable: Value) 
     values = iteration.known(frame, iterable)
     if values is None or (frame.region and not iteration.differ(values)):
         return False
-    around, endings = frame.branches, frame.endings
+    around, endings, surely = frame.branches, frame.endings, frame.surely
     frame.endings = set()
     for value in values:
+        frame.surely = frame.branches
         stores.store(frame, statement.target, value, statement.iter)
         execute(frame, statement.body)
-        if frame.region and frame.done and ast.Continue not in frame.endings:
+        if frame.done and ast.Continue not in frame.endings:
             break
         frame.done = False
         # Whether there is a next round is open once one may have been the last.
@@ -264,7 +269,7 @@ def _unrolled(frame: Frame, statement: ast.For | ast.AsyncFor, iterable: Value) 
     else:
         execute(frame, statement.orelse)
     frame.done = frame.done and ast.Return in frame.endings and ast.Break not in frame.endings
-    frame.branches, frame.endings = around, endings | (frame.endings & {ast.Return})
+    frame.branches, frame.endings, frame.surely = around, endings | (frame.endings & {ast.Return}), surely
     return True
 
 
@@ -424,6 +429,8 @@ def _delete(frame: Frame, statement: ast.Delete) -> None:
 def _leave(frame: Frame, statement: ast.stmt) -> None:
     frame.done = True
     frame.endings.add(type(statement))
+    if frame.branches > frame.surely:
+        frame.surely = -1
 
 
 _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {

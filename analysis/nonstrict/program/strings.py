@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.program import schemas
+from nonstrict.program import iteration, schemas
 from nonstrict.program.effects import Event
 from nonstrict.program.regions import breaks, items
-from nonstrict.program.values import STRING, TENSORS, Kind, Value
+from nonstrict.program.values import NO_CONSTANT, STRING, TENSORS, Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
@@ -34,7 +35,7 @@ def joined(frame: Frame, node: ast.JoinedStr) -> Value:
         texts.append(getattr(part, "value", None))
         if isinstance(part, ast.FormattedValue):
             value = frame.consume(part.value, frame.machine.evaluate(frame, part.value))
-            texts[-1] = _text(value) if part.format_spec is None and part.conversion < 0 else None
+            texts[-1] = written(value) if part.format_spec is None and part.conversion < 0 else None
             pending |= value.pending
             if part.format_spec is not None:
                 _formatted(frame, part.value, value, "fstring-tensor-format")
@@ -44,9 +45,42 @@ def joined(frame: Frame, node: ast.JoinedStr) -> Value:
     return made.with_pending(pending)
 
 
-def _text(value: Value) -> str | None:
-    """How an f-string writes a value that is known."""
+def written(value: Value) -> str | None:
+    """How an f-string, or `str`, writes a value that is known."""
     return str(value.const) if isinstance(value.const, (str, int)) else None
+
+
+#: Widths to which nothing is padded here.
+_MAX_WIDTH = 99
+_WIDE = re.compile(r"[%:][^a-zA-Z]*\d{3}")
+#: Methods that make nothing but text of text and numbers.
+_METHODS = frozenset(
+    {"capitalize", "casefold", "format", "join", "ljust", "lower", "lstrip", "removeprefix", "removesuffix", "replace"}
+    | {"rjust", "rsplit", "rstrip", "split", "splitlines", "strip", "swapcase", "title", "upper", "zfill"}
+)
+
+
+def method(
+    frame: Frame, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value | None:
+    """What a method of a string that is known makes of constants; None where something is not known."""
+    if name not in _METHODS or not isinstance(receiver.const, str) or keywords:
+        return None
+    if _WIDE.search(receiver.const) or any(isinstance(one.const, int) and one.const > _MAX_WIDTH for one in positional):
+        return None
+    arguments = [iteration.texts(frame, one) if name == "join" else one.const for one in positional]
+    if any(one is None or one is NO_CONSTANT for one in arguments):
+        return None
+    if any(frame.machine.is_rebound(one.place) for one in (receiver, *positional)):
+        return None
+    try:
+        made = getattr(receiver.const, name)(*arguments)
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError, MemoryError):
+        return None
+    if isinstance(made, str):
+        return STRING._replace(const=made)
+    parts = [STRING._replace(const=part) for part in made]
+    return iteration.listed(Kind.LIST, parts, STRING)
 
 
 def _pattern(texts: list[object]) -> Pattern:
@@ -67,6 +101,16 @@ def _formatted(frame: Frame, node: ast.AST, value: Value, construct: str = "perc
             return
 
 
+def _percent(left: Value, right: Value) -> str | None:
+    """`"step %d" % 3` of what is known."""
+    if not isinstance(left.const, str) or not isinstance(right.const, (str, int)) or _WIDE.search(left.const):
+        return None
+    try:
+        return left.const % right.const
+    except (TypeError, ValueError):
+        return None
+
+
 def combined(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
     """A string that an operator makes of another one."""
     if isinstance(operator, ast.Mod):
@@ -76,6 +120,8 @@ def combined(frame: Frame, node: ast.AST, left: Value, right: Value, operator: a
     if named is not None:
         return named
     pending = left.pending | right.pending
+    if isinstance(operator, ast.Mod) and (text := _percent(left, right)) is not None:
+        return STRING._replace(const=text, pending=pending)
     if isinstance(operator, ast.Add) and isinstance(left.const, str) and isinstance(right.const, str):
         return STRING._replace(const=left.const + right.const, pending=pending)
     return STRING.with_pending(pending)

@@ -7,7 +7,8 @@ call to call:
 
 - an integer that is used as the key of a dict or set, or as an argument of a cached function: error;
 - the same of a size of a tensor that varies or is marked as dynamic: error;
-- more than eight strings or constants, or numbers where the region is compiled with `dynamic=False`: error;
+- more than eight strings or constants, or numbers where the region is compiled with `dynamic=False`: error, and a note
+  where the region may fall back to Python;
 - a list or dict to which every round of a loop adds something, for more than eight rounds: error;
 - a number that `register_pytree_node` keeps in the context of an object, or of which a function marked
   `assume_constant_result` makes its result: error;
@@ -83,6 +84,8 @@ There is no automatic fix.
 ## What is not reported
 
 - Integers of which only one value was seen, and keys made with `int(level)`, which fixes the value.
+- Strings of which it is not known that more than eight differ, and those of programs that set
+  `torch._dynamo.config.recompile_limit` or reset the compiler between the calls.
 - Integers as indices of lists, in ranges and in arithmetic, where they stay symbolic.
 - Members of an `IntEnum` that are compared with `==`, looked up or used as numbers, and plain enumerations.
 
@@ -185,23 +188,26 @@ def _holder(body: Body) -> str:
 
 
 def _varying(body: Body, argument: Taken, variation: Variation) -> Iterator[Finding]:
-    kind = "container" if variation.grows and argument.value.kind in _CONTAINERS else _sort(argument.value)
+    kind = "container" if variation.grows and argument.value.kind in _CONTAINERS else _sort(argument.value, variation)
     limited = kind in ("string", "constant", "container") or (variation.static and kind == "number")
     if variation.unrolled or not kind:
         return
     if limited and variation.values > _LIMIT:
+        if variation.unlimited:
+            return
         noun = "object" if kind == "constant" else kind
         differs = "has another length" if kind == "container" else f"is another {noun}"
+        if variation.follows:
+            differs = f"follows from `{variation.follows}`, which is another string"
         message = (
             f"`{argument.name}` of `{called(body)}` {differs} in every call, and each is compiled for: with "
             f"`fullgraph=True` more than {_LIMIT} fail at the recompile limit"
         )
+        severity = Severity.NOTE if body.applied.falls_back else Severity.ERROR
         advice = "pass a tensor, or a number to a region that may be dynamic"
         if kind == "container":
             advice = "pass one tensor, such as the stacked elements, or what the caller computes of them"
-        yield report_at(
-            RULE, body, argument.span, message, help=advice, severity=Severity.ERROR, evidence=variation.evidence
-        )
+        yield report_at(RULE, body, argument.span, message, help=advice, severity=severity, evidence=variation.evidence)
     elif kind in ("number", "unknown") and not variation.static:
         yield from _hashed(body, argument, variation)
 
@@ -220,9 +226,13 @@ def _hashed(body: Body, argument: Taken, variation: Variation) -> Iterator[Findi
         yield report_at(RULE, body, argument.span, message, evidence=variation.evidence)
 
 
-def _sort(value: Value) -> str:
+def _sort(value: Value, variation: Variation) -> str:
     """What the varying value is: `number`, `string`, `constant` (an object), `unknown`; "" for what does not matter."""
+    if variation.follows:
+        return "string"
     kinds = {one.kind for one in value.alternatives()}
+    if Kind.UNKNOWN in kinds and variation.kinds:
+        kinds = variation.kinds
     if kinds == {Kind.NUMBER}:
         return "number"
     if kinds == {Kind.STRING}:

@@ -214,6 +214,17 @@ def handed_on(site: CallSite, span: Span) -> str:
     return node.id if node.id in names else ""
 
 
+def parameters_in(site: CallSite, span: Span) -> list[str]:
+    """The parameters of the caller of which an argument is made, that it holds as it got them."""
+    node = argument_node(site, span)
+    caller = site.call.caller if site.call is not None else None
+    if node is None or caller is None:
+        return []
+    arguments = caller.node.args
+    names = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)} - _assigned(caller)
+    return sorted({inner.id for inner in walk(node) if isinstance(inner, ast.Name)} & names)
+
+
 def _set(value: Value) -> Value:
     """The value without alternatives that only stand for "not set yet": None in an attribute."""
     if value.kind is not Kind.UNION:

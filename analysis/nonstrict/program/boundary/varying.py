@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.knowledge.containers import REMOVING, STORING
+from nonstrict.program import naming
 from nonstrict.program.boundary import exchange
+from nonstrict.program.constant_folding import key_of
 from nonstrict.program.effects import span_of
+from nonstrict.program.marks import callers
+from nonstrict.program.regions import options
 from nonstrict.program.rounds import SOME, holds, length, mentions, rounds, varies_in_loop
-from nonstrict.program.values import NO_CONSTANT
+from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +25,13 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
+    from nonstrict.program.marks.sites import Passing
+    from nonstrict.program.values import Value
+
+#: Options that say how often a function is compiled anew; calls after which nothing is compiled.
+_LIMITS = ("recompile_limit", "cache_size_limit")
+_RESETS = frozenset({"torch._dynamo.reset", "torch.compiler.reset", "torch._dynamo.reset_code_caches"})
+_SEVERAL = "called with several values here"
 
 
 class Variation(NamedTuple):
@@ -28,7 +39,9 @@ class Variation(NamedTuple):
 
     `static` says that the region is compiled with `dynamic=False`, `unrolled` that a loop in the region makes them,
     `grows` that it is a container to which something is added between the calls. `kept` names the attribute of an
-    object that varies, which the registration of its class keeps in the context.
+    object that varies, which the registration of its class keeps in the context. `kinds` are those of the values,
+    `follows` names the parameter of the region from which the argument is made, where it is not handed on as it is.
+    `unlimited` says that the program raises the number of compilations, or drops what was compiled between the calls.
     """
 
     values: int = 0
@@ -37,6 +50,9 @@ class Variation(NamedTuple):
     grows: bool = False
     evidence: tuple[Related, ...] = ()
     kept: str = ""
+    kinds: frozenset[Kind] = frozenset()
+    follows: str = ""
+    unlimited: bool = False
 
 
 def variation(body: MarkedBody, argument: Taken) -> Variation:
@@ -50,13 +66,30 @@ def variation(body: MarkedBody, argument: Taken) -> Variation:
     if expression is not None and varies_in_loop(caller.node, call.node, expression):
         return Variation(SOME, unrolled=True)
     name = exchange.handed_on(site, argument.span)
-    if not name:
-        return Variation()
-    count, evidence = _passed(body.machine, caller, name)
-    growing = _growing(body.machine, caller, name)
-    count = max(count, growing)
-    static = compiled_with(body.machine, caller, "dynamic", value=False)
-    return Variation(count, static, grows=growing > 0, evidence=evidence)
+    if name:
+        return _of_parameter(body.machine, caller, name)
+    names = exchange.parameters_in(site, argument.span)
+    found = [_of_parameter(body.machine, caller, one)._replace(follows=one) for one in names]
+    texts = [one for one in found if set(one.kinds) == {Kind.STRING}]
+    return max(texts, key=lambda one: one.values, default=Variation())
+
+
+def _of_parameter(machine: Machine, region: Function, name: str) -> Variation:
+    """How the values vary that calls of a region pass for one of its parameters."""
+    passed = list(callers.passings(machine, region, name))
+    count, growing = _distinct(machine, passed), _growing(machine, region, name)
+    static = compiled_with(machine, region, "dynamic", value=False)
+    seen = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _SEVERAL) for one in passed[:1])
+    kinds = frozenset(value.kind for one in passed for value in one.value.alternatives())
+    unlimited = any(options.is_set(machine, option) for option in _LIMITS) or any(_drops(one.frame) for one in passed)
+    return Variation(max(count, growing), static, False, growing > 0, tuple(seen), "", kinds, "", unlimited)
+
+
+def _drops(frame: Frame) -> bool:
+    """Whether code around a call has torch forget what it compiled."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    names = naming.names_at(frame)
+    return any(isinstance(node, ast.Call) and names(node.func) in _RESETS for node in walk(around))
 
 
 def given_expressions(machine: Machine, region: Function, name: str) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:
@@ -74,19 +107,30 @@ def given_expressions(machine: Machine, region: Function, name: str) -> Iterator
             yield from ((frame, node, keyword.value) for keyword in node.keywords if keyword.arg == name)
 
 
-def _passed(machine: Machine, region: Function, name: str) -> tuple[int, tuple[Related, ...]]:
-    distinct: set[object] = set()
-    looped: dict[ast.Call, int] = {}
-    evidence: list[Related] = []
-    for frame, node, expression in given_expressions(machine, region, name):
-        if times := rounds(frame, node, expression):
-            looped[node] = times
+def _distinct(machine: Machine, passed: list[Passing]) -> int:
+    """How many values calls pass: those that are known one by one, and of others what the loops around them give."""
+    known: set[object] = set()
+    looped: dict[ast.AST, int] = {}
+    for node in dict.fromkeys(one.node for one in passed):
+        here = [one for one in passed if one.node is node]
+        constants = {_constant(machine, one.value) for one in here}
+        chosen = any(node in one.frame.chosen for one in here)
+        times = max((rounds(one.frame, node, one.expression) for one in here if one.expression is not None), default=0)
+        if None not in constants and (len(constants) > 1 or not times) and not chosen:
+            known |= constants
+        elif times:
+            looped[node] = min(times, SOME) if chosen else times
         else:
-            value = machine.evaluate(frame, expression) if isinstance(expression, ast.Constant) else None
-            distinct.add(value.const if value is not None and value.const is not NO_CONSTANT else ast.dump(expression))
-        evidence.append(Related(span_of(frame.module.path, frame.offset, node), "called with several values here"))
-    count = sum(looped.values()) + len(distinct)
-    return count, tuple(dict.fromkeys(evidence))[:1]
+            known |= {ast.dump(one.expression) for one in here if one.expression is not None}
+    return len(known) + sum(looped.values())
+
+
+def _constant(machine: Machine, value: Value) -> object | None:
+    """What is known of a value that tells it apart from others; of an object, what its attributes hold."""
+    if value.kind is Kind.OBJECT and value.heap is not None and value.heap.attributes:
+        held = {name: key_of(one) for name, one in value.heap.attributes.items()}
+        return None if None in held.values() else (id(value.ref), tuple(sorted(held.items())))
+    return None if machine.is_rebound(value.place) else key_of(value)
 
 
 def _growing(machine: Machine, region: Function, name: str) -> int:
