@@ -306,16 +306,25 @@ def _isinstance(frame: Frame, node: ast.AST, positional: list[Value], keywords: 
     value, asked = positional[0], positional[1]
     frame.identified(node, value)
     names = _class_names(asked)
-    known = value.is_tensor or value.kind is Kind.UNKNOWN
-    # Those of a module argument arrive as plain tensors too.
-    reached = value.kind is Kind.PARAMETER or all(step.startswith("[") for step in value.place.path)
-    if value.place.origin is Origin.ARGUMENT and reached and known:
-        special = {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
-        if names & special:
-            frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))
-    elif value.place.origin is Origin.ARGUMENT and value.kind is Kind.NUMBER and names == {"builtins.int"}:
+    if any(_answers_otherwise(one, names) for one in value.alternatives()):
         frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))
     return BOOL
+
+
+_REGISTERED = frozenset(
+    f"torch.nn.{name}" for name in ("Parameter", "Buffer", "parameter.Parameter", "parameter.Buffer")
+)
+
+
+def _answers_otherwise(value: Value, names: set[str]) -> bool:
+    """Whether `isinstance` of an argument with the classes of these names says something else while tracing."""
+    if value.place.origin is not Origin.ARGUMENT:
+        return False
+    # Those of a module argument arrive as plain tensors too.
+    reached = value.kind is Kind.PARAMETER or all(step.startswith("[") for step in value.place.path)
+    if reached and (value.is_tensor or value.kind is Kind.UNKNOWN):
+        return bool(names & _REGISTERED)
+    return value.kind is Kind.NUMBER and names == {"builtins.int"}
 
 
 def _class_names(asked: Value) -> set[str]:
