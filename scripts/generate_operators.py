@@ -327,8 +327,10 @@ def measured(row: Row, function: Any, name: str, *, method: bool) -> None:
         # The bare call gives something else than the usual one: `x.type()` is a string.
         row.flags.discard("metadata")
     row.mutates |= seen.mutates
-    # What refused every sample so far is not asked again: some operators crash the process on unsuitable ones.
-    asked = seen.returns in ("tensor", "tensors")
+    # What refused every sample so far is not asked again: some operators crash the process on unsuitable ones. One that
+    # needs nothing but its tensor has only missed its options: `clamp` wants one of two bounds.
+    bare = not seen.returns and row.returns == "tensor" and probes.calls(function, schemas, method=method) == [[]]
+    asked = seen.returns in ("tensor", "tensors") or bare
     row.dtype = results.dtype_rule(function, schemas, method=method) if asked else ""
     if asked and results.is_pointwise(function, schemas, method=method):
         row.flags.add("pointwise")
