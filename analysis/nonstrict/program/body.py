@@ -68,7 +68,7 @@ class MarkedBody:
         frame = self._frame(function, summary)
         self.machine.begin()
         bound = parameters.of_marked(definition, function, self._seen(function), self._receiver_in_body())
-        bound.update(callers.defaults_used(self.machine, self.mark) | self._bound_by_partial(function))
+        bound.update(callers.defaults_used(self.machine, self.mark) | self._known_arguments(function))
         self.machine.begin()  # a fresh budget: what is known of callers has cost some
         self._arguments = bound
         frame.env.update(bound)
@@ -116,7 +116,7 @@ class MarkedBody:
     def _receiver_in_body(self) -> Value | None:
         return marking.traced_receiver(self.machine, self.mark, self.receiver)
 
-    def _bound_by_partial(self, function: Function) -> dict[str, Value]:
+    def _known_arguments(self, function: Function) -> dict[str, Value]:
         owner = f"{function.module.path}:{function.qualname}"
         return {
             name: value.at(Place(Origin.DEFAULT, owner, name)) if value.kind not in _CONSTANT else value

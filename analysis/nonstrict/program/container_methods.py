@@ -116,7 +116,14 @@ def _get(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
     if found is not None and receiver.place.origin is not Origin.FRESH:
         step = f"[{key!r}]" if key is not NO_CONSTANT else "[]"
         placed = found.at(receiver.place.step(step))
+    if found is not None and heap is not None and _is_sure(heap, key):
+        return placed
     return join(placed, positional[1]) if len(positional) > 1 else placed
+
+
+def _is_sure(heap: Heap, key: object) -> bool:
+    """Whether a dict that was made in seen code surely holds one thing under a key."""
+    return key in heap.items and not heap.unsure and not heap.open and heap.loose is None
 
 
 def _is_absent(receiver: Value, key: object) -> bool:

@@ -350,6 +350,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
             if spread.element is not None:
                 heap.element = join(heap.element, spread.element)
             continue
+        heap.items.pop(name.const, None)  # the last one of a key counts
         heap.store(name.const, value)
     return Value(Kind.DICT, FRESH, heap=heap, pending=pending)
 

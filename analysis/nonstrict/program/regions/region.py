@@ -12,7 +12,7 @@ from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import Event
 from nonstrict.program.marks import callers, handlers, purity
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.regions import strictness
+from nonstrict.program.regions import flags, strictness
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -106,3 +106,6 @@ class CompiledRegion(MarkedBody):
 
     def _seen(self, function: Function) -> dict[str, Value]:
         return callers.passed_to(self.machine, function)
+
+    def _known_arguments(self, function: Function) -> dict[str, Value]:
+        return flags.passed(self.machine, function) | super()._known_arguments(function)
