@@ -110,6 +110,7 @@ is there one where the function writes the state as well, or where torch refuses
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Rebinding, Severity
@@ -148,22 +149,16 @@ _OWNERS = {
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the reads of captured Python state that the project changes, and of ambient state."""
-    for read in _once_a_line(captured_reads(body, Sort.STATE)):
-        place = read.effect.place
-        writers = body.replacements(place) if _shares_memory(read.effect) else body.writers(place)
-        # There is nothing in None that could change.
-        if read.effect.what == "identity" or (read.effect.value.kind is Kind.NONE and not place.path):
-            writers = tuple(writer for writer in writers if isinstance(writer, Rebinding))
-        if body.marker == "constant-result":
-            writers = _without_fills(body, writers)
-        elif body.written_by_region(place):
-            continue
-        if writers and not (body.guarded_by_region(place) or body.decides_only_effects(read)):
+    changed = [
+        (read, writers) for read in _once_a_line(captured_reads(body, Sort.STATE)) if (writers := _changers(body, read))
+    ]
+    wholes = {read.effect.place for read, _ in changed}
+    for read, writers in changed:
+        if not _is_gone_through(read.effect, wholes):
             message = f"{_subject(read.effect)} decides what `{called(body)}` computes, and changes: {_fate(body)}"
-            advice = f"pass `{place.text}` as an argument"
-            yield report(
-                RULE, body, read, message, help=advice, severity=_severity(body), evidence=(*writers, *not_kept(read))
-            )
+            advice = f"pass `{read.effect.place.text}` as an argument"
+            evidence = (*writers, *not_kept(read))
+            yield report(RULE, body, read, message, help=advice, severity=_severity(body), evidence=evidence)
     for read in body.observed(Event.AMBIENT):
         message = f"`{called(body)}` {_asks(read.effect.what)}, which nothing guards: {_fate(body)}"
         advice = "read it in the caller and pass the value as an argument"
@@ -171,6 +166,31 @@ def examine(body: Body) -> Iterator[Finding]:
         severity = _severity(body).raised() if evidence else _severity(body)
         evidence = (*evidence, *not_kept(read))
         yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
+
+
+def _changers(body: Body, read: Observed) -> tuple[Related, ...]:
+    """Who changes what is read, where the body keeps what it was; none where it is guarded, or decides only effects."""
+    place = read.effect.place
+    writers = body.replacements(place) if _shares_memory(read.effect) else body.writers(place)
+    # There is nothing in None that could change.
+    if read.effect.what == "identity" or (read.effect.value.kind is Kind.NONE and not place.path):
+        writers = tuple(writer for writer in writers if isinstance(writer, Rebinding))
+    if body.marker == "constant-result":
+        writers = _without_fills(body, writers)
+    elif body.written_by_region(place):
+        return ()
+    kept = writers and not (body.guarded_by_region(place) or body.decides_only_effects(read))
+    return writers if kept else ()
+
+
+def _is_gone_through(effect: Effect, wholes: set[Place]) -> bool:
+    """Whether an element is meant of a container that is gone through, and told of where that is done."""
+    place = effect.place
+    while not isinstance(effect.node, ast.Subscript) and place.path[-1:] == ("[]",):
+        place = place._replace(path=place.path[:-1])
+        if place in wholes:
+            return True
+    return False
 
 
 def _once_a_line(reads: Iterator[Observed]) -> Iterator[Observed]:
