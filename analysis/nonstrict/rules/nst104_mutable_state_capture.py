@@ -91,6 +91,7 @@ is there one where the function writes the state as well, or where torch refuses
 ## What is not reported
 
 - Names that nothing in the project changes after the module has been executed: constants, functions, classes, imports.
+- What a function sets that the script calls once, before it runs anything compiled.
 - Values that a region which calls the function reads too: Dynamo guards them.
 - State of torch that Dynamo guards: default dtype, grad mode, autocast, deterministic algorithms, matmul precision,
   number of threads. Inference mode is not among them, and is reported.
@@ -100,6 +101,7 @@ is there one where the function writes the state as well, or where torch refuses
   is set decides.
 - Caches that are filled on demand (`if key not in CACHE: CACHE[key] = make(key)`), and what is read behind
   `functools.cache`, or behind such a cache: plain Python reads it once too.
+- A variable of the environment that nothing in the project sets once it runs is a note.
 - In a nested function or lambda that only `make_fx` is given it is a note: it exists for that one trace.
 
 ## References
@@ -163,7 +165,7 @@ def examine(body: Body) -> Iterator[Finding]:
         message = f"`{called(body)}` {_asks(read.effect.what)}, which nothing guards: {_fate(body)}"
         advice = "read it in the caller and pass the value as an argument"
         evidence = _writers(body, read.effect)
-        severity = _severity(body).raised() if evidence else _severity(body)
+        severity = _of_ambient(body, read.effect, evidence)
         evidence = (*evidence, *not_kept(read))
         yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
 
@@ -220,6 +222,16 @@ def _shares_memory(effect: Effect) -> bool:
 def _severity(body: Body) -> Severity:
     """A note where the function was made for one trace: the value it had then is the one that is meant."""
     return Severity.NOTE if body.private else RULE.severity
+
+
+def _of_ambient(body: Body, effect: Effect, writers: tuple[Related, ...]) -> Severity:
+    """Worse where the program changes it; a note where it is a variable of the environment that nothing here sets.
+
+    Whoever starts the program sets those, once; Python reads them from `os.environ`, a copy made at the start.
+    """
+    if writers:
+        return _severity(body).raised()
+    return Severity.NOTE if isinstance(effect.value.const, str) else _severity(body)
 
 
 def _subject(effect: Effect) -> str:

@@ -63,19 +63,30 @@ def _once(
     name = owner if constructs else node.name
     if not name or not depth or (owner and not constructs and machine.elsewhere.users(module, owner)):
         return False
-    found = list(itertools.islice(_everywhere(machine, module, name), 2))
-    if len(found) != 1:
+    found = sole_call(machine, module, name)
+    if found is None:
         return False
-    user, around = found[0]
+    user, around = found
     inside = [one for one in around if isinstance(one, (*_FUNCTIONS, ast.ClassDef))]
-    called = isinstance(around[-1], ast.Call) and not _is_repeated(around)
-    if not called or not inside:
-        return called
+    if not inside:
+        return True
     last = inside[-1]
     holder = inside[-2] if len(inside) > 1 else None
     if isinstance(last, ast.ClassDef):
         return False
     return _once(machine, user, last, holder.name if isinstance(holder, ast.ClassDef) else "", depth - 1)
+
+
+def sole_call(machine: Machine, module: Module, name: str) -> tuple[Module, list[ast.AST]] | None:
+    """The call that is all a program does with a top-level name, outside of loops: its file, the nodes around, itself.
+
+    None where a name is used more than once, or otherwise.
+    """
+    found = list(itertools.islice(_everywhere(machine, module, name), 2))
+    if len(found) != 1:
+        return None
+    around = found[0][1]
+    return found[0] if isinstance(around[-1], ast.Call) and not _is_repeated(around) else None
 
 
 def _is_repeated(around: list[ast.AST]) -> bool:

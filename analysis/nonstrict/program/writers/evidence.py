@@ -25,6 +25,7 @@ from nonstrict.program.running import runs
 from nonstrict.program.values import UNKNOWN, Kind, Value
 from nonstrict.program.writers import attribute_writes, foreign_writes, own_methods
 from nonstrict.program.writers.how import How
+from nonstrict.program.writers.preparing import prepares
 from nonstrict.program.writers.strangers import targets_of
 from nonstrict.program.writers.writes import (
     Write,
@@ -139,7 +140,7 @@ def environment_writers(machine: Machine, name: str) -> tuple[Related, ...]:
             found += (
                 Related(span_of(path, offset, node), f"sets `{name}` here")
                 for node, offset in _late(machine, module, name)
-                if _sets_variable(node, name)
+                if _sets_variable(node, name) and not _prepared(machine, module, node, name)
             )
     return tuple(found[:SHOWN])
 
@@ -156,6 +157,12 @@ def _late(machine: Machine, module: Module, word: str) -> Iterator[tuple[ast.AST
             for inner in walk(statement) if running else ():
                 yield inner, offset
             running = running or runs(machine, module, statement)
+
+
+def _prepared(machine: Machine, module: Module, node: ast.AST, word: str) -> bool:
+    """Whether a node belongs to a function that runs once, before anything compiled does."""
+    around = (one for one, _, top_level in functions_with(module, word) if not top_level)
+    return any(prepares(machine, module, function, node) for function in around)
 
 
 def _sets_variable(node: ast.AST, name: str) -> bool:

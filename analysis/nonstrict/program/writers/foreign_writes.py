@@ -16,6 +16,7 @@ from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
 from nonstrict.program.writers.calls import IN_PLACE, MUTATORS, changed_by, named_by, replaces_parameters
 from nonstrict.program.writers.elsewhere import imports_in, spellings
 from nonstrict.program.writers.how import How
+from nonstrict.program.writers.preparing import prepares
 from nonstrict.program.writers.writes import Write
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def in_module(machine: Machine, user: Module, source: Module, word: str, name: s
         node = user.outline.node(chunk)
         if node is not None:
             own = _spelled(machine, user, imports_in(node), source, name)
-            yield from _writes_in(user.path, chunk.offset, [node], _visible(node, outside) | own)
+            for write in _writes_in(user.path, chunk.offset, [node], _visible(node, outside) | own):
+                yield write._replace(building=prepares(machine, user, node, write.node))
 
 
 def _spelled(

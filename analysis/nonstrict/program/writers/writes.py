@@ -35,6 +35,7 @@ from nonstrict.program.writers.calls import (
     sets_attribute,
 )
 from nonstrict.program.writers.how import How
+from nonstrict.program.writers.preparing import prepares
 
 if TYPE_CHECKING:
     import re
@@ -197,7 +198,8 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
             continue
         found = list(_in_function(module.path, offset, node, name))
         decorates = bool(found) and isinstance(node, ast.FunctionDef) and only_decorates(machine, module, node.name)
-        yield from (write._replace(building=decorates) for write in found)
+        for write in found:
+            yield write._replace(building=decorates or prepares(machine, module, node, write.node))
 
 
 def _outside_functions(machine: Machine, module: Module, shell: ast.AST, name: str) -> Iterator[Write]:

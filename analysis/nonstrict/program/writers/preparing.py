@@ -1,0 +1,96 @@
+"""Functions that a script calls once, before it runs anything compiled: what they change is set up by then."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.execution import steps_outside
+from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.walk import walk
+from nonstrict.program import naming
+from nonstrict.program.marks.once import sole_call
+from nonstrict.program.running import runs_compiled
+
+if TYPE_CHECKING:
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+#: Functions that call one another are followed so far.
+_MAX_CALLS = 4
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def prepares(machine: Machine, module: Module, function: ast.AST, part: ast.AST, depth: int = _MAX_CALLS) -> bool:
+    """Whether a part of a top-level function is executed once, before anything compiled or marked runs."""
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list or scope_of(function).is_generator:
+        return False
+    before = _before(function.body, part)
+    if before is None or any(_may_run_compiled(machine, module, function, one) for one in before):
+        return False
+    found = sole_call(machine, module, function.name) if depth else None
+    if found is None:
+        return False
+    user, around = found
+    inside = [one for one in around if isinstance(one, _DEFINITIONS)]
+    if not inside:
+        return _comes_first(machine, user, around[-1])
+    return len(inside) == 1 and prepares(machine, user, inside[0], around[-1], depth - 1)
+
+
+def _before(body: list[ast.stmt], part: ast.AST) -> list[ast.AST] | None:
+    """What a function executes before a part of it, whole branches included; None for what repeats or is deferred."""
+    found: list[ast.AST] = []
+    for statement in body:
+        if not any(inner is part for inner in walk(statement)):
+            found.append(statement)
+            continue
+        if statement is part or not isinstance(statement, (ast.If, ast.With, ast.Try)):
+            return None if isinstance(statement, (*_LOOPS, *_DEFINITIONS)) else found
+        inner = [child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.stmt)]
+        heads = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
+        within = _before(inner, part)
+        return None if within is None else [*found, *heads, *within]
+    return None
+
+
+def _may_run_compiled(machine: Machine, module: Module, function: ast.FunctionDef, part: ast.AST) -> bool:
+    """Whether a part of a function may call what is compiled: by a name of the module, or by one of its own.
+
+    What a local variable holds is told where the standard library made it, as it makes a parser of arguments.
+    """
+    if runs_compiled(machine, module, part):
+        return True
+    local = scope_of(function).local
+    calls = (inner.func for inner in walk(part) if isinstance(inner, ast.Call))
+    roots = {next((one.id for one in walk(callee) if isinstance(one, ast.Name)), "") for callee in calls}
+    return any(not _is_of_the_library(machine, module, function, root) for root in roots & local)
+
+
+def _is_of_the_library(machine: Machine, module: Module, function: ast.FunctionDef, name: str) -> bool:
+    """Whether a local variable holds only what calls of the standard library return."""
+    stored = [one for one in walk(function) if isinstance(one, ast.Name) and one.id == name]
+    bindings = [one for one in stored if isinstance(one.ctx, ast.Store)]
+    frame = machine.module_frame(module)
+    made = [
+        naming.dotted(frame, one.value.func) or ""
+        for one in walk(function)
+        if isinstance(one, ast.Assign)
+        and isinstance(one.value, ast.Call)
+        and any(target in bindings for target in one.targets)
+    ]
+    return 0 < len(bindings) == len(made) and all(
+        callee.partition(".")[0] in sys.stdlib_module_names for callee in made
+    )
+
+
+def _comes_first(machine: Machine, module: Module, call: ast.AST) -> bool:
+    """Whether a call outside functions is executed once, before anything compiled runs in its file."""
+    for step in steps_outside(module.outline.shell):
+        if any(inner is call for inner in walk(step.node)):
+            return step.loop is None
+        if runs_compiled(machine, module, step.node):
+            return False
+    return False
