@@ -94,7 +94,8 @@ All fixes are unsafe: regions and callers that were not seen stay as they are.
 - A marked function with one binding, or several names for the same function.
 - The inline form `nonstrict_trace(function)(x)` on a module-level function: Dynamo guards that function.
 - Several marked functions called by their own names in one region.
-- A choice by a key or flag that the region reads: Dynamo guards it.
+- A choice by a key or flag that the region reads: Dynamo guards it. The same for objects of which the region reads
+  another attribute in which they differ.
 - `allow_in_graph`, which keeps the function's own code object.
 
 ## References

@@ -7,6 +7,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
+from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.targets import bound_from
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import MUTATING_METHODS
@@ -181,8 +182,7 @@ def _passed(machine: Machine, function: Function, name: str) -> list[tuple[Value
 
 def passings(machine: Machine, function: Function, name: str) -> Iterator[Passing]:
     """The seen calls of a plain function that pass something for one of its parameters."""
-    if function.name != "<lambda>":
-        roots.find_calls(machine, function.module, aliases(function))
+    roots.find_calls(machine, function.module, aliases(function))
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     index = names.index(name) if name in names else len(names)
@@ -204,8 +204,7 @@ def seek_region(machine: Machine, mark: Mark) -> None:
 def passed_to(machine: Machine, function: Function) -> dict[str, Value]:
     """For each parameter of a compiled function, what the calls of it in its own module pass."""
     # Who asks for the calls of one region will ask for those of another: a module is searched once for all of them.
-    regions = [region.function for region in machine.regions.values() if region.function.module is function.module]
-    named = [region for region in regions if region.name != "<lambda>"]
+    named = [region.function for region in machine.regions.values() if region.function.module is function.module]
     if len(named) != machine.sought_regions.get(function.module.path):
         machine.sought_regions[function.module.path] = len(named)
         roots.find_calls(machine, function.module, set[str]().union(*(aliases(region) for region in named)))
@@ -269,8 +268,7 @@ def handed_to(machine: Machine, function: Function, name: str) -> Value | None:
 
 def leaves_out(machine: Machine, function: Function, name: str) -> bool:
     """Whether some call of a plain function that was seen leaves out one of its parameters."""
-    if function.name != "<lambda>":
-        roots.find_calls(machine, function.module, aliases(function))
+    roots.find_calls(machine, function.module, aliases(function))
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     index = names.index(name) if name in names else len(names)
@@ -282,12 +280,23 @@ def aliases(function: Function) -> set[str]:
     """Top-level names bound to an expression that leads to the function, also through its class and its instances.
 
     `step = torch.compile(step)`, `model = Model()`, `compiled = torch.compile(model)`, and `model = make_model()` where
-    the function mentions the class.
+    the function mentions the class. A lambda has the names of the statements that hold it.
     """
+    if isinstance(function.node, ast.Lambda):
+        return _holding_lambda(function.module, function.node)
     found = {function.name if function.owner is None else function.owner.name}
     module = function.module
     makers = {chunk.name for chunk in module.chunks_with(found) if not chunk.is_class} if function.owner else set[str]()
     return found | _led_to(module, found | makers) - makers
+
+
+def _holding_lambda(module: Module, node: ast.Lambda) -> set[str]:
+    """The top-level names of `step = torch.compile(lambda x: ...)`."""
+    found = set[str]()
+    for statement in simple_statements(getattr(module.outline.shell, "body", [])):
+        if isinstance(statement, ast.Assign) and any(inner is node for inner in walk(statement.value)):
+            found |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    return found
 
 
 def _led_to(module: Module, names: set[str]) -> set[str]:

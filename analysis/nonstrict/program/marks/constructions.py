@@ -68,20 +68,25 @@ def made(machine: Machine, cls: Class, attribute: str) -> list[tuple[Class, Valu
 
     Each with its class: told by the constructor as it ran for that object, or by the argument that it stores.
     """
-    found: list[tuple[Class, Value]] = []
+    found = [(one.ref, one.heap.attributes.get(attribute)) for one in objects(machine, cls) if one.heap is not None]
+    held = [(made_of, value) for made_of, value in found if value is not None]
+    return held or [(one.cls, one.value) for one in constructions(machine, cls, attribute)]
+
+
+def objects(machine: Machine, cls: Class) -> list[Value]:
+    """The objects of a class, and of those derived from it, whose making was seen, as the constructor left them."""
     roots.find_calls(machine, cls.module, {cls.name})
     constructor = classes.member(machine, cls, "__init__")
     known = constructor is not None and constructor[0].kind is Kind.FUNCTION
     calls = machine.static_calls.get(constructor[0].ref.node, []) if constructor is not None and known else []
-    for _, _, positional, _ in calls[:_MAX_CONSTRUCTIONS]:
-        instance = positional[0] if positional else None
-        known = instance is not None and instance.kind in (Kind.MODULE, Kind.OBJECT) and hasattr(instance.ref, "bases")
-        if instance is None or instance.heap is None or not known or cls not in classes.lineage(instance.ref):
-            continue
-        held = instance.heap.attributes.get(attribute)
-        if held is not None:
-            found.append((instance.ref, held))
-    return found or [(one.cls, one.value) for one in constructions(machine, cls, attribute)]
+    firsts = (positional[0] for _, _, positional, _ in calls[:_MAX_CONSTRUCTIONS] if positional)
+    return [
+        one for one in firsts if one.heap is not None and one.kind in (Kind.MODULE, Kind.OBJECT) and _is_of(one, cls)
+    ]
+
+
+def _is_of(instance: Value, cls: Class) -> bool:
+    return hasattr(instance.ref, "bases") and cls in classes.lineage(instance.ref)
 
 
 def entries(machine: Machine, cls: Class) -> Value | None:

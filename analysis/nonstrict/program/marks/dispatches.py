@@ -38,7 +38,9 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     rebound = _rebound_abroad(machine, mark, holders)
     held = rebound or _handed_on(machine, mark) or any(names for module, names in holders if module.path != mark.path)
     held = held or _is_exchanged(machine, mark)
-    if closure is None and not held and not _is_of_each_object(machine, mark) and not _is_of_each_round(machine, mark):
+    given = list(calls_through_attributes(machine, mark))
+    own = _is_of_each_object(machine, mark) or _is_of_each_round(machine, mark)
+    if closure is None and not held and not given and not own:
         return ()
     calls = callers.calls_of(machine, mark)
     found = [
@@ -46,7 +48,7 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
         for path, offset, node in (
             *(one[:3] for one in machine.dispatches.get(id(mark), []) if not _is_outside(machine, one[3])),
             *_as_argument(machine, mark),
-            *calls_through_attributes(machine, mark),
+            *given,
             *((call.path, call.offset, call.node) for call in calls if _called_name(call) in rebound),
         )
     ]

@@ -1,70 +1,150 @@
-"""Attributes that hold one of several marked functions: a region that calls such an attribute may reach any of them."""
+"""Attributes that hold one of several marked functions: a region that calls such an attribute may reach any of them.
+
+Tracing a region tells which attributes of what it is given it calls. The calls of the region tell which objects that
+are, and for a method the constructions of its class.
+"""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
-from nonstrict.program.marks import constructions
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.effects import Event, reachable
+from nonstrict.program.marks import callers, constructions, once
+from nonstrict.program.places import NOWHERE, Origin
+from nonstrict.program.values import NO_CONSTANT, Kind, Value
 from nonstrict.program.writers import attribute_writes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.program.definitions import Class, Function, Mark
     from nonstrict.program.machine import Machine
+    from nonstrict.program.places import Place
+    from nonstrict.program.regions.region import CompiledRegion
     from nonstrict.program.writers.writes import Write
 
 
+class Holder(NamedTuple):
+    """An object that a region is given: the classes on the way to it, what its attribute holds, its constants."""
+
+    way: tuple[Class, ...]
+    marks: frozenset[Mark]
+    settings: dict[str, object]
+
+
 def calls_through_attributes(machine: Machine, mark: Mark) -> Iterator[tuple[str, int, ast.AST]]:
-    """The calls `self.fn(x)` of regions that reach a marked function in one object, and another in another or later."""
+    """The calls `layer.fn(x)` of regions that reach a marked function in one object, another in others, or later."""
     for region in list(machine.regions.values()):
-        owner = region.function.owner
-        if owner is None:
+        if region.target.kind is Kind.MARKED:
             continue
-        for function, call, attribute in _called_attributes(machine, owner, region.function):
-            if any(mark in marks and _differ(marks) for marks in _held(machine, owner, attribute)):
-                yield function.module.path, function.offset, call
-
-
-def _differ(marks: Iterable[Mark]) -> bool:
-    return len({id(mark.function.node) if mark.function is not None else id(mark) for mark in marks}) > 1
-
-
-def _called_attributes(machine: Machine, owner: Class, region: Function) -> Iterator[tuple[Function, ast.Call, str]]:
-    """The calls of attributes of `self` in a method and in the methods that it calls."""
-    pending, seen = [region], {region.node}
-    while pending:
-        function = pending.pop()
-        receiver = next((one.arg for one in (*function.node.args.posonlyargs, *function.node.args.args)), "")
-        for node in walk(function.node):
-            callee = node.func if isinstance(node, ast.Call) else None
-            if not isinstance(callee, ast.Attribute) or getattr(callee.value, "id", "") != receiver:
+        compiled = machine.compiled_region(region, machine.torch)
+        for seen in compiled.seen_by_others(Event.CALLED):
+            place = seen.effect.value.place
+            if place.origin is not Origin.ARGUMENT or not place.path[-1:] or not place.path[-1].startswith("."):
                 continue
-            member = classes.member(machine, owner, callee.attr)
-            if member is None and isinstance(node, ast.Call):
-                yield function, node, callee.attr
-            elif member is not None and member[0].kind is Kind.FUNCTION and member[0].ref.node not in seen:
-                seen.add(member[0].ref.node)
-                pending.append(member[0].ref)
+            if any(_holds(marks, mark) for marks in _confused(machine, compiled, region.function, place)):
+                yield seen.effect.path, seen.effect.offset, seen.effect.node
 
 
-def _held(machine: Machine, owner: Class, attribute: str) -> Iterator[set[Mark]]:
-    """The marked functions that an attribute may hold, for each class of objects: Dynamo guards the class."""
-    made = constructions.made(machine, owner, attribute)
-    always = set(_marks(classes.template(machine, owner).attributes.get(attribute)))
-    if made and len(always) > 1:
-        always.clear()  # one of several, which each object chooses for itself
-    for write in attribute_writes.of_class(machine, owner, attribute):
-        always |= set(_marks(_written(machine, write)))
-    by_class: dict[Class, set[Mark]] = {owner: set()}
-    for cls, value in made:
-        by_class.setdefault(cls, set()).update(_marks(value))
-    for marks in by_class.values():
-        yield marks | always
+def _confused(machine: Machine, compiled: CompiledRegion, region: Function, place: Place) -> Iterator[set[Mark]]:
+    """The marked functions that a place of a region may lead to, where nothing else that it reads tells them apart."""
+    read = _attributes_read(compiled, region)
+    attribute = place.path[-1][1:]
+    by_way: dict[tuple[Class, ...], list[Holder]] = {}
+    for holder in _holders(machine, compiled, region, place):
+        by_way.setdefault(holder.way, []).append(holder)
+    for way, holders in by_way.items():
+        later = _put_later(machine, way[-1], attribute)
+        for one, other in itertools.combinations_with_replacement(holders, 2):
+            marks = one.marks | other.marks | later
+            if len(set(map(_identity, marks))) > 1 and (later or one is other or _are_alike(one, other, read)):
+                yield set(marks)
+
+
+def _put_later(machine: Machine, cls: Class, attribute: str) -> set[Mark]:
+    """What replaces the marked function that an attribute holds, with the one that the constructor puts there."""
+    writes = attribute_writes.of_class(machine, cls, attribute)
+    later = {mark for write in writes for mark in _marks(_written(machine, write))}
+    first = set(_marks(classes.template(machine, cls).attributes.get(attribute))) if later else later
+    return later | first if len(first) == 1 else later
+
+
+def _are_alike(one: Holder, other: Holder, read: set[str]) -> bool:
+    """Whether Dynamo sees no difference between two objects in what a region reads of them."""
+    return all(
+        one.settings[name] == other.settings[name] for name in read & one.settings.keys() & other.settings.keys()
+    )
+
+
+def _attributes_read(compiled: CompiledRegion, region: Function) -> set[str]:
+    """The names of the attributes that are read in what a region runs itself."""
+    definitions = (part.summary.definition for part in reachable(compiled.summary))
+    nodes = {one.node for one in (region, *definitions) if one is not None}
+    return {inner.attr for node in nodes for inner in walk(node) if isinstance(inner, ast.Attribute)}
+
+
+def _holders(machine: Machine, compiled: CompiledRegion, region: Function, place: Place) -> Iterator[Holder]:
+    """The objects that hold what a place of a region leads to.
+
+    Those are objects that its calls pass; for a method also those whose making was seen.
+    """
+    receiver = compiled.arguments.get(receiver_of(region.node))
+    owner = region.owner if receiver is not None and receiver.place.name == place.name else None
+    found = constructions.objects(machine, owner) if owner is not None else []
+    for passing in callers.passings(machine, region, place.name):
+        found += callers.resolved(machine, passing.value, passing.frame.function).alternatives()
+    for root in found:
+        yield from _led_to(machine, root, place.path)
+    if owner is not None and not found:
+        yield from _as_given(machine, owner, place.path)
+
+
+def _as_given(machine: Machine, owner: Class, path: Sequence[str]) -> Iterator[Holder]:
+    """What objects hold whose making was not followed: as constructions give it, or as any object has it."""
+    found = constructions.constructions(machine, owner, path[0][1:])
+    for one in found if len(path) == 1 else ():
+        yield Holder((one.cls,), frozenset(_marks(one.value)), {})
+    if not found:
+        yield from _led_to(machine, classes.instance_at(machine, owner, NOWHERE), path)
+
+
+def _led_to(machine: Machine, holder: Value, path: Sequence[str], way: tuple[Class, ...] = ()) -> Iterator[Holder]:
+    """Where some steps lead from an object."""
+    of_program = hasattr(holder.ref, "bases")
+    way = (*way, holder.ref) if of_program else way
+    found = holder.heap.step(path[0]) if holder.heap is not None else None
+    if found is None or holder.heap is None:
+        return
+    if not path[1:] and of_program:
+        held = {name: value.const for name, value in holder.heap.attributes.items() if value.const is not NO_CONSTANT}
+        yield Holder(way, _chosen(machine, holder.ref, found), held)
+    for one in found.alternatives() if path[1:] else ():
+        yield from _led_to(machine, one, path[1:], way)
+
+
+def _chosen(machine: Machine, cls: Class, value: Value) -> frozenset[Mark]:
+    """The marked functions that an object may hold: the only one of its class chooses one of them."""
+    marks = list(_marks(value))
+    constructor = classes.member(machine, cls, "__init__") if len(marks) > 1 else None
+    known = constructor is not None and constructor[0].kind is Kind.FUNCTION
+    only = constructor is not None and known and once.runs_once(machine, constructor[0].ref)
+    return frozenset(marks[:1] if only else marks)
+
+
+def _holds(marks: Iterable[Mark], mark: Mark) -> bool:
+    return _identity(mark) in map(_identity, marks)
+
+
+def _identity(mark: Mark) -> object:
+    """What tells marked functions apart, whichever application of the marker made them."""
+    if mark.function is not None:
+        return mark.function.node
+    return mark.target.ref if mark.target.kind is Kind.EXTERNAL else id(mark)
 
 
 def _written(machine: Machine, write: Write) -> Value | None:

@@ -53,7 +53,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
         applied_inside(frame, node, name, named or next(iter(positional), UNKNOWN))
     positional = [_forward_of(value) for value in positional]
     candidates = [named] if named is not None else [value for value in positional if _has_callable(value)][:1]
-    if not candidates and marker.kind in _OF_ANYTHING and positional and positional[0].kind is Kind.EXTERNAL:
+    if not candidates and marker.kind in _OF_ANYTHING and any(map(_is_external, positional[:1])):
         candidates = [positional[0]]
     if not candidates:
         _note_open(frame, named or next(iter(positional), UNKNOWN))
@@ -92,6 +92,10 @@ def _forward_of(value: Value) -> Value:
 
 def _has_callable(value: Value) -> bool:
     return any(alternative.kind in _CALLABLE for alternative in value.alternatives())
+
+
+def _is_external(value: Value) -> bool:
+    return any(alternative.kind is Kind.EXTERNAL for alternative in value.alternatives())
 
 
 def note_region(frame: Frame, node: ast.AST, name: str, target: Value, keywords: dict[str, Value]) -> None:
