@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.containers import SPREADING, STORING
@@ -15,6 +16,7 @@ from nonstrict.program.values import (
     NO_CONSTANT,
     NONE,
     NUMBER,
+    PRIMITIVES,
     STRING,
     TENSORS,
     UNKNOWN,
@@ -26,8 +28,6 @@ from nonstrict.program.values import (
 )
 
 if TYPE_CHECKING:
-    import ast
-
     from nonstrict.program.frames import Frame
     from nonstrict.program.values import Heap
 
@@ -40,6 +40,8 @@ _OWN_NAMES = {
     "collections.Counter": "Counter",
     BYTEARRAY: "bytearray",
 }
+#: Methods of dicts that change the entry of their first argument.
+_ONE_ENTRY = frozenset({"pop", "setdefault", "__setitem__", "__delitem__"})
 
 
 def call(
@@ -58,7 +60,7 @@ def call(
         sequences.sorted_by(frame, node, compared or UNKNOWN)
     if kind and name in MUTATING_METHODS[kind]:
         return _mutate(frame, node, receiver, name, positional, keywords)
-    frame.consume(node, receiver)
+    frame.consume(node, _looked_up(frame, receiver, positional) if name == "get" else receiver)
     element = receiver.heap.element if receiver.heap is not None else None
     if name == "copy":
         return Value(receiver.kind, FRESH, heap=contents.taken(frame, receiver))
@@ -75,6 +77,14 @@ def call(
     if receiver.kind is Kind.SET and name in ("union", "intersection", "difference", "symmetric_difference"):
         return holding(Kind.SET, element)
     return UNKNOWN
+
+
+def _looked_up(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
+    """What `get` reads of a dict: the entry of its key, where that is known and holds plain data."""
+    entries = contents.entries_at(positional[0]) if positional and receiver.kind is Kind.DICT else ()
+    found = receiver.heap.load(positional[0].const) if entries and receiver.heap is not None else None
+    plain = found is not None and found.kind in PRIMITIVES and len(entries) == 1
+    return subscripts.entry(frame, receiver, positional[0].const, found) if found is not None and plain else receiver
 
 
 def _placed(frame: Frame, receiver: Value, element: Value | None) -> Value:
@@ -140,7 +150,8 @@ def _mutate(
 ) -> Value:
     stored = _stored(name, positional, keywords)
     if stores.outer(receiver.place):
-        stores.write(frame, node, receiver.place, stored, name)
+        entries = _entries(node, name, positional, keywords) if receiver.kind is Kind.DICT else ()
+        stores.write(frame, node, receiver.place, stored, name, entries=entries)
     else:
         for value in positional:
             if name not in STORING:
@@ -151,6 +162,19 @@ def _mutate(
     if name == "setdefault":
         return _set_default(frame, receiver, positional)
     return _taken_out(frame, receiver, positional) if name in ("pop", "popleft", "popitem") else NONE
+
+
+def _entries(node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> tuple[str, ...]:
+    """The steps to the entries of a dict that a method changes; none where it may be any of them."""
+    if name in _ONE_ENTRY:
+        return contents.entries_at(positional[0]) if positional else ()
+    spread = isinstance(node, ast.Call) and any(keyword.arg is None for keyword in node.keywords)
+    if name != "update" or spread or (isinstance(node, ast.Call) and len(node.args) != len(positional)):
+        return ()
+    given = contents.entries_in(positional[0]) if positional else ()
+    if positional and not given:
+        return ()
+    return (*given, *(contents.entry_of(key) for key in keywords))
 
 
 def _keep(

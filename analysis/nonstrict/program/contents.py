@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.program import subscripts
+from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, PRIMITIVES, UNKNOWN, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from nonstrict.program.frames import Frame
 
+#: Keys whose text tells them apart.
+_PLAIN_KEYS = frozenset({str, int})
 _SPREAD = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.ITERATOR})
 
 
@@ -52,6 +55,26 @@ def paired(pairs: Heap) -> dict[Any, Value]:
             return {}
         items[key] = second(pair)
     return items
+
+
+def entry_of(key: object) -> str:
+    """The step to the entry of a key."""
+    return f"[{key!r}]"
+
+
+def entries_at(index: Value) -> tuple[str, ...]:
+    """The steps to the entries that an index, which may be one of several, means; none where they are not known."""
+    keys = [one.const for one in index.alternatives()]
+    return tuple(entry_of(key) for key in keys) if all(type(key) in _PLAIN_KEYS for key in keys) else ()
+
+
+def entries_in(given: Value) -> tuple[str, ...]:
+    """The steps to the entries that a dict made in seen code holds; none where it may hold others."""
+    heap = given.heap
+    if given.kind is not Kind.DICT or given.place.origin is not Origin.FRESH or heap is None:
+        return ()
+    known = not heap.open and heap.loose is None and all(type(key) in _PLAIN_KEYS for key in heap.items)
+    return tuple(entry_of(key) for key in heap.items) if known else ()
 
 
 def captured_in(sequence: Value) -> Iterator[Value]:

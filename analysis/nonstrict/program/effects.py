@@ -127,6 +127,8 @@ class Effect(NamedTuple):
     #: an IO that only tells people something: without it the program computes and keeps the same; a BREAK that does so
     #: behind a switch
     telling: bool = False
+    #: of a WRITE or LEAK in a container: the steps to the entries that change; none where it may be any of them
+    entries: tuple[str, ...] = ()
 
     @property
     def span(self) -> Span:
@@ -138,6 +140,11 @@ class Effect(NamedTuple):
         """Identity: the same event at the same expression on the same place is one effect."""
         node = self.node
         return (self.event, self.path, self.offset, id(node), self.place, self.what)
+
+    @property
+    def changed(self) -> tuple[Place, ...]:
+        """The places that a WRITE or LEAK changes: entries of a container where their keys are known."""
+        return tuple(self.place.step(entry) for entry in self.entries) or (self.place,)
 
 
 def span_of(path: str, offset: int, node: ast.AST) -> Span:
@@ -217,8 +224,12 @@ class Summary:
     definition: Function | None = None
 
     def add(self, effect: Effect) -> None:
-        """Record an effect once."""
-        self.effects.setdefault(effect.key, effect)
+        """Record an effect once; what changes other entries of a container each time changes all of these."""
+        known = self.effects.setdefault(effect.key, effect)
+        if known.entries != effect.entries:
+            both = (*known.entries, *(one for one in effect.entries if one not in known.entries))
+            entries = both if known.entries and effect.entries else ()
+            self.effects[effect.key] = known._replace(entries=entries)
 
     def add_observed(self, observed: Observed, *, conditional: bool) -> None:
         """Record an effect that was seen from here, behind the calls that lead to it."""

@@ -145,13 +145,14 @@ class Frame:
         what: str = "",
         *,
         telling: bool = False,
+        entries: tuple[str, ...] = (),
     ) -> Effect:
         """Record an effect of this function."""
         stores = event is Event.WRITE or event is Event.LEAK
         own = self.function.node if stores and self.function is not None else None
         lazy = own is not None and (tests_before_use(own, place.key) or completes(own, node))
-        at = (self.module.path, self.offset, node)
-        effect = Effect(event, *at, place, value, what, lazy, self.branches > 0, self.strict, telling=telling)
+        seen = (self.module.path, self.offset, node, place, value, what, lazy, self.branches > 0, self.strict)
+        effect = Effect(event, *seen, telling=telling, entries=entries)
         if not ((stores or event is Event.IO) and self._takes_back(node)):
             self.summary.add(effect)
         return effect

@@ -9,6 +9,7 @@ from nonstrict.facts.steps import member_of
 from nonstrict.knowledge.effects import assignment_effect
 from nonstrict.program import (
     classes,
+    contents,
     expressions,
     iteration,
     namespaces,
@@ -203,16 +204,25 @@ def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value
     write(frame, node, place, value, "rebind")
 
 
-def write(frame: Frame, node: ast.AST, place: Place, value: Value, what: str, *, registered: bool = False) -> None:
-    """Python state at a place changes; a traced tensor stored outside stays behind there."""
+def write(
+    frame: Frame,
+    node: ast.AST,
+    place: Place,
+    value: Value,
+    what: str,
+    *,
+    registered: bool = False,
+    entries: tuple[str, ...] = (),
+) -> None:
+    """Python state at a place changes, or `entries` of it; a traced tensor stored outside stays behind there."""
     if frame.static or not outer(place):
         return
     frame.summary.recorded.update((effect.key, place) for effect in value.pending if effect.event is Event.RANDOM)
     _only_changed(frame, node, place)
     if traced(value) and not registered:
-        frame.emit(Event.LEAK, node, place, value, what)
+        frame.emit(Event.LEAK, node, place, value, what, entries=entries)
     else:
-        frame.emit(Event.WRITE, node, place, value, what)
+        frame.emit(Event.WRITE, node, place, value, what, entries=entries)
 
 
 def _only_changed(frame: Frame, node: ast.AST, place: Place) -> None:
@@ -265,7 +275,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
     opaque = base.kind is Kind.UNKNOWN and base.place.captured and not base.place.path
     array = base.kind is Kind.NUMPY and base.place.captured
     if opaque or array or base.kind in CONTAINERS or base.kind in (Kind.OBJECT, Kind.INSTANCE):
-        write(frame, node, base.place, value, "item")
+        write(frame, node, base.place, value, "item", entries=contents.entries_at(index))
     if base.heap is not None and not _keeps_to_itself(frame, base):
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
         base.heap.store(index.const, kept)
@@ -307,7 +317,8 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         return
     merged = before.kind is Kind.DICT and isinstance(statement.op, ast.BitOr)
     if (merged or before.kind in (Kind.LIST, Kind.SET, Kind.DEQUE)) and outer(before.place):
-        write(frame, statement, before.place, value, "in-place operator")
+        entries = contents.entries_in(value) if merged else ()
+        write(frame, statement, before.place, value, "in-place operator", entries=entries)
         return
     if frame.static and before.kind is Kind.LIST and before.heap is not None and before.place.origin is Origin.FRESH:
         _extend(before.heap, value, sure=not frame.branches)
@@ -358,13 +369,15 @@ def delete(frame: Frame, target: ast.expr) -> None:
             frame.assign(target.id, UNKNOWN, target)
     elif isinstance(target, ast.Subscript):
         base = frame.machine.evaluate(frame, target.value)
+        index = expressions.index(frame, target.slice)
         for alternative in base.alternatives():
             if (owner := namespaces.holder(alternative)) is not None:
-                delete_attribute(frame, target, owner, namespaces.named(expressions.index(frame, target.slice)))
+                delete_attribute(frame, target, owner, namespaces.named(index))
             if alternative.kind in CONTAINERS and outer(alternative.place):
-                write(frame, target, alternative.place, UNKNOWN, "del")
+                entries = contents.entries_at(index) if alternative.kind is Kind.DICT else ()
+                write(frame, target, alternative.place, UNKNOWN, "del", entries=entries)
             elif alternative.kind is Kind.DICT and alternative.heap is not None:
-                alternative.heap.forget(expressions.index(frame, target.slice).const)
+                alternative.heap.forget(index.const)
     elif isinstance(target, ast.Attribute):
         delete_attribute(frame, target, frame.machine.evaluate(frame, target.value), target.attr)
 

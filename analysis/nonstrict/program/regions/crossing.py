@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.steps import ANY_ENTRY, entry, may_meet
+from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program.effects import Event
@@ -36,7 +36,7 @@ def written_before(machine: Machine, mark: Mark, place: Place, torch: tuple[int,
         found += (
             Related(seen.effect.span, f"`{region.function}` writes it here, before {_which(seen, call)}")
             for seen in region.seen_by_others(Event.WRITE, Event.LEAK, Event.TENSOR_WRITE)
-            if _same(_written(seen.effect), read) and (_precedes(seen, call) or _repeated(region, seen, call))
+            if _meets(seen.effect, read) and (_precedes(seen, call) or _repeated(region, seen, call))
         )
     return tuple(dict.fromkeys(found))
 
@@ -59,14 +59,6 @@ def _repeated(region: CompiledRegion, write: Observed, call: Observed) -> bool:
     return any(all(loop.lineno <= line <= (loop.end_lineno or line) for line in lines) for loop in loops)
 
 
-def _written(write: Effect) -> Place:
-    """The place that a write changes: of a store under a constant key, that entry."""
-    node = write.node
-    if write.what == "item" and isinstance(node, ast.Subscript) and (step := entry(node.slice)) != ANY_ENTRY:
-        return write.place.step(step)
-    return write.place
-
-
 def read_after(machine: Machine, mark: Mark, write: Effect, torch: tuple[int, int]) -> tuple[Related, ...]:
     """Where a region that calls a marked function reads, after the call, what the body wrote."""
     carried = mark.operator is None and write.what in _CARRIED_OVER
@@ -77,7 +69,7 @@ def read_after(machine: Machine, mark: Mark, write: Effect, torch: tuple[int, in
         found += (
             Related(seen.effect.span, f"`{region.function}` reads it here, after the call")
             for seen in region.seen_by_others(Event.READ)
-            if _position(seen) > _position(call) and _same(_written(write), seen.effect.place)
+            if _position(seen) > _position(call) and _meets(write, seen.effect.place)
         )
     return tuple(dict.fromkeys(found))
 
@@ -139,6 +131,10 @@ def _in_region(call: Effect, mark: Mark, place: Place) -> Place:
     if passed is None or passed.kind is not Kind.MODULE:
         return NOWHERE
     return Place(passed.place.origin, passed.place.owner, passed.place.name, (*passed.place.path, *place.path))
+
+
+def _meets(write: Effect, read: Place) -> bool:
+    return any(_same(changed, read) for changed in write.changed)
 
 
 def _same(written: Place, read: Place) -> bool:

@@ -26,6 +26,8 @@ MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS 
 IN_PLACE = re.compile(r"\w*[^_]_")
 #: How many arguments these have where they are called on a class.
 _PAST_THE_CLASS = {"__setattr__": 3, "__delattr__": 2}
+#: Methods of dicts that change the entries which they are given.
+_OF_ENTRIES = frozenset({"update", "setdefault", "pop", "__setitem__", "__delitem__"})
 #: Functions of `torch.nn.utils` and `torch.utils` that replace parameters of modules, or tensors, that they are given.
 _REPLACERS = frozenset(
     {
@@ -95,6 +97,15 @@ def sets_any_attribute(node: ast.AST) -> bool:
     if isinstance(node.func, ast.Attribute) and is_namespace(node.func.value):
         return node.func.attr == "update" and not attributes_set(node, node.func.value)
     return sets_attribute(node) and not named_by(node.args[1])
+
+
+def changes_entries(node: ast.AST) -> bool:
+    """Whether code changes entries of which the text does not tell the keys at once: `d[k] = v`, `d.update(k=v)`."""
+    if isinstance(node, ast.Assign):
+        entries = [target for target in node.targets if isinstance(target, ast.Subscript)]
+        return any(not is_namespace(one.value) and not isinstance(one.slice, ast.Constant) for one in entries)
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in _OF_ENTRIES and not is_namespace(function.value)
 
 
 def sets_attribute(node: ast.Call) -> bool:

@@ -54,7 +54,7 @@ def changes_by(machine: Machine, method: Function) -> tuple[tuple[str, ...], ...
     for seen in reachable(summary):
         for effect in seen.summary.effects.values():
             if effect.event in _CHANGES and not effect.lazy and effect.place[:3] == (Origin.ARGUMENT, "", "self"):
-                found[tuple(step for step in effect.place.path if step != VIEW)] = None
+                found.update({tuple(step for step in place.path if step != VIEW): None for place in effect.changed})
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.scopes import scope_of
-from nonstrict.facts.steps import ANY_ENTRY, entry, steps_of
+from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import classes, definition_values, differentiation, invoke, parameters, singletons
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from nonstrict.program.definitions import Class
-    from nonstrict.program.effects import Effect
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
@@ -59,7 +58,7 @@ def writes_reaching(machine: Machine, module: Module, name: str) -> list[Write]:
             writes = writes_of(machine, module, alias)
             found += (write for write in writes if write.how is not How.REBOUND)
     found += _changes_by(module, name, concerned)
-    return list({id(write.node): write for write in found}.values())
+    return list({(id(write.node), write.steps): write for write in found}.values())
 
 
 def writes_reaching_abroad(machine: Machine, module: Module, name: str) -> list[Write]:
@@ -83,15 +82,15 @@ def _handing_on(module: Module, name: str) -> set[str]:
 
 def _changes_by(module: Module, name: str, concerned: list[Summary]) -> list[Write]:
     """What some code changes in what a name leads to; nothing where that is too much to tell anything."""
-    found: dict[int, Write] = {}
+    found: dict[tuple[int, tuple[str, ...]], Write] = {}
     for summary in concerned if len(concerned) <= _MAX_FUNCTIONS else ():
         for reached in reachable(summary):
             for effect in reached.summary.effects.values():
                 changes = effect.event in _WRITES and not effect.lazy
-                if changes and effect.place[:3] == module.place(name)[:3]:
-                    steps = (*(step for step in effect.place.path if step != VIEW), *_entry_of(effect))
+                for place in effect.changed if changes and effect.place[:3] == module.place(name)[:3] else ():
+                    steps = tuple(step for step in place.path if step != VIEW)
                     write = Write(effect.path, effect.offset, effect.node, How.CHANGED, steps)
-                    found.setdefault(id(effect.node), write)
+                    found.setdefault((id(effect.node), steps), write)
     return list(found.values())
 
 
@@ -100,13 +99,6 @@ def _is_closed(machine: Machine, held: Value) -> bool:
     if held.kind is Kind.CLASS and hasattr(held.ref, "bases"):
         return not singletons.is_kept(machine, held.ref)
     return held.kind in _CLOSED
-
-
-def _entry_of(effect: Effect) -> tuple[str, ...]:
-    """The entry that a store changes, if its key is known."""
-    stored = effect.what == "item" and isinstance(effect.node, ast.Subscript)
-    step = entry(effect.node.slice) if stored and isinstance(effect.node, ast.Subscript) else ANY_ENTRY
-    return (step,) if step != ANY_ENTRY else ()
 
 
 def _returning(module: Module, name: str) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """What calls change, where their text alone leaves that open.
 
 `setattr(CONFIG, name, value)` and `vars(CONFIG).update(options)` in a helper change the attributes that its callers
-name, and `np.multiply(a, 2, a)` only writes to its last argument if it is NumPy's.
+name, `CONFIG[key] = value` and `CONFIG.update(options)` the entries, and `np.multiply(a, 2, a)` only writes to its last
+argument if it is NumPy's.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from nonstrict.facts.steps import ANY_ATTRIBUTE, ANY_ENTRY
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import output_position
 from nonstrict.program import definition_values, naming
-from nonstrict.program.effects import reachable
+from nonstrict.program.effects import Event, reachable
 from nonstrict.program.marks import roots
+from nonstrict.program.values import Kind
 from nonstrict.program.writers import reached
-from nonstrict.program.writers.calls import positional_output, sets_any_attribute
+from nonstrict.program.writers.calls import changed_argument, changes_entries, positional_output, sets_any_attribute
 from nonstrict.program.writers.writes import functions_with
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
     from nonstrict.program.writers.writes import Write
 
+_STORES = frozenset({Event.WRITE, Event.LEAK})
 #: More callers than this are not looked into.
 _MAX_CALLERS = 8
 
@@ -36,14 +39,19 @@ def resolved(machine: Machine, writes: Iterable[Write]) -> Iterator[Write]:
     for write in writes:
         user = machine.project.module(write.path)
         node = write.node
-        if user is not None and sets_any_attribute(node):
+        if user is not None and (sets_any_attribute(node) or changes_entries(node)):
             yield from _to_names(write, _names(machine, user, write))
         elif user is None or not _only_looks_like_numpy(machine, user, node, write.offset):
             yield write
 
 
 def _only_looks_like_numpy(machine: Machine, user: Module, call: ast.AST, offset: int) -> bool:
-    if not isinstance(call, ast.Call) or positional_output(call) is None:
+    if not isinstance(call, ast.Call) or changed_argument(call) is None:
+        return False
+    # `put(CONFIG, "name", value)` may be a function of the program: its body tells what it changes.
+    if machine.evaluate(machine.module_frame(user), call.func).kind is Kind.FUNCTION:
+        return True
+    if positional_output(call) is None:
         return False
     around = next((node for node, _ in roots.around(user, call.lineno + offset)), user.outline.shell)
     name = naming.names_below(machine, user, around)(call.func)
@@ -54,7 +62,7 @@ def _to_names(write: Write, names: frozenset[str] | None) -> Iterator[Write]:
     if names is None:
         yield write
     else:
-        steps = tuple(step for step in write.steps if step not in (ANY_ATTRIBUTE, ANY_ENTRY))
+        steps = write.steps[:-1] if write.steps[-1:] in ((ANY_ATTRIBUTE,), (ANY_ENTRY,)) else write.steps
         yield from (write._replace(steps=(*steps, name)) for name in sorted(names))
 
 
@@ -69,6 +77,9 @@ def _names(machine: Machine, user: Module, write: Write) -> frozenset[str] | Non
 def _find_names(machine: Machine, user: Module, write: Write) -> frozenset[str] | None:
     line = getattr(write.node, "lineno", 0) + write.offset
     around = next((node for node, _ in roots.around(user, line)), None)
+    if around is None and changes_entries(write.node):
+        found = reached.once_running(machine, user, user.outline.shell, lambda one: write.node in walk(one))
+        return _named_in(found, write.node)
     function, owner = _function_at(around, write.node)
     if function is None:
         return None
@@ -95,13 +106,18 @@ def _function_at(around: ast.AST | None, node: ast.AST) -> tuple[ast.FunctionDef
 def _named_in(summaries: Iterable[Summary], node: ast.AST) -> frozenset[str] | None:
     """The last steps of what a call was seen to change; None if one of them may be any."""
     nodes = [node, *(node.targets if isinstance(node, ast.Assign) else ())]
-    steps = [
-        effect.place.path[-1]
+    effects = [
+        effect
         for summary in summaries
         for part in reachable(summary)
         for effect in part.summary.effects.values()
-        if effect.node in nodes and effect.place.path
+        if effect.node in nodes
     ]
+    if changes_entries(node):
+        stores = [effect for effect in effects if effect.event in _STORES]
+        known = bool(stores) and all(effect.entries for effect in stores)
+        return frozenset(step for effect in stores for step in effect.entries) if known else None
+    steps = [effect.place.path[-1] for effect in effects if effect.place.path]
     return None if ANY_ATTRIBUTE in steps else frozenset(steps)
 
 
