@@ -51,7 +51,8 @@ def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool 
         return
     value = expressions.use(frame, node)
     decide_value(frame, node, value, refuses=refuses)
-    if value.flags & Flag.SHAPE and not frame.static and not frame.region:
+    by_data = any(effect.event is Event.ESCAPE for effect in value.pending)
+    if value.flags & Flag.SHAPE and not by_data and not frame.static and not frame.region:
         frame.emit(Event.SHAPE, node, what="check" if checks else "")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.knowledge.containers import REMOVING, STORING
-from nonstrict.program import naming
+from nonstrict.program import iteration, naming
 from nonstrict.program.boundary import exchange
 from nonstrict.program.constant_folding import key_of
 from nonstrict.program.effects import span_of
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from nonstrict.program.marks.sites import Passing
     from nonstrict.program.values import Value
 
+#: How many helpers lie between a call of a region and what is known, at most.
+_HOPS = 2
 #: Options that say how often a function is compiled anew; calls after which nothing is compiled.
 _LIMITS = ("recompile_limit", "cache_size_limit")
 _RESETS = frozenset({"torch._dynamo.reset", "torch.compiler.reset", "torch._dynamo.reset_code_caches"})
@@ -76,13 +78,42 @@ def variation(body: MarkedBody, argument: Taken) -> Variation:
 
 def _of_parameter(machine: Machine, region: Function, name: str) -> Variation:
     """How the values vary that calls of a region pass for one of its parameters."""
-    passed = list(callers.passings(machine, region, name))
+    calls = list(callers.passings(machine, region, name))
+    passed = [one._replace(value=value) for one in calls for value in _handed(machine, one, _HOPS)]
     count, growing = _distinct(machine, passed), _growing(machine, region, name)
     static = compiled_with(machine, region, "dynamic", value=False)
     seen = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _SEVERAL) for one in passed[:1])
     kinds = frozenset(value.kind for one in passed for value in one.value.alternatives())
     unlimited = any(options.is_set(machine, option) for option in _LIMITS) or any(_drops(one.frame) for one in passed)
     return Variation(max(count, growing), static, False, growing > 0, tuple(seen), "", kinds, "", unlimited)
+
+
+def _handed(machine: Machine, passing: Passing, hops: int) -> list[Value]:
+    """What a call passes; where a helper makes it, what the helper is given: by itself, or in what it loops over."""
+    function, expression = passing.frame.function, passing.expression
+    if function is None or not isinstance(expression, ast.Name) or key_of(passing.value) is not None or not hops:
+        return [passing.value]
+    over = _looped_over(function.node, expression.id)
+    source = over or expression.id
+    stored = any(
+        one.id == source and isinstance(one.ctx, ast.Store) for one in walk(function.node) if isinstance(one, ast.Name)
+    )
+    outer = [] if stored else list(callers.passings(machine, function, source))
+    given = [(one.frame, value) for one in outer for value in _handed(machine, one, hops - 1)]
+    if not over:
+        return [value for _, value in given] or [passing.value]
+    entries = [iteration.entries(frame, value) for frame, value in given]
+    return [value for found in entries for value in found or ()] if entries and None not in entries else [passing.value]
+
+
+def _looped_over(around: ast.AST, name: str) -> str:
+    """The variable over whose elements a loop or comprehension runs that gives each the name; "" if there is none."""
+    for loop in walk(around):
+        if not isinstance(loop, (ast.For, ast.comprehension)) or not isinstance(loop.iter, ast.Name):
+            continue
+        if isinstance(loop.target, ast.Name) and loop.target.id == name:
+            return loop.iter.id
+    return ""
 
 
 def _drops(frame: Frame) -> bool:
