@@ -49,6 +49,12 @@ def target(effect: Effect, fallback: str) -> str:
     return f"`{text}`" if effect.place.name else fallback
 
 
+def outlives(effect: Effect) -> bool:
+    """Whether a tensor that is stored stays there when tracing ends: not in the copy of an argument."""
+    place = effect.place
+    return place.captured or (place.origin is Origin.ARGUMENT and not changes_copy(effect))
+
+
 def owner(effect: Effect) -> str:
     """What kind of state a captured place is: "global", "variable of the enclosing function", ..."""
     place = effect.place

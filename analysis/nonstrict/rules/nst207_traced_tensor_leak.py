@@ -4,7 +4,7 @@
 
 Finds tensors made or received in a traced function that are stored outside of it: in a global, a variable of the
 enclosing function, an attribute of a module or object (`self.cos_cached = ...`), a memo dict, or the cache of
-`functools.lru_cache`.
+`functools.lru_cache`. Hooks of the modules that it calls, which keep what these return, count too.
 
 ## Why is this bad
 
@@ -83,7 +83,7 @@ belongs into a buffer registered in `__init__`.
 
 ## Fix safety
 
-All fixes are unsafe.
+All fixes are unsafe. There is none for what a hook stores.
 
 - `lru_cache` is removed, where nothing asks for the cache: the tensor is computed each time, and is a new one each
   time.
@@ -112,9 +112,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.program.places import Origin
 from nonstrict.rules.base import Experiment, Rule, report
-from nonstrict.rules.effect_texts import changes_copy, deed, target
+from nonstrict.rules.effect_texts import deed, outlives, target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,11 +124,10 @@ if TYPE_CHECKING:
 
 
 def examine(body: Body) -> Iterator[Finding]:
-    """Yield the stores that outlive the trace."""
+    """Yield the stores that outlive the trace, those in hooks and backward passes among them."""
     for seen in body.observed(Event.LEAK):
         effect = seen.effect
-        outlives = effect.place.captured or (effect.place.origin is Origin.ARGUMENT and not changes_copy(effect))
-        if seen.in_hook or not outlives:
+        if not outlives(effect):
             continue
         traced = f"while `{body.api}` traces `{body.function}`"
         if effect.what == "cache":
@@ -138,7 +136,8 @@ def examine(body: Body) -> Iterator[Finding]:
             advice = "drop the cache, or compute the tensor before compilation and pass it as an argument"
         else:
             subject = target(effect, "state outside the function")
-            message = f"a tensor is stored in {subject} by {deed(effect)} {traced}: a fake tensor stays there. {_FATE}"
+            how = f"{deed(effect)} in a hook or backward pass" if seen.in_hook else deed(effect)
+            message = f"a tensor is stored in {subject} by {how} {traced}: a fake tensor stays there. {_FATE}"
             advice = "return the tensor, or build it before compilation and pass it as an argument"
         yield report(RULE, body, seen, message, help=advice)
 
@@ -151,6 +150,9 @@ def fixes(context: Context) -> Iterator[Fix]:
     from nonstrict.fixes.effects.caches import compute_each_time, drop_cache, drop_store
     from nonstrict.fixes.effects.returning import return_value
 
+    seen = context.observed(Event.LEAK)
+    if seen is not None and seen.in_hook:
+        return  # what a hook returns takes the place of what the module returned
     yield from drop_cache(context)
     yield from compute_each_time(context)
     yield from return_value(context)

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Finds Python effects (output, writes to state outside, stored tensors) in hooks that a traced function registers, in
-forward hooks of modules that it calls, and in `autograd.Function.backward` reached from it.
+Finds Python effects (output, writes to state outside) in hooks that a traced function registers, in forward hooks of
+modules that it calls, and in `autograd.Function.backward` reached from it.
 
 ## Why is this bad
 
@@ -90,6 +90,7 @@ There is no automatic fix: what the hook records has to be returned or recorded 
 - Writes to `ctx` and to state made in the hook.
 - Hooks of modules that are taken away again before a traced function runs, as tools that profile a model do.
 - Hooks of parts of a module that are chosen otherwise than by their class, where the function does not call the whole.
+- Tensors that a hook stores: a fake tensor stays behind, see `traced-tensor-leak` (NST207).
 - In-place operators on captured tensors in a hook: see `captured-tensor-mutation` (NST204).
 
 ## References
@@ -106,7 +107,7 @@ from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
 from nonstrict.rules.base import Experiment, Rule, report
-from nonstrict.rules.effect_texts import deed, target
+from nonstrict.rules.effect_texts import deed, outlives, target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +121,8 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the Python effects that happen in a hook or a backward pass."""
     for seen in body.observed(Event.IO, Event.WRITE, Event.LEAK):
         effect = seen.effect
-        if not seen.in_hook or not _outside(effect):
+        stays = effect.event is Event.LEAK and outlives(effect)  # NST207
+        if not seen.in_hook or stays or not _outside(effect):
             continue
         message = (
             f"{_deed(effect)} in a hook or backward pass of `{body.function}`: this happens while `{body.api}` traces, "
