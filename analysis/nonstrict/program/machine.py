@@ -282,9 +282,9 @@ class Machine:
         return self._resolved(module, name, writes.writes_of(self, module, name))
 
     def _resolved(self, module: Module, name: str, found: list[Write]) -> list[Write]:
-        if not any(isinstance(write.node, ast.Call) or write.steps for write in found):
-            return found
-        return list(own_methods.resolved(self, self.global_value(module, name), self.seen_through(found)))
+        found = list(self.seen_through(found))
+        called = any(isinstance(write.node, ast.Call) or write.steps for write in found)
+        return list(own_methods.resolved(self, self.global_value(module, name), found)) if called else found
 
     def seen_through(self, found: Iterable[Write]) -> Iterator[Write]:
         """Writes that texts suggest, those by calls with what the calls really change."""
@@ -386,6 +386,11 @@ class Machine:
         from nonstrict.program.writers import members
 
         return members.exchanges(self, cls, name)
+
+    @cached_property
+    def around_eager(self) -> dict[tuple[str, str], bool]:
+        """By file and name, whether a context manager that takes its changes back is entered around eager code only."""
+        return {}
 
     @cached_property
     def named_by(self) -> dict[ast.AST, frozenset[str] | None]:

@@ -82,7 +82,7 @@ def names_run(machine: Machine, module: Module, node: ast.AST, depth: int = _MAX
     frame = machine.module_frame(module)
     for root, callee in remembered(node, "_nonstrict_called", _called):
         held = machine.evaluate(frame, callee) if root in module.bindings else UNKNOWN
-        if any(_is_compiled(machine, one, depth) for one in held.alternatives()):
+        if any(may_be_compiled(machine, one, depth) for one in held.alternatives()):
             yield last_name(callee)
 
 
@@ -99,7 +99,8 @@ def runs_region(machine: Machine, function: Function) -> bool:
     return False
 
 
-def _is_compiled(machine: Machine, callee: Value, depth: int) -> bool:
+def may_be_compiled(machine: Machine, callee: Value, depth: int = _MAX_CALLS) -> bool:
+    """Whether calling a value may run compiled code."""
     if callee.kind is Kind.MARKED or callee.kind in _OBJECTS:
         return True
     function = _function_of(machine, callee)

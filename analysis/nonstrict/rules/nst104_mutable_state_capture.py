@@ -99,6 +99,7 @@ is there one where the function writes the state as well, or where torch refuses
 - State that only decides what is done besides computing, as for a warning that is given once: see `io-side-effect`
   (NST201) and `outer-mutation` (NST203). Waiting for a lock or event is such a thing; an event that is asked whether it
   is set decides.
+- What a context manager changes and puts back, where it is entered around code only that runs nothing compiled.
 - Caches that are filled on demand (`if key not in CACHE: CACHE[key] = make(key)`), and what is read behind
   `functools.cache`, or behind such a cache: plain Python reads it once too.
 - A variable of the environment that nothing in the project sets once it runs is a note.

@@ -82,7 +82,7 @@ def sole_call(machine: Machine, module: Module, name: str) -> tuple[Module, list
 
     None where a name is used more than once, or otherwise.
     """
-    found = list(itertools.islice(_everywhere(machine, module, name), 2))
+    found = list(itertools.islice(everywhere(machine, module, name), 2))
     if len(found) != 1:
         return None
     around = found[0][1]
@@ -97,7 +97,7 @@ def _is_repeated(around: list[ast.AST]) -> bool:
     )
 
 
-def _everywhere(machine: Machine, module: Module, name: str) -> Iterator[tuple[Module, list[ast.AST]]]:
+def everywhere(machine: Machine, module: Module, name: str) -> Iterator[tuple[Module, list[ast.AST]]]:
     """The nodes around each mention of a top-level name of a module: there, and in the files that import it."""
     yield from ((module, around) for around in mentions(module, name) if around is not None)
     for use in machine.elsewhere.users(module, name) if name in module.bindings else ():

@@ -207,7 +207,7 @@ def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write
     for path in paths if len(paths) <= _MAX_FILES else ():
         user = machine.project.module(path)
         if user is not None:
-            for write in foreign_writes.in_module(machine, user, module, name, name):
+            for write in machine.seen_through(foreign_writes.in_module(machine, user, module, name, name)):
                 if write.how is How.REBOUND and not write.building:
                     yield write
 

@@ -7,13 +7,16 @@ import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.execution import steps_outside
-from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.operators import tensor_method
 from nonstrict.program import naming
 from nonstrict.program.marks.once import sole_call
 from nonstrict.program.running import runs_compiled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
@@ -28,7 +31,7 @@ def prepares(machine: Machine, module: Module, function: ast.AST, part: ast.AST,
     if not isinstance(function, ast.FunctionDef) or function.decorator_list or scope_of(function).is_generator:
         return False
     before = _before(function.body, part)
-    if before is None or any(_may_run_compiled(machine, module, function, one) for one in before):
+    if before is None or any(may_run_compiled(machine, module, [function], one) for one in before):
         return False
     found = sole_call(machine, module, function.name) if depth else None
     if found is None:
@@ -56,20 +59,28 @@ def _before(body: list[ast.stmt], part: ast.AST) -> list[ast.AST] | None:
     return None
 
 
-def _may_run_compiled(machine: Machine, module: Module, function: ast.FunctionDef, part: ast.AST) -> bool:
-    """Whether a part of a function may call what is compiled: by a name of the module, or by one of its own.
+def may_run_compiled(machine: Machine, module: Module, functions: Sequence[FunctionNode], part: ast.AST) -> bool:
+    """Whether a part of some functions may call what is compiled: by a name of the module, or by one of their own.
 
     What a local variable holds is told where the standard library made it, as it makes a parser of arguments.
     """
     if runs_compiled(machine, module, part):
         return True
-    local = scope_of(function).local
     calls = (inner.func for inner in walk(part) if isinstance(inner, ast.Call))
-    roots = {next((one.id for one in walk(callee) if isinstance(one, ast.Name)), "") for callee in calls}
-    return any(not _is_of_the_library(machine, module, function, root) for root in roots & local)
+    others = (callee for callee in calls if not _is_of_tensors(callee))
+    roots = {next((one.id for one in walk(callee) if isinstance(one, ast.Name)), "") for callee in others}
+    return any(
+        not _is_of_the_library(machine, module, function, root)
+        for function in functions
+        for root in roots & scope_of(function).local
+    )
 
 
-def _is_of_the_library(machine: Machine, module: Module, function: ast.FunctionDef, name: str) -> bool:
+def _is_of_tensors(callee: ast.expr) -> bool:
+    return isinstance(callee, ast.Attribute) and tensor_method(callee.attr) is not None
+
+
+def _is_of_the_library(machine: Machine, module: Module, function: FunctionNode, name: str) -> bool:
     """Whether a local variable holds only what calls of the standard library return."""
     stored = [one for one in walk(function) if isinstance(one, ast.Name) and one.id == name]
     bindings = [one for one in stored if isinstance(one.ctx, ast.Store)]

@@ -17,7 +17,7 @@ from nonstrict.program import definition_values, naming
 from nonstrict.program.effects import Event, reachable
 from nonstrict.program.marks import roots
 from nonstrict.program.values import Kind
-from nonstrict.program.writers import reached
+from nonstrict.program.writers import entered, reached
 from nonstrict.program.writers.calls import changed_argument, changes_entries, positional_output, sets_any_attribute
 from nonstrict.program.writers.writes import functions_with
 
@@ -37,6 +37,8 @@ _MAX_CALLERS = 8
 def resolved(machine: Machine, writes: Iterable[Write]) -> Iterator[Write]:
     """The writes, those by calls with what the calls really change."""
     for write in writes:
+        if entered.passes(machine, write):
+            continue
         user = machine.project.module(write.path)
         node = write.node
         if user is not None and (sets_any_attribute(node) or changes_entries(node)):

@@ -1,0 +1,75 @@
+"""Changes by context managers that are entered around code which runs nothing compiled, and taken back behind it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts import restoring
+from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.facts.walk import walk
+from nonstrict.program.marks import once, roots
+from nonstrict.program.running import may_be_compiled
+from nonstrict.program.writers.preparing import may_run_compiled
+
+if TYPE_CHECKING:
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+    from nonstrict.program.writers.writes import Write
+
+
+def passes(machine: Machine, write: Write) -> bool:
+    """Whether a context manager makes a change and takes it back, and no compiled code runs in between."""
+    module = machine.project.module(write.path)
+    manager = _manager(module, write) if module is not None else None
+    if module is None or manager is None:
+        return False
+    key = (module.path, manager)
+    if key not in machine.around_eager:
+        machine.around_eager[key] = False
+        machine.around_eager[key] = _around_eager(machine, module, manager)
+    return machine.around_eager[key]
+
+
+def _manager(module: Module, write: Write) -> str | None:
+    """The name of the context manager of a module that puts back what a write changes."""
+    line = getattr(write.node, "lineno", 0) + write.offset
+    for node, _ in roots.around(module, line):
+        if isinstance(node, ast.FunctionDef) and scope_of(node).is_generator and node.decorator_list:
+            return node.name if write.node in restoring.restored(node) else None
+        if isinstance(node, ast.ClassDef):
+            return node.name if write.node in restoring.restored_on_exit(node) else None
+    return None
+
+
+def _around_eager(machine: Machine, module: Module, name: str) -> bool:
+    """Whether all that is done with a context manager is to enter it around code that runs nothing compiled."""
+    uses = list(once.everywhere(machine, module, name))
+    return bool(uses) and all(_is_eager(machine, user, around) for user, around in uses)
+
+
+def _is_eager(machine: Machine, user: Module, around: list[ast.AST]) -> bool:
+    if any(isinstance(one, (ast.Import, ast.ImportFrom)) for one in around):
+        return True
+    entered = isinstance(around[-1], ast.Call) and len(around) > 2 and isinstance(around[-2], ast.withitem)
+    block = around[-3] if entered else None
+    if not isinstance(block, ast.With):
+        return False
+    if any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in walk(block)):
+        return False  # what runs then is not here
+    functions = [one for one in around if isinstance(one, FunctionNode)]
+    runs = any(may_run_compiled(machine, user, functions, one) for one in block.body)
+    return not runs and not any(_hands_on(machine, user, functions, one) for one in block.body)
+
+
+def _hands_on(machine: Machine, user: Module, functions: list[FunctionNode], part: ast.AST) -> bool:
+    """Whether a part of some functions gives a call what may be compiled: what it runs may call that."""
+    calls = [inner for inner in walk(part) if isinstance(inner, ast.Call)]
+    given = [one for call in calls for one in (*call.args, *(keyword.value for keyword in call.keywords))]
+    names = {inner.id: inner for one in given for inner in walk(one) if isinstance(inner, ast.Name)}
+    if any(not names.keys().isdisjoint(scope_of(function).parameters) for function in functions):
+        return True
+    frame = machine.module_frame(user)
+    local = frozenset[str]().union(*(scope_of(function).local for function in functions))
+    held = (machine.evaluate(frame, node) for name, node in names.items() if name in user.bindings.keys() - local)
+    return any(may_be_compiled(machine, one) for value in held for one in value.alternatives())
