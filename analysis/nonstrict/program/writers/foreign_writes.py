@@ -13,6 +13,7 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.running import runs, runs_around
 from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
+from nonstrict.program.writers import reloads
 from nonstrict.program.writers.calls import IN_PLACE, MUTATORS, changed_by, named_by, replaces_parameters
 from nonstrict.program.writers.elsewhere import imports_in, spellings
 from nonstrict.program.writers.how import How
@@ -41,6 +42,7 @@ def foreign_writes(machine: Machine, module: Module, name: str) -> list[Write]:
     may_use = None if changeable else partial(_rebinds, name=name)
     for use in machine.elsewhere.users(module, name, hand_on=changeable, may_use=may_use):
         found.extend(in_module(machine, use.module, module, use.name, name))
+    found.extend(reloads.rebindings(machine, module, name))
     return list({(write.path, id(write.node)): write for write in found}.values())
 
 
