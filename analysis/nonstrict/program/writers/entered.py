@@ -10,7 +10,7 @@ from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.marks import once, roots
 from nonstrict.program.running import may_be_compiled
-from nonstrict.program.writers.preparing import may_run_compiled
+from nonstrict.program.writers.preparing import is_of_tensors, may_run_compiled
 
 if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
@@ -66,6 +66,10 @@ def _hands_on(machine: Machine, user: Module, functions: list[FunctionNode], par
     """Whether a part of some functions gives a call what may be compiled: what it runs may call that."""
     calls = [inner for inner in walk(part) if isinstance(inner, ast.Call)]
     given = [one for call in calls for one in (*call.args, *(keyword.value for keyword in call.keywords))]
+    # Objects may hold what their methods run.
+    given += [
+        call.func.value for call in calls if isinstance(call.func, ast.Attribute) and not is_of_tensors(call.func)
+    ]
     names = {inner.id: inner for one in given for inner in walk(one) if isinstance(inner, ast.Name)}
     if any(not names.keys().isdisjoint(scope_of(function).parameters) for function in functions):
         return True

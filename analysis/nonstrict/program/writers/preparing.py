@@ -67,7 +67,7 @@ def may_run_compiled(machine: Machine, module: Module, functions: Sequence[Funct
     if runs_compiled(machine, module, part):
         return True
     calls = (inner.func for inner in walk(part) if isinstance(inner, ast.Call))
-    others = (callee for callee in calls if not _is_of_tensors(callee))
+    others = (callee for callee in calls if not is_of_tensors(callee))
     roots = {next((one.id for one in walk(callee) if isinstance(one, ast.Name)), "") for callee in others}
     return any(
         not _is_of_the_library(machine, module, function, root)
@@ -76,7 +76,8 @@ def may_run_compiled(machine: Machine, module: Module, functions: Sequence[Funct
     )
 
 
-def _is_of_tensors(callee: ast.expr) -> bool:
+def is_of_tensors(callee: ast.expr) -> bool:
+    """Whether what is called has the name of a method of tensors."""
     return isinstance(callee, ast.Attribute) and tensor_method(callee.attr) is not None
 
 
