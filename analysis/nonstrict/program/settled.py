@@ -115,10 +115,11 @@ def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
 
 
 def _is_rebound(frame: Frame, module: Module, place: Place) -> bool:
-    """Whether a name is bound anew, also by another file that does so before anything runs."""
+    """Whether a name is bound anew, also by what does so before anything compiled runs."""
     if any(isinstance(one, Rebinding) for one in writes.writers(frame.machine, place)):
         return True
-    return any(write.how is How.REBOUND for write in frame.machine.foreign_writes(module, place.name))
+    own = frame.machine.writes_told(module, place.name)
+    return any(write.how is How.REBOUND for write in (*own, *frame.machine.foreign_writes(module, place.name)))
 
 
 def _is_final(annotation: ast.expr | None) -> bool:

@@ -37,6 +37,7 @@ from nonstrict.program.writers.writes import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from nonstrict.findings import Span
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.constructions import Construction
@@ -59,6 +60,7 @@ _NO_MODULES = ("trainer", "runner", "engine", "algorithm", "agent")
 _ENVIRONMENT = re.compile(r"environ|putenv|unsetenv")
 _CHANGING = frozenset[str]().union(*(MUTATING_METHODS[kind] for kind in ("list", "dict", "set", "deque")))
 _CHANGES = "|".join(sorted(_CHANGING))
+_ENVIRON = "environ"
 _SETTERS = frozenset({"setdefault", "update", "pop", "putenv", "unsetenv", "__setitem__"})
 
 
@@ -127,22 +129,23 @@ def _is_flag(node: ast.expr) -> bool:
 
 def expect_environment_writers(machine: Machine, name: str) -> None:
     """Tell ahead that the writers of an environment variable will be asked for."""
-    machine.elsewhere.expect_text(name.encode("utf-8", "surrogateescape"))
+    machine.elsewhere.expect_text(name.encode("utf-8", "surrogateescape"), _ENVIRON.encode())
 
 
 def environment_writers(machine: Machine, name: str) -> tuple[Related, ...]:
     """Where the project sets an environment variable after modules were imported: in functions, or once code ran."""
-    paths = machine.elsewhere.files_with(name.encode("utf-8", "surrogateescape"))
-    found: list[Related] = []
-    for path in paths if len(paths) <= _MAX_FILES else ():
-        module = machine.project.module(path)
-        if module is not None and _ENVIRONMENT.search(module.source.code):
-            found += (
-                Related(span_of(path, offset, node), f"sets `{name}` here")
-                for node, offset in _late(machine, module, name)
-                if _sets_variable(node, name) and not _prepared(machine, module, node, name)
-            )
-    return tuple(found[:SHOWN])
+    found: dict[Span, Related] = {}
+    # By its name, or by one that is put together: `os.environ[f"APP_{key}"] = value`.
+    for word in (name, _ENVIRON):
+        paths = machine.elsewhere.files_with(word.encode("utf-8", "surrogateescape"))
+        for path in paths if len(paths) <= _MAX_FILES else ():
+            module = machine.project.module(path)
+            if module is not None and _ENVIRONMENT.search(module.source.code):
+                for node, offset in _late(machine, module, word):
+                    if _sets_variable(node, name) and not _prepared(machine, module, node, word):
+                        span = span_of(path, offset, node)
+                        found[span] = Related(span, f"sets `{name}` here")
+    return tuple(found.values())[:SHOWN]
 
 
 def _late(machine: Machine, module: Module, word: str) -> Iterator[tuple[ast.AST, int]]:
@@ -185,7 +188,12 @@ def _sets_variable(node: ast.AST, name: str) -> bool:
 
 
 def _is(node: ast.AST | None, text: str) -> bool:
-    return isinstance(node, ast.Constant) and node.value == text
+    """Whether a key is a text, or may be: it is put together of parts of it and others."""
+    if not isinstance(node, ast.JoinedStr):
+        return isinstance(node, ast.Constant) and node.value == text
+    told = [str(part.value) if isinstance(part, ast.Constant) else "" for part in node.values]
+    pattern = "".join(re.escape(part) or ".*" for part in told)
+    return any(told) and re.fullmatch(pattern, text, re.DOTALL) is not None
 
 
 # -- helper functions ---------------------------------------------------------------------------------------------

@@ -18,12 +18,13 @@ from nonstrict.program.marks import callers
 from nonstrict.program.values import CALLABLES
 from nonstrict.program.writers import namespace_writes
 from nonstrict.program.writers.how import How
+from nonstrict.program.writers.preparing import prepares
 from nonstrict.program.writers.writes import Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.definitions import Class
+    from nonstrict.program.definitions import Class, Function
     from nonstrict.program.effects import Effect, Summary
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
@@ -97,12 +98,19 @@ def _users(machine: Machine, cls: Class, name: str) -> list[Module]:
 
 
 def _of(machine: Machine, summary: Summary, effect: Effect) -> Iterator[Put]:
-    write = Write(effect.path, effect.offset, effect.node, How.CHANGED, effect.place.path)
+    building = summary.definition is not None and _is_set_up(machine, summary.definition, effect.node)
+    write = Write(effect.path, effect.offset, effect.node, How.CHANGED, effect.place.path, building=building)
     value = callers.resolved(machine, effect.value, summary.definition)
     module = machine.project.module(effect.path)
     around = summary.definition.node if summary.definition is not None else module.outline.shell if module else None
     bare = around is not None and _is_bare(around, effect.node)
     return (Put(one, effect.place, write, bare) for one in value.alternatives())
+
+
+def _is_set_up(machine: Machine, definition: Function, part: ast.AST) -> bool:
+    """Whether a function or method does something once, before anything compiled runs."""
+    owner = definition.owner
+    return prepares(machine, definition.module, definition.node if owner is None else owner.node, part)
 
 
 def _is_bare(around: ast.AST, target: ast.AST) -> bool:

@@ -26,9 +26,11 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def prepares(machine: Machine, module: Module, function: ast.AST, part: ast.AST, depth: int = _MAX_CALLS) -> bool:
-    """Whether a part of a top-level function is executed once, before anything compiled or marked runs."""
-    if not isinstance(function, ast.FunctionDef) or function.decorator_list or scope_of(function).is_generator:
+def prepares(machine: Machine, module: Module, around: ast.AST, part: ast.AST, depth: int = _MAX_CALLS) -> bool:
+    """Whether a part of a top-level function, or method, is executed once, before anything compiled or marked runs."""
+    function = _method(machine, module, around, part) if isinstance(around, ast.ClassDef) else around
+    plain = isinstance(function, ast.FunctionDef) and (function is not around or not function.decorator_list)
+    if not plain or not isinstance(function, ast.FunctionDef) or scope_of(function).is_generator:
         return False
     before = _before(function.body, part)
     if before is None or any(may_run_compiled(machine, module, [function], one) for one in before):
@@ -36,11 +38,23 @@ def prepares(machine: Machine, module: Module, function: ast.AST, part: ast.AST,
     found = sole_call(machine, module, function.name) if depth else None
     if found is None:
         return False
-    user, around = found
-    inside = [one for one in around if isinstance(one, _DEFINITIONS)]
+    user, nodes = found
+    inside = [one for one in nodes if isinstance(one, _DEFINITIONS)]
     if not inside:
-        return _comes_first(machine, user, around[-1])
-    return len(inside) == 1 and prepares(machine, user, inside[0], around[-1], depth - 1)
+        return _comes_first(machine, user, nodes[-1])
+    return isinstance(inside[-1], ast.FunctionDef) and prepares(machine, user, inside[0], nodes[-1], depth - 1)
+
+
+def _method(machine: Machine, module: Module, cls: ast.ClassDef, part: ast.AST) -> ast.FunctionDef | None:
+    """The method of a class that holds a part of it, where no other file may call it."""
+    methods = (one for one in cls.body if isinstance(one, ast.FunctionDef))
+    found = next((one for one in methods if any(inner is part for inner in walk(one))), None)
+    called = found is not None and not found.name.startswith("__") and all(map(_binds, found.decorator_list))
+    return found if called and not machine.elsewhere.users(module, cls.name) else None
+
+
+def _binds(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Name) and decorator.id in ("classmethod", "staticmethod")
 
 
 def _before(body: list[ast.stmt], part: ast.AST) -> list[ast.AST] | None:
