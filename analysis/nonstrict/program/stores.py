@@ -316,7 +316,8 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         frame.written(statement, before, "an in-place operator")
         return
     merged = before.kind is Kind.DICT and isinstance(statement.op, ast.BitOr)
-    if (merged or before.kind in (Kind.LIST, Kind.SET, Kind.DEQUE)) and outer(before.place):
+    array = before.kind is Kind.NUMPY and not isinstance(target, ast.Name)
+    if (merged or array or before.kind in (Kind.LIST, Kind.SET, Kind.DEQUE)) and outer(before.place):
         entries = contents.entries_in(value) if merged else ()
         write(frame, statement, before.place, value, "in-place operator", entries=entries)
         return

@@ -105,8 +105,11 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bo
 
 
 def _replaces(write: Write, place: Place) -> bool:
-    """Whether a write puts something else at a place: `A = B` does for an array, `A += 1` and `A[0] = 1` do not."""
-    rebinds = isinstance(write.node, (ast.Assign, ast.AnnAssign, ast.NamedExpr, *_DEFINITION))
+    """Whether a write puts something else at a place: `A = B` does for an array, `A += 1` and `A[0] = 1` do not.
+
+    What a method assigns is told by the target: `self.table`.
+    """
+    rebinds = isinstance(write.node, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Attribute, *_DEFINITION))
     return rebinds and len(write.steps) <= len([step for step in place.path if step != VIEW])
 
 
