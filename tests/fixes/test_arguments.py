@@ -191,7 +191,7 @@ def check(folder: Path, codes: str, before: dict[str, str], after: dict[str, str
             "    @torch._dynamo.nonstrict_trace\n    def g(self, x):\n"
             "        return x * self.factor if self.training else x\n\n"
             "    def forward(self, x):\n        return self.g(x)\n\n\nm = M()\nf = torch.compile(m, fullgraph=True)\n"
-            "m.factor = 3\nm.eval()\n",
+            "f(torch.ones(3))\nm.factor = 3\nm.eval()\n",
             [
                 ("def g(self, x)", "def g(self, x, factor, training)"),
                 ("x * self.factor if self.training", "x * factor if training"),

@@ -51,7 +51,7 @@ OBSTACLES = {
     "NST101": "WEIGHT = torch.ones(3)\n\n\ndef f(x):\n    return x * WEIGHT",
     "NST102": "def f(x, weight=torch.ones(3)):\n    return x * weight",
     "NST103": "LAYER = torch.nn.Linear(3, 3)\n\n\ndef f(x):\n    return LAYER(x)",
-    "NST104": "import os\n\n\ndef f(x):\n    return x * float(os.environ['SCALE'])",
+    "NST104": "def f(x):\n    return x if torch.is_inference_mode_enabled() else x * 2",
     "NST106": "def f(x):\n    return x if x.grad_fn is None else x.detach()",
     "NST201": "import logging\n\n\ndef f(x):\n    logging.info('called')\n    return x",
     "NST202": "def f(parts: list):\n    return parts.pop()",
