@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
 from nonstrict.facts.scopes import is_deferred, parameter_names
-from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes, generics, held_modules
@@ -355,17 +354,21 @@ def _replaced(frame: Frame, callee: ast.expr) -> bool:
 
 
 def is_private(mark: Mark) -> bool:
-    """Whether a function exists only for one trace: a lambda or nested function that nothing but `make_fx` is given."""
+    """Whether a function exists only for one trace: a lambda or nested function that is only handed on for tracing.
+
+    That is `make_fx`, or a function of the program that hands it on to `make_fx`: both are given a new one each time.
+    """
     function = mark.function
     if mark.kind != "make-fx" or function is None:
         return False
     if isinstance(function.node, ast.Lambda):
         return isinstance(mark.node, ast.Call) and function.node in mark.node.args
     outer = function.closure.function if function.closure is not None else None
-    if outer is None or loads(outer.node, function.name) != 1:
+    if outer is None:
         return False
-    calls = [node for node in walk(outer.node) if isinstance(node, ast.Call) and last_name(node) == mark.api]
-    return any(last_name(argument) == function.name for call in calls for argument in call.args[:1])
+    calls = (node for node in walk(outer.node) if isinstance(node, ast.Call))
+    given = [argument for call in calls for argument in call.args if getattr(argument, "id", "") == function.name]
+    return 0 < len(given) == loads(outer.node, function.name)
 
 
 def traced_receiver(machine: Machine, mark: Mark, receiver: Value | None) -> Value | None:
