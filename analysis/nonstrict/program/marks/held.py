@@ -67,11 +67,10 @@ def _confused(machine: Machine, compiled: CompiledRegion, region: Function, plac
 
 
 def _put_later(machine: Machine, cls: Class, attribute: str) -> set[Mark]:
-    """What replaces the marked function that an attribute holds, with the one that the constructor puts there."""
+    """What replaces the marked function that an attribute holds, with those that the constructor may put there."""
     writes = attribute_writes.of_class(machine, cls, attribute)
     later = {mark for write in writes for mark in _marks(_written(machine, write))}
-    first = set(_marks(classes.template(machine, cls).attributes.get(attribute))) if later else later
-    return later | first if len(first) == 1 else later
+    return later.union(_marks(classes.template(machine, cls).attributes.get(attribute))) if later else later
 
 
 def _are_alike(one: Holder, other: Holder, read: set[str]) -> bool:
@@ -152,7 +151,7 @@ def _written(machine: Machine, write: Write) -> Value | None:
     module = machine.project.module(write.path)
     node = write.node
     value = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else getattr(node, "value", None)
-    if module is None or not isinstance(value, (ast.Name, ast.Attribute, ast.IfExp)):
+    if module is None or not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript, ast.IfExp, ast.Call)):
         return None
     return machine.evaluate(machine.module_frame(module), value)
 
