@@ -9,7 +9,7 @@ import tempfile
 import tokenize
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
@@ -148,22 +148,33 @@ def remarks(text: str) -> Counter[str]:
 
 
 def lost(before: str, edits: Iterable[LocatedEdit]) -> Counter[str]:
-    """The comments that edits may take with them: on the lines of statements and decorators that they take out."""
+    """The comments that edits may take with them: on the lines of what they take out, which has these to itself.
+
+    That are statements, decorators, parameters, arguments and imported names.
+    """
     text = Text(before)
     ranges = [
         (text.at((where.row, where.column - 1)), text.at((where.end_row, where.end_column - 1)))
         for where in (edit.location for edit in edits if edit.text.strip() in ("", "pass"))
     ]
-    decorating = {one for node in text.nodes for one in getattr(node, "decorator_list", [])}
+    lists = ("decorator_list", "args", "keywords")
+    within = {part for node in text.nodes for name in lists for part in _listed(node, name)}
     gone = [
-        statement
-        for statement in text.nodes
-        if isinstance(statement, (ast.stmt, ast.expr))
-        and (isinstance(statement, ast.stmt) or statement in decorating)
-        and any(start <= text.bounds(statement)[0] and text.bounds(statement)[1] <= end for start, end in ranges)
+        node
+        for node in text.nodes
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.alias, ast.keyword))
+        and (isinstance(node, (ast.stmt, ast.alias)) or node in within)
+        and any(start <= text.bounds(node)[0] and text.bounds(node)[1] <= end for start, end in ranges)
+        and (isinstance(node, ast.stmt) or not text.lines[node.lineno - 1][: node.col_offset].strip(" \t@"))
     ]
     rows = {row for one in gone for row in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
     return Counter(token.string for token in text.tokens if token.type == tokenize.COMMENT and token.start[0] in rows)
+
+
+def _listed(node: ast.AST, name: str) -> list[ast.AST]:
+    """What a field of a node lists, if it lists anything."""
+    parts: object = getattr(node, name, None)
+    return cast("list[ast.AST]", parts) if isinstance(parts, list) else []
 
 
 def plain(data: bytes) -> str:

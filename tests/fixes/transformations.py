@@ -49,7 +49,7 @@ class Text:
         """The offset of a row and a column in characters."""
         return self._starts[position[0] - 1] + position[1]
 
-    def bounds(self, node: ast.stmt | ast.expr | ast.arg) -> tuple[int, int]:
+    def bounds(self, node: ast.stmt | ast.expr | ast.arg | ast.alias | ast.keyword) -> tuple[int, int]:
         """The range of a node."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None

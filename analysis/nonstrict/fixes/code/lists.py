@@ -180,14 +180,40 @@ def index_at(known: Elements, start: int) -> int | None:
 
 
 def without_element(document: Document, known: Elements, start: int) -> Edit | None:
-    """A list without the element in which a position lies, and without one of the commas beside it."""
-    elements, index = list(known.elements), index_at(known, start)
+    """A list without the element in which a position lies, and without one of the commas beside it.
+
+    A comment on the line of an element goes with it if the element has the line to itself; all others stay.
+    """
+    index = index_at(known, start)
     if index is None:
         return None
-    if index:
-        return Edit(document.range(elements[index - 1].end, elements[index].end), "")
-    end = elements[1].start if len(elements) > 1 else known.closing
-    return Edit(document.range(elements[0].start, end), "")
+    code, element = document.code, known.elements[index]
+    lines = _own_lines(code, known, element)
+    if lines is not None:
+        return Edit(document.range(*lines), "")
+    if index + 1 < len(known.elements) or index == 0:
+        end = element.end if element.comma is None else element.comma + 1
+        following = known.elements[index + 1].start if index + 1 < len(known.elements) else known.closing
+        return Edit(document.range(element.start, following), _remarks(code[end:following]))
+    before = known.elements[index - 1]
+    comma = before.end if before.comma is None else before.comma
+    between = code[before.end : comma] + code[comma + 1 : element.start].rstrip(" \t")
+    return Edit(document.range(before.end, element.end), _remarks(between))
+
+
+def _remarks(gap: str) -> str:
+    """What stands between elements, if there are comments in it."""
+    return gap if "#" in gap else ""
+
+
+def _own_lines(code: str, known: Elements, element: Element) -> tuple[int, int] | None:
+    """The lines on which nothing but an element, its comma and a comment on it stand; None if there are others."""
+    first = code.rfind("\n", 0, element.start) + 1
+    end = element.end if element.comma is None else element.comma + 1
+    line_end = code.find("\n", end)
+    rest = code[end:line_end].strip()
+    alone = first > known.opening and not code[first : element.start].strip() and line_end < known.closing
+    return (first, line_end + 1) if alone and line_end >= 0 and (not rest or rest.startswith("#")) else None
 
 
 def _behind(text: str, last: Element) -> str:

@@ -9,7 +9,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import replaced
-from nonstrict.fixes.code.lists import parameters_of
+from nonstrict.fixes.code.lists import parameters_of, without_element
 from nonstrict.fixes.marks.markers import unused_after
 from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
@@ -171,9 +171,10 @@ def _static(context: Context, applied: Applied) -> Iterator[Fix]:
     if uses and _has_derived(context, owner.name):
         return  # they may have constants of their own
     edits = [replaced(document, use, owner.name) for use in uses]
-    edits += [replaced(document, decorator, "staticmethod"), _without_first(document, function)]
-    title = f"Make `{function.name}` a static method"
-    yield Fix(title, Applicability.UNSAFE, tuple(edits))
+    first = without_element(document, parameters_of(document, function), document.bounds(function.args.args[0])[0])
+    if first is not None:
+        edits += [replaced(document, decorator, "staticmethod"), first]
+        yield Fix(f"Make `{function.name}` a static method", Applicability.UNSAFE, tuple(edits))
 
 
 def _has_derived(context: Context, name: str) -> bool:
@@ -193,9 +194,3 @@ def _constants(owner: ast.ClassDef) -> frozenset[str]:
         if isinstance(getattr(statement, "value", None), ast.Constant):
             found |= {target.id for target in targets if isinstance(target, ast.Name)}
     return frozenset(found)
-
-
-def _without_first(document: Document, function: ast.FunctionDef) -> Edit:
-    elements = list(parameters_of(document, function).elements)
-    end = elements[1].start if len(elements) > 1 else elements[0].end
-    return Edit(document.range(elements[0].start, end), "")
