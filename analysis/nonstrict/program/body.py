@@ -15,6 +15,7 @@ from nonstrict.program.boundary import (
     dynamic_sizes,
     exchange,
     hashed,
+    kept_graphs,
     parts,
     sizes,
     soundness,
@@ -329,8 +330,7 @@ class MarkedBody:
         return frozenset(seen.effect.place for seen in reads if self._fails_anyway(seen.effect))
 
     def _fails_anyway(self, read: Effect) -> bool:
-        fatal = self.marker in ("nonstrict", "in-graph")
-        return fatal and read.value.is_tensor and read.what not in OF_METADATA
+        return self.marker in ("nonstrict", "in-graph") and read.value.is_tensor and read.what not in OF_METADATA
 
     def written_by_region(self, place: Place) -> tuple[Related, ...]:
         """Where a compiled caller writes, before the call, what the body reads."""
@@ -395,10 +395,6 @@ class MarkedBody:
     @property
     def private(self) -> bool:
         """Whether the function is a lambda or nested function that is only ever handed to `make_fx`."""
-        return self._private
-
-    @cached_property
-    def _private(self) -> bool:
         return marking.is_private(self.mark)
 
     @property
@@ -467,6 +463,10 @@ class MarkedBody:
     def contradicted(self, effect: Effect) -> tuple[Related, ...]:
         """The calls of `mark_dynamic` that a comparison of a size contradicts."""
         return dynamic_sizes.fixed(self, effect)
+
+    def kept_by_size(self, effect: Effect) -> bool:
+        """Whether the graph in which a size decides something is only used for tensors of that size."""
+        return kept_graphs.only_for_its_sizes(self, effect)
 
     @property
     def structures(self) -> list[Span]:

@@ -202,6 +202,10 @@ class Body(Protocol):
         """The calls of `mark_dynamic` that a comparison of a size contradicts (NST506)."""
         ...
 
+    def kept_by_size(self, effect: Effect) -> bool:
+        """Whether the graph in which a size decides something is only used for tensors of that size (NST506)."""
+        ...
+
     @property
     def structures(self) -> list[Span]:
         """The results whose structure depends on what the function itself changes (NST507)."""

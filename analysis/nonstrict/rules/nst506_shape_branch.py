@@ -86,6 +86,8 @@ A branch on one comparison of sizes, both sides of which compute one tensor of t
 - Assertions and branches that only raise, unless they contradict `mark_dynamic`.
 - Branches on the number of dimensions, the dtype or the device.
 - Loops over a dimension.
+- Branches in a graph of `make_fx` that is only used for the sizes it was traced for: it is kept under a key that tells
+  them (`GRAPHS[tuple(x.shape)] = make_fx(f)(x)`, `lru_cache` over sizes), or only called with what it was traced with.
 
 ## References
 
@@ -126,7 +128,7 @@ def examine(body: Body) -> Iterator[Finding]:
             advice = "do not mark the dimension as dynamic, or do not compare it with one size"
             severity = Severity.ERROR if checks else Severity.WARNING
             yield report(RULE, body, seen, message, help=advice, severity=severity, evidence=contradicted)
-        elif checks:
+        elif checks or body.kept_by_size(seen.effect):
             continue
         elif body.marker == "make-fx" and body.api not in _CHECKED:
             message = (

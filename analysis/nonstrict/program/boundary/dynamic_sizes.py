@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.key_sizes import sized, whole_number
 from nonstrict.facts.library_calls import called
-from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program import naming
@@ -27,7 +27,7 @@ def fixed(body: MarkedBody, effect: Effect) -> tuple[Related, ...]:
     node = effect.node
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
         return ()
-    found = [size_of(side) or _unpacked(body, side) for side in (node.left, node.comparators[0])]
+    found = [size_of(side) or unpacked(body, side) for side in (node.left, node.comparators[0])]
     sizes = [one for one in found if one is not None]
     if len(sizes) != 1:
         return ()
@@ -40,33 +40,12 @@ def fixed(body: MarkedBody, effect: Effect) -> tuple[Related, ...]:
 
 
 def size_of(node: ast.expr) -> tuple[str, int | None] | None:
-    """The tensor and dimension of `x.shape[0]` and `x.size(0)`; no dimension for `x.shape`."""
-    if isinstance(node, ast.Subscript) and (dimension := _whole(node.slice)) is not None:
-        whole = size_of(node.value)
-        return (whole[0], dimension) if whole is not None and whole[1] is None else None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size":
-        named = node.func.value
-        if isinstance(named, ast.Name):
-            return named.id, _whole(node.args[0]) if node.args else None
-    if isinstance(node, ast.Call) and last_name(node) in ("len", "int") and len(node.args) == 1:
-        inner = node.args[0]
-        if last_name(node) == "len" and isinstance(inner, ast.Name):
-            return inner.id, 0
-        return size_of(inner)
-    if isinstance(node, ast.Attribute) and node.attr == "shape" and isinstance(node.value, ast.Name):
-        return node.value.id, None
-    return None
+    """The variable and dimension of `x.shape[0]` and `x.size(0)`; no dimension for `x.shape`."""
+    found = sized(node)
+    return (found.tensor.id, found.dimension) if found is not None and isinstance(found.tensor, ast.Name) else None
 
 
-def _whole(node: ast.expr) -> int | None:
-    """The number that is written there: `1`, `-1`."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _whole(node.operand)
-        return -inner if inner is not None else None
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, int) else None
-
-
-def _unpacked(body: MarkedBody, node: ast.expr) -> tuple[str, int | None] | None:
+def unpacked(body: MarkedBody, node: ast.expr) -> tuple[str, int | None] | None:
     """The same for a variable: `rows, columns = x.shape`, `rows = x.shape[0]`."""
     function = body.mark.function
     if not isinstance(node, ast.Name) or function is None:
@@ -109,5 +88,5 @@ def _marks(frame: Frame, tensor: str) -> Iterator[tuple[Related, frozenset[int]]
             given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "index")]
             parts = [part for one in given for part in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])]
             span = span_of(frame.module.path, frame.offset, node)
-            dims = (_whole(part) for part in parts)
+            dims = (whole_number(part) for part in parts)
             yield Related(span, "marked as dynamic here"), frozenset(one for one in dims if one is not None)

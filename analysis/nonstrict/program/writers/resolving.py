@@ -82,7 +82,7 @@ def _find_names(machine: Machine, user: Module, write: Write) -> frozenset[str] 
     if around is None and changes_entries(write.node):
         found = reached.once_running(machine, user, user.outline.shell, lambda one: write.node in walk(one))
         return _named_in(found, write.node)
-    function, owner = _function_at(around, write.node)
+    function, owner = function_at(around, write.node)
     if function is None:
         return None
     cls = None
@@ -95,7 +95,7 @@ def _find_names(machine: Machine, user: Module, write: Write) -> frozenset[str] 
     return None if summaries is None else _named_in(summaries, write.node)
 
 
-def _function_at(around: ast.AST | None, node: ast.AST) -> tuple[ast.FunctionDef | None, ast.ClassDef | None]:
+def function_at(around: ast.AST | None, node: ast.AST) -> tuple[ast.FunctionDef | None, ast.ClassDef | None]:
     """The function, or the method and its class, that holds a node; nothing for one in a function within."""
     owner = around if isinstance(around, ast.ClassDef) else None
     for one in owner.body if owner is not None else [around]:
