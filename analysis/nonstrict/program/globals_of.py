@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 #: Packages that knowledge answers for.
 _ANSWERED = frozenset({"torch", "numpy", "builtins", "functorch", "torchvision", "triton", "nonstrict"})
 _BUILTINS = frozenset(dir(builtins))
+#: What an import keeps: of anything else the inside is shared with the module that it comes from.
+_KEPT = PRIMITIVES | {Kind.FUNCTION}
 
 
 def value(machine: Machine, module: Module, name: str) -> Value:
@@ -73,8 +75,8 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
         for written in late.rebindings(machine, module, name):
             found = join(found, written)
     if not owned:
-        # `from settings import SCALE` keeps the number that was there: a later binding is not seen.
-        return relocated(found, place) if found.kind in PRIMITIVES and found.place.origin is Origin.GLOBAL else found
+        # `from settings import SCALE` keeps what was there: a later binding of the name is not seen.
+        return relocated(found, place) if found.kind in _KEPT and found.place.origin is Origin.GLOBAL else found
     # What tells functions and classes from outside apart is where they come from, unless the name is rebound.
     return placed(found, place) if machine.is_rebound(place) else relocated(found, place)
 
