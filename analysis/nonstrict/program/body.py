@@ -129,17 +129,13 @@ class MarkedBody:
         return partials.bound_arguments(self.machine, self.mark)
 
     def _seen(self, function: Function) -> dict[str, Value]:
-        """The joined values of parameters whose annotation does not tell what they are."""
+        """The joined values of parameters whose annotation does not tell all of what they are."""
         operator = self.mark.operator
         if operator is not None and operator.api != "leaf_function":
             return {}  # torch asks for annotations, and lets no other types in
         if not parameters.needs_callers(self.machine, function):
             return {}
-        seen = callers.joined_arguments(self.machine, self.mark)
-        for name, value in traced.joined(self).items():
-            if name not in seen or seen[name].kind is Kind.UNKNOWN or traced.holds_unknown(seen[name]):
-                seen[name] = value
-        return seen
+        return traced.completed(self, callers.joined_arguments(self.machine, self.mark))
 
     def seek_calls(self) -> None:
         """Look for the calls of an operator that has an effect: where they drop its result, the effect is lost."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.knowledge.operators import Operator
+
+#: What is known of dtypes.
+KNOWN = Flag.BOOLEAN | Flag.FLOATING
 #: Operators whose result has dtype bool.
 BOOLEAN_RESULTS = frozenset(
     {
@@ -103,10 +109,35 @@ OTHER_TYPES = frozenset(
 FLOATING_TYPES = frozenset(
     f"torch.{name}" for name in ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 )
-#: Operators whose result is boolean if their argument is.
-KEEPS_BOOLEAN = frozenset({"to", "clone", "contiguous", "flatten", "view", "reshape", "bitwise_not"})
+_JOINING = ("stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "row_stack")
+_PARTS = ("unbind", "chunk", "split", "tensor_split", "hsplit", "vsplit", "dsplit", "permute", "unfold", "new_tensor")
+_PAIRS = (
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "__and__",
+    "__or__",
+    "__xor__",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+)
+#: The operands of which the result has the dtype, where they agree: of operators of which the tables do not say so, as
+#: these take or return several tensors, or a dtype. Source: each of them, called with tensors of dtype bool, on 2.13.
+_DECIDING = {
+    **dict.fromkeys((*_JOINING, *_PARTS, "to", "view"), slice(0, 1)),
+    **dict.fromkeys(_PAIRS, slice(0, 2)),
+    "where": slice(1, 3),
+    "full": slice(1, 2),
+    "type_as": slice(1, 2),
+}
+#: Operators whose result is one of truth values, which the tables do not say: of `uint8` it is `uint8`, a mask as well.
+_TRUTHS = frozenset({"any", "all"})
 
 
+#: Division and powers of truth values are numbers.
+_OF_TRUTHS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Add, ast.Mult)
 _BOOLEAN_TYPES = frozenset({"torch.bool", "builtins.bool"})
 _MAX_DEPTH = 4
 
@@ -120,6 +151,45 @@ def floating(last: str, tensors: list[Value], keywords: dict[str, Value]) -> int
         return Flag.NONE
     floating = last in FLOATING_RESULTS or any(value.flags & Flag.FLOATING for value in tensors)
     return Flag.FLOATING if floating else Flag.NONE
+
+
+def is_boolean(operator: Operator, last: str, positional: list[Value], keywords: dict[str, Value]) -> bool:
+    """Whether a result surely has dtype bool."""
+    asked = keywords.get("dtype", next(filter(_is_dtype, positional[1:]), None))
+    if asked is not None:
+        return asked.ref in _BOOLEAN_TYPES
+    first = positional[0] if positional else keywords.get("input", UNKNOWN)
+    of = "bool" if first.flags & Flag.BOOLEAN else ""
+    if last in _TRUTHS or operator.result_dtype(of, len(positional), keywords) == "bool":
+        return True
+    deciding = positional[_DECIDING[last]] if last in _DECIDING else []
+    if last == "to" and len(positional) > 1 and positional[1].is_tensor:
+        deciding = positional[1:2]
+    return bool(deciding) and all(holds_truths(one) for one in deciding)
+
+
+def _is_dtype(value: Value) -> bool:
+    return isinstance(value.ref, str) and value.kind is Kind.SETTING and torch_kind(value.ref) == "dtype"
+
+
+def holds_truths(value: Value) -> bool:
+    """Whether a value is a tensor of dtype bool, a truth value, or a list of such."""
+    return all(bool(one.flags & Flag.BOOLEAN) or _is_truth_value(one) for one in _leaves(value))
+
+
+def stays_boolean(operator: ast.operator, left: Value, right: Value) -> bool:
+    """Whether an operator of Python gives tensors of dtype bool for what are such, or truth values."""
+    return isinstance(operator, _OF_TRUTHS) and holds_truths(left) and holds_truths(right)
+
+
+def like(tensor: Value, other: Value) -> Value:
+    """A tensor of which is known that it is of the dtype of another one as well."""
+    return tensor._replace(flags=tensor.flags | other.flags & KNOWN)
+
+
+def registered(given: Value) -> Value:
+    """A buffer: a tensor of the dtype of what it is made of, tracked by its module."""
+    return Value(Kind.TENSOR, flags=Flag.REGISTERED | given.flags & KNOWN)
 
 
 def of_data(data: Value, keywords: dict[str, Value]) -> int:

@@ -14,6 +14,7 @@ from nonstrict.program import (
     constant_folding,
     contents,
     definition_values,
+    dtypes,
     iteration,
     naming,
     object_operators,
@@ -193,7 +194,7 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.op
         if operand.kind in TENSORS:
             pending |= operand.pending
             flags |= operand.flags & (Flag.ATTACHED | Flag.FLOATING)
-    boolean = left.flags & right.flags & Flag.BOOLEAN
+    boolean = Flag.BOOLEAN if dtypes.stays_boolean(operator, left, right) else Flag.NONE
     if pending and not frame.region:
         product = isinstance(operator, ast.MatMult)
         pending = symbolic_sizes.product(left, right) if product else symbolic_sizes.elementwise((left, right))

@@ -14,6 +14,7 @@ from nonstrict.program import (
     classes,
     container_methods,
     context_variables,
+    dtypes,
     externals,
     functional_calls,
     gradients,
@@ -328,7 +329,7 @@ def _register(module: Value, how: str, positional: list[Value], keywords: dict[s
     if how in ("register_buffer", "register_parameter") and given.kind is Kind.NONE:
         module.heap.attributes[name] = NONE._replace(flags=Flag.REGISTERED)
     elif how == "register_buffer":
-        module.heap.attributes[name] = Value(Kind.TENSOR, FRESH, flags=Flag.REGISTERED)
+        module.heap.attributes[name] = dtypes.registered(given)
     elif how == "register_parameter":
         module.heap.attributes[name] = Value(Kind.PARAMETER)
     else:

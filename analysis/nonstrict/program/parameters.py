@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.usage import used_as
-from nonstrict.program import classes
+from nonstrict.program import classes, dtypes
 from nonstrict.program.annotations import promised_value
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.values import (
@@ -195,6 +195,8 @@ def _argument(
         return found._replace(flags=found.flags | Flag.OPTIONAL) if found.kind in TENSORS else found
     if passed is not None and passed.kind is not Kind.UNKNOWN and _refines(promised, passed):
         return argument_value(passed, place)
+    if passed is not None and passed.is_tensor and promised.is_tensor:
+        return _attached(dtypes.like(promised, passed))
     if promised.kind is Kind.UNKNOWN and default is not None:
         value = definition.machine.evaluate(definition, default)
         if value.kind in PRIMITIVES and value.kind is not Kind.NONE:
@@ -232,7 +234,7 @@ def argument_value(passed: Value, place: Place) -> Value:
             for name, item in passed.heap.attributes.items():
                 heap.attributes[name] = argument_value(item, place.step(f".{name}"))
     kind = Kind.TENSOR if passed.kind is Kind.PARAMETER else passed.kind
-    return _attached(Value(kind, place, passed.ref, NO_CONSTANT, heap, passed.flags & (Flag.BOOLEAN | Flag.FLOATING)))
+    return _attached(Value(kind, place, passed.ref, NO_CONSTANT, heap, passed.flags & dtypes.KNOWN))
 
 
 def _attached(value: Value) -> Value:
@@ -241,8 +243,12 @@ def _attached(value: Value) -> Value:
     return value
 
 
+#: Kinds of which an annotation does not tell all: what a container holds, the class of a module, the dtype of a tensor.
+_LEFT_OPEN = frozenset({Kind.UNKNOWN, Kind.MODULE, Kind.INSTANCE, Kind.LIST, Kind.UNION, Kind.TENSOR})
+
+
 def needs_callers(machine: Machine, function: Function) -> bool:
-    """Whether annotations leave open what some parameter is, so that the function's calls have to tell."""
+    """Whether annotations leave open what some parameter is, or of which dtype, so that calls have to tell."""
     arguments = function.node.args
     ordered = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     if function.owner is not None and function.binding != "static":
@@ -250,6 +256,6 @@ def needs_callers(machine: Machine, function: Function) -> bool:
     definition = definition_frame(machine.module_frame(function.module), function)
     for parameter in ordered:
         promised = promised_value(definition, parameter.annotation, FRESH)
-        if promised.kind in (Kind.UNKNOWN, Kind.MODULE, Kind.INSTANCE, Kind.LIST, Kind.UNION):
+        if promised.kind in _LEFT_OPEN:
             return True
     return arguments.vararg is not None

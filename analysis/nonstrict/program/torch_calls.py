@@ -91,7 +91,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         needs = keywords.get("requires_grad", positional[1] if len(positional) > 1 else UNKNOWN)
         return Value(Kind.PARAMETER, flags=Flag.FROZEN if needs.const is False else Flag.NONE)
     if name in _BUFFERS:
-        return Value(Kind.TENSOR, flags=Flag.REGISTERED)
+        return dtypes.registered(positional[0] if positional else keywords.get("data", UNKNOWN))
     if name in _GENERATORS:
         return Value(Kind.GENERATOR)
     kind = torch_kind(name)
@@ -142,7 +142,7 @@ def apply(
     if not plan:
         result = storages.made(name, positional, _applied(frame, node, name, operator, positional, keywords))
     else:
-        result = _plain(frame, node, name, positional, keywords)
+        result = _plain(frame, node, name, operator, positional, keywords)
     if keywords and gradients.asked_for(keywords) and result.is_tensor:
         result = gradients.needing(result)
     if positional and positional[0].flags & Flag.LITERAL and constants.folds(frame, name, positional, keywords):
@@ -187,17 +187,14 @@ _PLAIN_RESULTS = {
 
 def _is_plain(name: str, operator: Operator) -> bool:
     last = name.rpartition(".")[2]
-    special = (
-        last in dtypes.BOOLEAN_RESULTS | dtypes.CASTS
-        or last in _SPECIAL_NAMES
-        or last in symbolic_sizes.SIZED
-        or last.endswith("_")
-    )
+    special = last in dtypes.CASTS or last in _SPECIAL_NAMES or last in symbolic_sizes.SIZED or last.endswith("_")
     acts = operator.mutates or operator.views or operator.data_dependent or operator.dynamic_shape or operator.metadata
     return operator.returns == "tensor" and not operator.dim_returns and not (special or acts or operator.reduces)
 
 
-def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+def _plain(
+    frame: Frame, node: ast.AST, name: str, operator: Operator, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
     if "out" in keywords or "inplace" in keywords or "dtype" in keywords:
         _writes(frame, node, _INPLACE, positional, keywords, name.rpartition(".")[2])
     flags = Flag.NONE
@@ -217,8 +214,8 @@ def _plain(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
                 pending |= value.pending
     if name.rpartition(".")[2] in dtypes.OTHER_TYPES or "dtype" in keywords:
         flags &= ~Flag.FLOATING
-    if keywords and keywords.get("dtype", UNKNOWN).ref == "torch.bool":
-        flags |= Flag.BOOLEAN
+    if dtypes.is_boolean(operator, name.rpartition(".")[2], positional, keywords):
+        flags = flags & ~Flag.FLOATING | Flag.BOOLEAN
     known = _PLAIN_RESULTS.get(flags)
     if known is not None and not pending:
         return known
@@ -326,17 +323,12 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
 
 
 def _result_flags(last: str, first: Value, tensors: list[Value], keywords: dict[str, Value]) -> int:
-    """Whether a result has dtype bool, and whether autograd connects it with an argument."""
-    flags = Flag.NONE
-    if last in dtypes.BOOLEAN_RESULTS or keywords.get("dtype", UNKNOWN).ref == "torch.bool":
-        flags = Flag.BOOLEAN
-    elif last in dtypes.KEEPS_BOOLEAN:
-        flags = first.flags & Flag.BOOLEAN
-    flags |= first.flags & Flag.MAYBE
+    """Whether a result is floating-point, and whether autograd connects it with an argument."""
+    flags = first.flags & Flag.MAYBE
     if last not in ("detach", "detach_"):
         for value in tensors:
             flags |= value.flags & Flag.ATTACHED
-    return flags | dtypes.floating(last, tensors, keywords) if not flags & Flag.BOOLEAN else flags
+    return flags | dtypes.floating(last, tensors, keywords)
 
 
 def _carried(frame: Frame, last: str, tensors: list[Value], *, reduced: bool) -> frozenset[Any]:
@@ -440,7 +432,9 @@ def _result(
     else:
         pending = _sizes(frame, name, operator, values, keywords, over)
     pending |= _selection(frame, node, name, operator, values, keywords)
-    flags = _result_flags(last, first, tensors, keywords)
+    boolean = dtypes.is_boolean(operator, last, values[: len(values) - len(keywords)], keywords)
+    flags = _result_flags(last, first, tensors, keywords) | (Flag.BOOLEAN if boolean else Flag.NONE)
+    flags = flags & ~Flag.FLOATING if boolean else flags
     # Only an operator is asked whether it returns its argument, or changes it unsaid.
     casts = frame.opaque and last in dtypes.CASTS and name.startswith("torch.Tensor.")
     copied = last == "to" and keywords.get("copy", UNKNOWN).const is True

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.program import dtypes
 from nonstrict.program.boundary import exchange, making
 from nonstrict.program.boundary.verdicts import Boundary, elements, holds_generator
 from nonstrict.program.definitions import SeenCall
 from nonstrict.program.marks import callers
 from nonstrict.program.regions import crossing
-from nonstrict.program.values import Kind, Value, join
+from nonstrict.program.values import UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +59,18 @@ def joined(body: MarkedBody) -> dict[str, Value]:
     for _, call in crossing.calls(body.machine, body.mark, body.torch):
         for name, value in _given(body, call.effect).items():
             found[name] = join(found.get(name), value)
+    return found
+
+
+def completed(body: MarkedBody, told: Mapping[str, Value]) -> dict[str, Value]:
+    """For each parameter, what calls pass as their text tells, and what only tracing the regions tells of it."""
+    found = dict(told)
+    for name, value in joined(body).items():
+        known = found.get(name, UNKNOWN)
+        if known.kind is Kind.UNKNOWN or holds_unknown(known):
+            found[name] = value
+        elif known.is_tensor and value.is_tensor:
+            found[name] = dtypes.like(known, value)
     return found
 
 
