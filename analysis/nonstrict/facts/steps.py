@@ -33,6 +33,12 @@ def steps_of(node: ast.AST) -> tuple[str, ...]:
     return (node.id, *reversed(steps)) if isinstance(node, ast.Name) else ()
 
 
+def expression_of(name: str, steps: Sequence[str]) -> ast.expr | None:
+    """The expression that takes some steps from a name; None where one of them is not known."""
+    known = ANY_ENTRY not in steps and ANY_ATTRIBUTE not in steps
+    return ast.parse("".join((name, *steps)), mode="eval").body if known else None
+
+
 def entry(key: ast.expr) -> str:
     """The step to the entry of a key: `['k']`, or that to any entry."""
     if isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.USub) and isinstance(key.operand, ast.Constant):
@@ -52,9 +58,14 @@ def member_of(node: ast.AST) -> tuple[ast.expr, str] | None:
 
 def is_namespace(node: ast.AST) -> bool:
     """Whether an expression is the dict that holds attributes: `a.__dict__`, `vars(a)`."""
+    return namespace_of(node) is not None
+
+
+def namespace_of(node: ast.AST) -> ast.expr | None:
+    """The object whose attributes a dict holds: `a` of `a.__dict__` and `vars(a)`."""
     if isinstance(node, ast.Call):
-        return _is_vars(node)
-    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
+        return node.args[0] if _is_vars(node) else None
+    return node.value if isinstance(node, ast.Attribute) and node.attr == "__dict__" else None
 
 
 def _is_vars(node: ast.Call) -> bool:

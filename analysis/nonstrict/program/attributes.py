@@ -10,6 +10,7 @@ from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_me
 from nonstrict.program import class_attributes, classes, enumerations, namespaces, registries, releases, symbolic_sizes
 from nonstrict.program.effects import NEEDED, Event
 from nonstrict.program.frames import relocated, set_later
+from nonstrict.program.marks import in_place
 from nonstrict.program.parameters import argument_value
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
 from nonstrict.program.regions import breaks, layers
@@ -199,6 +200,7 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     at = place if base.place.captured else class_attributes.place_of(base, name)
     inherited = classes.class_attribute(frame.machine, base.ref, name, at)
     if inherited is not None:
+        inherited = in_place.of_member(frame, base.ref, name, inherited)
         if inherited.kind is Kind.FUNCTION:
             frame.identified(node, base)
             return _method(frame, node, base, _exchanged(frame, node, base, inherited, name))

@@ -150,7 +150,7 @@ def _mutate(
 ) -> Value:
     stored = _stored(name, positional, keywords)
     if stores.outer(receiver.place):
-        entries = _entries(node, name, positional, keywords) if receiver.kind is Kind.DICT else ()
+        entries = _entries(frame, node, name, positional, keywords) if receiver.kind is Kind.DICT else ()
         stores.write(frame, node, receiver.place, stored, name, entries=entries)
     else:
         for value in positional:
@@ -164,14 +164,16 @@ def _mutate(
     return _taken_out(frame, receiver, positional) if name in ("pop", "popleft", "popitem") else NONE
 
 
-def _entries(node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> tuple[str, ...]:
+def _entries(
+    frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> tuple[str, ...]:
     """The steps to the entries of a dict that a method changes; none where it may be any of them."""
     if name in _ONE_ENTRY:
         return contents.entries_at(positional[0]) if positional else ()
-    spread = isinstance(node, ast.Call) and any(keyword.arg is None for keyword in node.keywords)
-    if name != "update" or spread or (isinstance(node, ast.Call) and len(node.args) != len(positional)):
+    given = [*node.args, *(keyword.arg for keyword in node.keywords)] if isinstance(node, ast.Call) else []
+    if name != "update" or any(one is None or isinstance(one, ast.Starred) for one in given):
         return ()
-    given = contents.entries_in(positional[0]) if positional else ()
+    given = contents.entries_in(frame, positional[0]) if positional else ()
     if positional and not given:
         return ()
     return (*given, *(contents.entry_of(key) for key in keywords))

@@ -68,10 +68,13 @@ def entries_at(index: Value) -> tuple[str, ...]:
     return tuple(entry_of(key) for key in keys) if all(type(key) in _PLAIN_KEYS for key in keys) else ()
 
 
-def entries_in(given: Value) -> tuple[str, ...]:
+def entries_in(frame: Frame, given: Value) -> tuple[str, ...]:
     """The steps to the entries that a dict made in seen code holds; none where it may hold others."""
-    heap = given.heap
-    if given.kind is not Kind.DICT or given.place.origin is not Origin.FRESH or heap is None:
+    heap, place = given.heap, given.place
+    kept = place.origin is Origin.GLOBAL and not any(
+        frame.machine.is_written(place, rebound=one) for one in (False, True)
+    )
+    if given.kind is not Kind.DICT or heap is None or not (kept or place.origin is Origin.FRESH):
         return ()
     known = not heap.open and heap.loose is None and all(type(key) in _PLAIN_KEYS for key in heap.items)
     return tuple(entry_of(key) for key in heap.items) if known else ()

@@ -25,6 +25,7 @@ from nonstrict.program import (
     stores,
     symbols,
     torch_calls,
+    unbound_methods,
     unseen,
 )
 from nonstrict.program.effects import Event, Summary
@@ -126,9 +127,10 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return thing
     if name in _DLPACK:
         return _pointer(frame, node, name, "shares memory through DLPack", [*positional, *keywords.values()])
-    special = builtin_calls.SPECIAL.get(name)
-    if special is not None:
+    if (special := builtin_calls.SPECIAL.get(name)) is not None:
         return special(frame, node, positional, keywords)
+    if (told := unbound_methods.call(frame, node, name, positional, keywords)) is not None:
+        return told
     values = [*positional, *keywords.values()]
     known = call_effect(name)
     if known is not None and not _is_pure(known, positional, keywords):

@@ -12,7 +12,20 @@ from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program import releases
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import BOOL, NONE, NUMBER, PRIMITIVES, STRING, UNKNOWN, Flag, Kind, Value, container, join
+from nonstrict.program.values import (
+    BOOL,
+    NO_CONSTANT,
+    NONE,
+    NUMBER,
+    PRIMITIVES,
+    STRING,
+    UNKNOWN,
+    Flag,
+    Kind,
+    Value,
+    container,
+    join,
+)
 from nonstrict.program.writers import late
 
 if TYPE_CHECKING:
@@ -22,6 +35,8 @@ if TYPE_CHECKING:
 #: Packages that knowledge answers for.
 _ANSWERED = frozenset({"torch", "numpy", "builtins", "functorch", "torchvision", "triton", "nonstrict"})
 _BUILTINS = frozenset(dir(builtins))
+#: What an import keeps: of anything else the inside is shared with the module that it comes from.
+_KEPT = PRIMITIVES | {Kind.FUNCTION}
 
 
 def value(machine: Machine, module: Module, name: str) -> Value:
@@ -47,6 +62,8 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
     owned = _owned(bindings) or name in module.declared_global
     found: Value | None = None
     for binding in bindings:
+        if found is not None and _is_merged(machine, module, found, binding.node):
+            continue
         bound = _bound(machine, module, binding)
         kept = found is not None and (binding.conditional or _is_other_mark(found, bound))
         found = join(found, bound) if kept else bound
@@ -58,10 +75,22 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
         for written in late.rebindings(machine, module, name):
             found = join(found, written)
     if not owned:
-        # `from settings import SCALE` keeps the number that was there: a later binding is not seen.
-        return relocated(found, place) if found.kind in PRIMITIVES and found.place.origin is Origin.GLOBAL else found
+        # `from settings import SCALE` keeps what was there: a later binding of the name is not seen.
+        return relocated(found, place) if found.kind in _KEPT and found.place.origin is Origin.GLOBAL else found
     # What tells functions and classes from outside apart is where they come from, unless the name is rebound.
     return placed(found, place) if machine.is_rebound(place) else relocated(found, place)
+
+
+def _is_merged(machine: Machine, module: Module, before: Value, statement: ast.AST | None) -> bool:
+    """Whether `CONFIG |= options` puts entries into a dict, which stays the same: that is done."""
+    merges = isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.BitOr)
+    if before.kind is not Kind.DICT or before.heap is None or not merges or not isinstance(statement, ast.AugAssign):
+        return False
+    added = machine.evaluate(machine.module_frame(module), statement.value).heap
+    known = added is not None and not added.open and added.loose is None
+    for key, entry in added.items.items() if known and added is not None else [(NO_CONSTANT, UNKNOWN)]:
+        before.heap.store(key, entry)
+    return True
 
 
 def _is_other_mark(before: Value, after: Value) -> bool:

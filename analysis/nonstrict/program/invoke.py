@@ -28,7 +28,7 @@ from nonstrict.program import (
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame, traced
-from nonstrict.program.marks import marking, operators
+from nonstrict.program.marks import in_place, marking, operators
 from nonstrict.program.marks.aliases import holds_marker
 from nonstrict.program.places import FRESH, NOWHERE, Origin
 from nonstrict.program.regions import breaks, dispatch, layers, strictness
@@ -84,6 +84,9 @@ def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value]
 def _function(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if callee.place.captured:
         frame.consume(node, callee)
+    marked = in_place.of_function(frame, callee)
+    if marked is not None:
+        return call(frame, node, marked, positional, keywords)
     if callee.flags & Flag.NATIVE:
         if frame.region:
             return UNKNOWN  # a Triton kernel, which Dynamo traces

@@ -375,11 +375,11 @@ class Machine:
             self._running[function.node] = running.runs_region(self, function)
         return self._running[function.node]
 
-    def put_on(self, cls: Class, name: str) -> tuple[Put, ...]:
-        """What the program puts under an attribute of a class."""
+    def put_on(self, holder: Class | Module, name: str) -> tuple[Put, ...]:
+        """What the program puts under an attribute of a class, or a top-level name of a module."""
         from nonstrict.program.writers import members
 
-        return members.on(self, cls, name)
+        return members.on(self, holder, name)
 
     def exchanges(self, cls: Class, name: str) -> tuple[Put, ...]:
         """The functions that the program puts in place of a member that a class has."""
@@ -399,7 +399,7 @@ class Machine:
 
     @cached_property
     def put_at(self) -> dict[Place, tuple[Put, ...]]:
-        """By the attribute of a class, what the program puts there once it runs; searched for once."""
+        """By the attribute of a class, or name of a module, what the program puts there; searched for once."""
         return {}
 
     @cached_property
@@ -426,7 +426,7 @@ class Machine:
 
     def is_replaced(self, place: Place) -> bool:
         """Whether something else is put at a known entry or attribute of a global: also a function, on a class."""
-        if self.put_at.get(place):
+        if not all(put.by.sets_up for put in self.put_at.get(place, ())):
             return True
         module = self.project.module(place.file)
         return module is not None and any(

@@ -295,7 +295,9 @@ def first_changed(frame: Frame, node: ast.AST, name: str, values: list[Value]) -
     if values[0].kind is Kind.NUMPY:
         return array_written(frame, node, values[0], name)
     if values[0].kind in CONTAINERS:
-        write(frame, node, values[0].place, values[-1], name)
+        by_key = values[0].kind is Kind.DICT and name in ("setitem", "delitem")
+        entries = contents.entries_at(values[1]) if by_key and len(values) > 1 else ()
+        write(frame, node, values[0].place, values[-1], name, entries=entries)
     return values[0].kind in CONTAINERS
 
 
@@ -318,7 +320,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     merged = before.kind is Kind.DICT and isinstance(statement.op, ast.BitOr)
     array = before.kind is Kind.NUMPY and not isinstance(target, ast.Name)
     if (merged or array or before.kind in (Kind.LIST, Kind.SET, Kind.DEQUE)) and outer(before.place):
-        entries = contents.entries_in(value) if merged else ()
+        entries = contents.entries_in(frame, value) if merged else ()
         write(frame, statement, before.place, value, "in-place operator", entries=entries)
         return
     if frame.static and before.kind is Kind.LIST and before.heap is not None and before.place.origin is Origin.FRESH:

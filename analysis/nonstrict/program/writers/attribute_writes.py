@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.execution import steps_outside
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.steps import member_of
-from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import classes
 from nonstrict.program.running import runs, runs_around
 from nonstrict.program.subclasses import subclasses
 from nonstrict.program.writers import making, strangers, told
+from nonstrict.program.writers.calls import attributes_told
 from nonstrict.program.writers.how import How
 from nonstrict.program.writers.strangers import targets_of
 from nonstrict.program.writers.writes import Write, functions_with
@@ -104,6 +104,9 @@ def _within(
             for write, holder in _in_part(machine, module, offset, part, owner, attribute):
                 if top_level or not making.is_made_there(machine, module, node, write.node, holder):
                     yield node, write, holder
+    for effect, holder in told.once_running(machine, module, attribute):
+        write = Write(effect.path, effect.offset, effect.node, How.CHANGED, (f".{attribute}",))
+        yield module.outline.shell, write, holder
 
 
 def _in_part(
@@ -177,7 +180,8 @@ def _holders(node: ast.AST, attribute: str) -> Iterator[ast.expr]:
         if member is not None and member[1] == attribute:
             yield member[0]
     if isinstance(node, ast.Call):
-        changed = node.args[0] if _sets(node, attribute) else _changed_by(node, attribute)
+        yield from (holder for holder, name in attributes_told(node) if name == attribute)
+        changed = _changed_by(node, attribute)
         if changed is not None:
             yield changed
 
@@ -197,10 +201,6 @@ def _called_by_init(bodies: Iterable[ast.ClassDef]) -> frozenset[str]:
         pending += called - found
         found |= called
     return frozenset(found)
-
-
-def _sets(node: ast.Call, attribute: str) -> bool:
-    return last_name(node) == "setattr" and len(node.args) >= 2 and getattr(node.args[1], "value", None) == attribute
 
 
 def _changed_by(node: ast.Call, attribute: str) -> ast.expr | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import TYPE_CHECKING
 
-from nonstrict.facts.steps import is_namespace
+from nonstrict.facts.steps import is_namespace, namespace_of
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.effects import (
     ARRAY_METHODS,
@@ -15,6 +16,9 @@ from nonstrict.knowledge.effects import (
     writes_output,
 )
 from nonstrict.program.writers.how import How
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_parameter", "train", "eval"})
 #: Functions that change their first argument, by their names behind the package: `random.shuffle`, `np.copyto`,
@@ -28,6 +32,8 @@ IN_PLACE = re.compile(r"\w*[^_]_")
 _PAST_THE_CLASS = {"__setattr__": 3, "__delattr__": 2}
 #: Methods of dicts that change the entries which they are given.
 _OF_ENTRIES = frozenset({"update", "setdefault", "pop", "__setitem__", "__delitem__"})
+#: Functions of `operator` that do the same to their first argument.
+_SETTING_ENTRIES = frozenset({"setitem", "delitem"})
 #: Functions of `torch.nn.utils` and `torch.utils` that replace parameters of modules, or tensors, that they are given.
 _REPLACERS = frozenset(
     {
@@ -49,10 +55,35 @@ def changes_some(node: ast.AST) -> bool:
 
 
 def attributes_set(node: ast.Call, receiver: ast.expr) -> list[tuple[str, ...]]:
-    """The steps that `vars(x).update(k=1)` takes; none where any attribute may be set."""
-    if not is_namespace(receiver) or last_name(node) != "update" or node.args:
+    """The steps that `vars(x).update(k=1)` takes, or `vars(x).update({"k": 1})`; none where any may be set."""
+    if not is_namespace(receiver) or last_name(node) != "update" or len(node.args) > 1:
         return []
-    return [(f".{keyword.arg}",) for keyword in node.keywords if all(one.arg for one in node.keywords)]
+    told = [keyword.arg for keyword in node.keywords]
+    for given in node.args:
+        keys = given.keys if isinstance(given, ast.Dict) else [None]
+        told += [str(key.value) if isinstance(key, ast.Constant) else None for key in keys]
+    return [(f".{name}",) for name in told] if all(told) else []
+
+
+def attributes_told(node: ast.Call) -> Iterator[tuple[ast.expr, str]]:
+    """The attributes that a call sets as its text tells, each with the object: `setattr(x, "k", 1)` and the like.
+
+    `object.__setattr__(x, "k", 1)`, `vars(x).update(k=1)`, `vars(x).setdefault("k", 1)`, `setitem(vars(x), "k", 1)`.
+    """
+    if sets_attribute(node):
+        yield from ((node.args[0], step[1:]) for step in named_by(node.args[1]))
+        return
+    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    within, given = node.func.value if isinstance(node.func, ast.Attribute) else node, node.args
+    if node.args and (last_name(node) in _SETTING_ENTRIES or _is_unbound(node.func)):
+        within, given = node.args[0], node.args[1:]
+    holder = namespace_of(within)
+    if holder is None:
+        return
+    if method == "update":
+        yield from ((holder, step[1:]) for (step,) in attributes_set(node, within))
+    elif given and (method in _OF_ENTRIES or last_name(node) in _SETTING_ENTRIES):
+        yield from ((holder, step[1:]) for step in named_by(given[0]))
 
 
 def changed_by(node: ast.Call) -> How:
@@ -78,7 +109,14 @@ def changed_argument(node: ast.Call) -> ast.expr | None:
     last = last_name(node)
     if last == "at" and isinstance(node.func, ast.Attribute):
         last = f"{last_name(node.func.value)}.at"
-    return node.args[0] if node.args and last in _CHANGING_FIRST else None
+    return node.args[0] if node.args and (last in _CHANGING_FIRST or _is_unbound(node.func)) else None
+
+
+def _is_unbound(function: ast.expr) -> bool:
+    """Whether this is a method that changes a container, taken from the class: `dict.update`."""
+    named = function.value if isinstance(function, ast.Attribute) else None
+    kind = named.id if isinstance(named, ast.Name) else ""
+    return isinstance(function, ast.Attribute) and function.attr in MUTATING_METHODS.get(kind, ())
 
 
 def positional_output(node: ast.Call) -> ast.expr | None:
@@ -101,10 +139,14 @@ def sets_any_attribute(node: ast.AST) -> bool:
 
 def changes_entries(node: ast.AST) -> bool:
     """Whether code changes entries of which the text does not tell the keys at once: `d[k] = v`, `d.update(k=v)`."""
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.op, ast.BitOr)
     if isinstance(node, ast.Assign):
         entries = [target for target in node.targets if isinstance(target, ast.Subscript)]
         return any(not is_namespace(one.value) and not isinstance(one.slice, ast.Constant) for one in entries)
     function = node.func if isinstance(node, ast.Call) else None
+    if last_name(node) in _SETTING_ENTRIES and isinstance(node, ast.Call):
+        return len(node.args) > 1 and not is_namespace(node.args[0])
     return isinstance(function, ast.Attribute) and function.attr in _OF_ENTRIES and not is_namespace(function.value)
 
 

@@ -1,8 +1,8 @@
-"""What a program puts under attributes of classes once it runs: `Engine.kernel = staticmethod(other)`.
+"""What a program puts under attributes of classes, and names of modules: `Engine.kernel = staticmethod(other)`.
 
-Which class and which attribute an expression means, and what is put there, the interpreter tells: the functions and
-statements that name the attribute are interpreted, with the helpers that they call. So `patch(Engine, "kernel", other)`
-counts as what it does, and what is put back before the function ends does not.
+Which class or module, and which of its names, an expression means, and what is put there, the interpreter tells: the
+functions and statements that mention the name are interpreted, with the helpers that they call. So
+`patch(Engine, "kernel", other)` counts as what it does, and what is put back before the function ends does not.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from nonstrict.facts.walk import walk
 from nonstrict.program import classes
 from nonstrict.program.effects import Event, reachable
 from nonstrict.program.marks import callers
+from nonstrict.program.modules import Module
 from nonstrict.program.values import CALLABLES
-from nonstrict.program.writers import namespace_writes
 from nonstrict.program.writers.how import How
+from nonstrict.program.writers.namespace_writes import Storing, storing
 from nonstrict.program.writers.preparing import prepares
 from nonstrict.program.writers.writes import Write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nonstrict.program.definitions import Class, Function
     from nonstrict.program.effects import Effect, Summary
     from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Module
     from nonstrict.program.places import Place
     from nonstrict.program.values import Value
 
@@ -36,18 +36,24 @@ _MAX_FUNCTIONS = 12
 
 
 class Put(NamedTuple):
-    """What is put under an attribute of a class, at which place, and where in the text.
+    """What is put under an attribute of a class, or a name of a module, at which place, and where in the text.
 
-    It is `bare` where no `staticmethod` is around it.
+    It is `bare` where no `staticmethod` is around it; `by` is the function or statement that does so.
     """
 
     value: Value
     place: Place
     write: Write
     bare: bool
+    by: Storing
 
 
 def exchanges(machine: Machine, cls: Class, name: str) -> tuple[Put, ...]:
+    """What code that runs later puts in place of a member that a class has."""
+    return tuple(one for one in in_place(machine, cls, name) if not one.by.sets_up)
+
+
+def in_place(machine: Machine, cls: Class, name: str) -> tuple[Put, ...]:
     """What is put in place of a member that a class has, on that class or on the bases up to where it is defined."""
     found = classes.member(machine, cls, name)
     if found is None or name.startswith("__"):
@@ -64,47 +70,45 @@ def _up_to(cls: Class, definer: Class) -> Iterator[Class]:
             return
 
 
-def on(machine: Machine, cls: Class, name: str) -> tuple[Put, ...]:
-    """What is put under an attribute of a class by code that runs after its module; searched for once."""
-    place = cls.place.step(f".{name}")
+def on(machine: Machine, holder: Class | Module, name: str) -> tuple[Put, ...]:
+    """What is put under an attribute of a class, or a name of a module that is got as an object; searched for once."""
+    of_module = isinstance(holder, Module)
+    place = holder.place(name) if of_module else holder.place.step(f".{name}")
     if place not in machine.put_at:
         machine.put_at[place] = ()
-        machine.put_at[place] = tuple(_find(machine, cls, name, place))
+        users = _users(machine, holder, name, name) if of_module else _users(machine, holder.module, holder.name, name)
+        machine.put_at[place] = tuple(_find(machine, users, place, name))
     return machine.put_at[place]
 
 
-def _find(machine: Machine, cls: Class, name: str, place: Place) -> Iterator[Put]:
-    summaries = list(_storing(machine, cls, name))
-    for summary in summaries if len(summaries) <= _MAX_FUNCTIONS else ():
-        for reached in reachable(summary):
+def _find(machine: Machine, users: Iterable[Module], place: Place, name: str) -> Iterator[Put]:
+    found = [one for user in users for one in storing(machine, user, name)]
+    for one in found if sum(not one.sets_up for one in found) <= _MAX_FUNCTIONS else ():
+        for reached in reachable(one.summary):
             for effect in reached.summary.effects.values():
                 if effect.event is Event.WRITE and effect.place == place and not effect.lazy:
-                    yield from _of(machine, reached.summary, effect)
+                    yield from _of(machine, reached.summary, effect, one)
 
 
-def _storing(machine: Machine, cls: Class, name: str) -> Iterator[Summary]:
-    for user in _users(machine, cls, name):
-        yield from namespace_writes.storing(machine, user, name)
-
-
-def _users(machine: Machine, cls: Class, name: str) -> list[Module]:
-    """The files that name a class and may store under an attribute of that name, its own first."""
-    storing = set(machine.elsewhere.files_storing(name)) | ({cls.module.path} - machine.own_files)
-    users = [cls.module] if cls.module.path in storing else []
-    if any(path != cls.module.path and machine.elsewhere.says(path, cls.name) for path in storing):
-        used = (use.module for use in machine.elsewhere.users(cls.module, cls.name))
+def _users(machine: Machine, module: Module, exported: str, name: str) -> list[Module]:
+    """The files that use a top-level name of a module and may store under a name, its own first."""
+    storing = set(machine.elsewhere.files_storing(name)) | ({module.path} - machine.own_files)
+    users = [module] if module.path in storing else []
+    if any(path != module.path and machine.elsewhere.says(path, exported) for path in storing):
+        used = (use.module for use in machine.elsewhere.users(module, exported))
         users += {user.path: user for user in used if user.path in storing}.values()
     return users
 
 
-def _of(machine: Machine, summary: Summary, effect: Effect) -> Iterator[Put]:
+def _of(machine: Machine, summary: Summary, effect: Effect, by: Storing) -> Iterator[Put]:
     building = summary.definition is not None and _is_set_up(machine, summary.definition, effect.node)
-    write = Write(effect.path, effect.offset, effect.node, How.CHANGED, effect.place.path, building=building)
+    how = How.CHANGED if effect.place.path else How.REBOUND
+    write = Write(effect.path, effect.offset, effect.node, how, effect.place.path, building=building or by.sets_up)
     value = callers.resolved(machine, effect.value, summary.definition)
     module = machine.project.module(effect.path)
     around = summary.definition.node if summary.definition is not None else module.outline.shell if module else None
     bare = around is not None and _is_bare(around, effect.node)
-    return (Put(one, effect.place, write, bare) for one in value.alternatives())
+    return (Put(one, effect.place, write, bare, by) for one in value.alternatives())
 
 
 def _is_set_up(machine: Machine, definition: Function, part: ast.AST) -> bool:

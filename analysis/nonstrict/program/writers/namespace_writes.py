@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values, namespaces
@@ -39,10 +39,11 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
     users = [module, *machine.elsewhere.mentions(module, name)]
     for_others = _MODULES.search(module.source.code) is not None
     concerned = [
-        summary
+        one.summary
         for user in users
         if for_others or _MODULES.search(user.source.code)
-        for summary in storing(machine, user, name)
+        for one in storing(machine, user, name)
+        if not one.sets_up
     ]
     if len(concerned) > _MAX_FUNCTIONS:
         return []
@@ -57,18 +58,31 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
     return list(found.values())
 
 
-def storing(machine: Machine, user: Module, name: str) -> Iterator[Summary]:
-    """What the functions and statements of a module do that store something under a name; not those that are marked."""
+class Storing(NamedTuple):
+    """What a function does, or a statement outside functions: that at a line, else 0.
+
+    It `sets_up` something where nothing ran before it.
+    """
+
+    summary: Summary
+    user: Module
+    line: int = 0
+    sets_up: bool = False
+
+
+def storing(machine: Machine, user: Module, name: str) -> Iterator[Storing]:
+    """What functions and statements of a module do that store something under a name; not those that are marked."""
     marked = {id(mark.function.node) for mark in machine.marks.values() if mark.function is not None}
     frame = machine.module_frame(user)
     for node, offset, top_level in functions_with(user, name):
         if top_level:
-            yield from reached.once_running(machine, user, node, lambda statement: _stores(statement, name))
+            found = reached.outside_functions(machine, user, node, lambda statement: _stores(statement, name))
+            yield from (Storing(summary, user, one.lineno, sets_up=not running) for summary, one, running in found)
             continue
         owner = definition_values.class_of(frame, node, offset) if isinstance(node, ast.ClassDef) else None
         for function in node.body if isinstance(node, ast.ClassDef) else [node]:
             if isinstance(function, ast.FunctionDef) and id(function) not in marked and _stores(function, name):
-                yield reached.interpreted(machine, user, function, offset, owner)
+                yield Storing(reached.interpreted(machine, user, function, offset, owner), user)
 
 
 def _stores(code: ast.AST, name: str) -> bool:

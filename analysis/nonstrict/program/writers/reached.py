@@ -223,15 +223,22 @@ def once_running(
     machine: Machine, module: Module, shell: ast.AST, concerned: Callable[[ast.stmt], bool]
 ) -> Iterator[Summary]:
     """What those statements outside functions do that are concerned, once something ran; each by itself."""
+    return (summary for summary, _, running in outside_functions(machine, module, shell, concerned) if running)
+
+
+def outside_functions(
+    machine: Machine, module: Module, shell: ast.AST, concerned: Callable[[ast.stmt], bool]
+) -> Iterator[tuple[Summary, ast.stmt, bool]]:
+    """What those statements outside functions do that are concerned, each with whether something ran before it."""
     running = False
     for statement in getattr(shell, "body", []):
-        if running and concerned(statement):
+        if concerned(statement):
             frame = Frame(machine, module, 0, Summary(module.name))
             frame.plain = True
             left, machine.budget = machine.budget, _BUDGET
             machine.execute(frame, [statement])
             machine.budget = left
-            yield frame.summary
+            yield frame.summary, statement, running
         running = running or any(runs(machine, module, one) for one in simple_statements([statement]))
 
 

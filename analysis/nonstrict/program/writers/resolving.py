@@ -10,20 +10,24 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.steps import ANY_ATTRIBUTE, ANY_ENTRY
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import output_position
 from nonstrict.program import definition_values, naming
 from nonstrict.program.effects import Event, reachable
 from nonstrict.program.marks import roots
+from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import Kind
 from nonstrict.program.writers import entered, reached
 from nonstrict.program.writers.calls import changed_argument, changes_entries, positional_output, sets_any_attribute
+from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import functions_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from nonstrict.program.definitions import Class
     from nonstrict.program.effects import Summary
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
@@ -65,7 +69,9 @@ def _to_names(write: Write, names: frozenset[str] | None) -> Iterator[Write]:
         yield write
     else:
         steps = write.steps[:-1] if write.steps[-1:] in ((ANY_ATTRIBUTE,), (ANY_ENTRY,)) else write.steps
-        yield from (write._replace(steps=(*steps, name)) for name in sorted(names))
+        # `CONFIG |= options` binds the dict anew that it changed.
+        how = How.CHANGED if isinstance(write.node, ast.AugAssign) else write.how
+        yield from (write._replace(steps=(*steps, name), how=how) for name in sorted(names))
 
 
 def _names(machine: Machine, user: Module, write: Write) -> frozenset[str] | None:
@@ -79,7 +85,8 @@ def _names(machine: Machine, user: Module, write: Write) -> frozenset[str] | Non
 def _find_names(machine: Machine, user: Module, write: Write) -> frozenset[str] | None:
     line = getattr(write.node, "lineno", 0) + write.offset
     around = next((node for node, _ in roots.around(user, line)), None)
-    if around is None and changes_entries(write.node):
+    outside = not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    if outside and changes_entries(write.node):
         found = reached.once_running(machine, user, user.outline.shell, lambda one: write.node in walk(one))
         return _named_in(found, write.node)
     function, owner = function_at(around, write.node)
@@ -89,9 +96,9 @@ def _find_names(machine: Machine, user: Module, write: Write) -> frozenset[str] 
     if owner is not None:
         cls = definition_values.class_of(machine.module_frame(user), owner, write.offset)
     own = _named_in([reached.interpreted(machine, user, function, write.offset, cls)], write.node)
-    if own or owner is not None:
+    if own or (cls is not None and not class_parameter(function)):
         return own
-    summaries = _callers(machine, user, function)
+    summaries = _callers(machine, user, function, cls)
     return None if summaries is None else _named_in(summaries, write.node)
 
 
@@ -123,12 +130,14 @@ def _named_in(summaries: Iterable[Summary], node: ast.AST) -> frozenset[str] | N
     return None if ANY_ATTRIBUTE in steps else frozenset(steps)
 
 
-def _callers(machine: Machine, user: Module, function: ast.FunctionDef) -> list[Summary] | None:
-    """What those do that call a function, as far as all are known; None if it is used otherwise, or never."""
+def _callers(machine: Machine, user: Module, function: ast.FunctionDef, cls: Class | None) -> list[Summary] | None:
+    """What those do that call a function, or a method on its class, as far as all are known.
+
+    None if it is used otherwise, or never.
+    """
     found: list[Summary] = []
-    uses = [(user, function.name), *((use.module, use.name) for use in machine.elsewhere.users(user, function.name))]
     called = False
-    for module, name in uses:
+    for module, name in _uses(machine, user, function.name, cls):
         for node, offset, top_level in functions_with(module, name):
             mentions = [one for one in walk(node) if isinstance(one, (ast.Name, ast.Attribute)) and _is(one, name)]
             calls = {one.func for one in walk(node) if isinstance(one, ast.Call)}
@@ -142,6 +151,17 @@ def _callers(machine: Machine, user: Module, function: ast.FunctionDef) -> list[
             elif isinstance(node, ast.FunctionDef):
                 found.append(reached.interpreted(machine, module, node, offset, None))
     return found if called and len(found) <= _MAX_CALLERS else None
+
+
+def _uses(machine: Machine, user: Module, name: str, cls: Class | None) -> dict[tuple[Module, str], None]:
+    """The files that may call a function, by which name; a method those that use its class, or one that inherits it."""
+    if cls is None:
+        found = [(use.module, use.name) for use in machine.elsewhere.users(user, name)]
+    else:
+        classes = (cls, *subclasses(machine, cls))
+        found = [(use.module, name) for one in classes for use in machine.elsewhere.users(one.module, one.name)]
+        found += [(one.module, name) for one in classes]
+    return dict.fromkeys([(user, name), *found])
 
 
 def _is(node: ast.Name | ast.Attribute, name: str) -> bool:

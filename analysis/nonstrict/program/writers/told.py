@@ -6,11 +6,13 @@ What such a function does with what it is given the interpreter tells: it runs w
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.steps import expression_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.effects import Event, reachable
-from nonstrict.program.places import Origin, Place
+from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.values import UNKNOWN, Heap, Kind, Value
 from nonstrict.program.writers import reached, strangers
 from nonstrict.program.writers.calls import sets_any_attribute, sets_attribute
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.program.definitions import Function
+    from nonstrict.program.effects import Effect
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
@@ -41,6 +44,34 @@ def setting(
             function = _called(machine, module, call)
             if function is not None:
                 yield from ((call, one) for one in _objects(machine, module, function, call, attribute))
+
+
+def once_running(machine: Machine, module: Module, attribute: str) -> Iterator[tuple[Effect, ast.expr]]:
+    """What statements outside functions that set attributes by any name do to one, once something ran; the object."""
+    if "setattr" not in module.source.code:
+        return
+    shell = module.outline.shell
+    for summary in reached.once_running(machine, module, shell, partial(_sets_any, machine, module)):
+        for part in reachable(summary):
+            for effect in part.summary.effects.values():
+                place = effect.place
+                if effect.event in _WRITES and place.origin is Origin.GLOBAL and place.path[-1:] == (f".{attribute}",):
+                    holder = expression_of(place.name, [step for step in place.path[:-1] if step != VIEW])
+                    if holder is not None:
+                        yield effect, holder
+
+
+def _sets_any(machine: Machine, module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement, or a function that it calls, sets attributes of which the text does not tell the names."""
+    calls = [one for one in walk(statement) if isinstance(one, ast.Call)]
+    called = (_called(machine, module, call) for call in calls if call.args)
+    return any(sets_attribute(call) and sets_any_attribute(call) for call in calls) or any(
+        sets_attribute(inner) and sets_any_attribute(inner)
+        for function in called
+        if function is not None
+        for inner in walk(function.node)
+        if isinstance(inner, ast.Call)
+    )
 
 
 def _is_named(machine: Machine, module: Module, part: ast.AST, offset: int, call: ast.Call, attribute: str) -> bool:
