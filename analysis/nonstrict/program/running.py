@@ -87,16 +87,33 @@ def names_run(machine: Machine, module: Module, node: ast.AST, depth: int = _MAX
 
 
 def runs_region(machine: Machine, function: Function) -> bool:
-    """Whether a function calls, by a name of its module's top level, what is compiled, or what calls that."""
+    """Whether a function calls what is compiled, or what calls that.
+
+    It does so by a name of its module's top level, or by a parameter for which it is given that.
+    """
     frame = machine.module_frame(function.module)
     for root, callee in remembered(function.node, "_nonstrict_called", _called):
         held = machine.evaluate(frame, callee) if root in function.module.bindings else UNKNOWN
-        for one in held.alternatives():
-            called = _function_of(machine, one)
-            compiled = one.kind is Kind.MARKED and one.ref.kind == "compiled"
-            if compiled or (called is not None and (called.node in machine.regions or machine.runs_region(called))):
-                return True
+        if _leads_to_region(machine, held):
+            return True
+    given = (machine.handed_to(function, name) for name in remembered(function.node, "_nonstrict_run", _run_parameters))
+    return any(held is not None and _leads_to_region(machine, held) for held in given)
+
+
+def _leads_to_region(machine: Machine, held: Value) -> bool:
+    for one in held.alternatives():
+        called = _function_of(machine, one)
+        compiled = one.kind is Kind.MARKED and one.ref.kind == "compiled"
+        if compiled or (called is not None and (called.node in machine.regions or machine.runs_region(called))):
+            return True
     return False
+
+
+def _run_parameters(node: ast.AST) -> tuple[str, ...]:
+    """The parameters that a function calls."""
+    parameters = scope_of(node).parameters if isinstance(node, FunctionNode) else ()
+    called = {inner.func.id for inner in walk(node) if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name)}
+    return tuple(name for name in parameters if name in called)
 
 
 def may_be_compiled(machine: Machine, callee: Value, depth: int = _MAX_CALLS) -> bool:

@@ -218,6 +218,11 @@ def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write
             for write in machine.seen_through(foreign_writes.in_module(machine, user, module, name, name)):
                 if write.how is How.REBOUND and not write.building:
                     yield write
+    held = machine.global_value(module, name)
+    for put in machine.put_on(module, name):
+        marks = put.value.kind is Kind.MARKED and put.value.ref.function is held.ref
+        if not put.write.building and not marks:
+            yield put.write
 
 
 # -- attributes ---------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from nonstrict.program.modules import Module
 from nonstrict.program.values import CALLABLES
 from nonstrict.program.writers.how import How
 from nonstrict.program.writers.namespace_writes import Storing, storing
-from nonstrict.program.writers.preparing import prepares
+from nonstrict.program.writers.preparing import prepares, runs_before
 from nonstrict.program.writers.writes import Write
 
 if TYPE_CHECKING:
@@ -101,9 +101,15 @@ def _users(machine: Machine, module: Module, exported: str, name: str) -> list[M
 
 
 def _of(machine: Machine, summary: Summary, effect: Effect, by: Storing) -> Iterator[Put]:
-    building = summary.definition is not None and _is_set_up(machine, summary.definition, effect.node)
+    definition = summary.definition
+    if definition is None:
+        building = by.sets_up
+    elif by.sets_up:
+        building = not runs_before(machine, definition.module, definition.node, effect.node)
+    else:
+        building = _is_set_up(machine, definition, effect.node)
     how = How.CHANGED if effect.place.path else How.REBOUND
-    write = Write(effect.path, effect.offset, effect.node, how, effect.place.path, building=building or by.sets_up)
+    write = Write(effect.path, effect.offset, effect.node, how, effect.place.path, building=building)
     value = callers.resolved(machine, effect.value, summary.definition)
     module = machine.project.module(effect.path)
     around = summary.definition.node if summary.definition is not None else module.outline.shell if module else None

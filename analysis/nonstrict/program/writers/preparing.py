@@ -45,6 +45,14 @@ def prepares(machine: Machine, module: Module, around: ast.AST, part: ast.AST, d
     return isinstance(inside[-1], ast.FunctionDef) and prepares(machine, user, inside[0], nodes[-1], depth - 1)
 
 
+def runs_before(machine: Machine, module: Module, function: FunctionNode, part: ast.AST) -> bool:
+    """Whether a function may call what is compiled before it executes a part of it; a loop counts with all around."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    statements = [one for one in body if isinstance(one, ast.stmt)]
+    before = _before(statements, part)
+    return any(may_run_compiled(machine, module, [function], one) for one in (body if before is None else before))
+
+
 def _method(machine: Machine, module: Module, cls: ast.ClassDef, part: ast.AST) -> ast.FunctionDef | None:
     """The method of a class that holds a part of it, where no other file may call it."""
     methods = (one for one in cls.body if isinstance(one, ast.FunctionDef))
