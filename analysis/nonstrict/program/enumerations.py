@@ -1,4 +1,4 @@
-"""What members of enumerations tell of themselves: their names are strings, and their values where all of them are."""
+"""What members of enumerations tell of themselves: their names are strings, their values what all of them are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.program import classes
-from nonstrict.program.values import STRING, Value
+from nonstrict.program.values import NUMBER, STRING, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ _STRINGS = "enum.StrEnum"
 
 
 def attribute(machine: Machine, cls: Class, name: str) -> Value | None:
-    """What a member of an enumeration gives for an attribute, where that surely is a string."""
+    """What a member of an enumeration gives for an attribute, where that surely is a string, or a whole number."""
     if name not in _NAMES | _VALUES or classes.member(machine, cls, name) is not None:
         return None
     if name in _NAMES:
@@ -32,7 +32,9 @@ def attribute(machine: Machine, cls: Class, name: str) -> Value | None:
         return None
     values = list(_values(cls))
     automatic = _STRINGS in classes.external_bases(cls)
-    return STRING if values and all(_is_string(value, automatic=automatic) for value in values) else None
+    if values and all(_is_string(value, automatic=automatic) for value in values):
+        return STRING
+    return NUMBER if values and all(type(getattr(value, "value", None)) is int for value in values) else None
 
 
 def _values(cls: Class) -> Iterator[ast.expr]:

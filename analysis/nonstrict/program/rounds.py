@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.containers import REMOVING, STORING
 from nonstrict.program.constant_folding import key_of
 from nonstrict.program.values import Kind
 
@@ -60,10 +61,64 @@ def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
     inside = [node for part in loop.body for node in walk(part)]
     counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
     found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
+    lengths = _lengths(loop)
+    found |= lengths
     for node in inside:
-        if isinstance(node, ast.Assign) and mentions(node.value, found) and not _computes(node.value):
+        if not isinstance(node, ast.Assign):
+            continue
+        if (mentions(node.value, found) and not _computes(node.value)) or mentions(node.value, lengths):
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return found
+
+
+def grows(loop: ast.For | ast.AsyncFor | ast.While, spelled: str) -> bool:
+    """Whether every round of a loop adds to a container and takes nothing out of it."""
+    runs = frozenset(_stored_in(loop.target)) if not isinstance(loop, ast.While) else frozenset[str]()
+    changes = {_change_of(node, spelled, runs) for part in loop.body for node in walk(part)}
+    return bool(changes & _ADDING) and not changes - _ADDING - {""}
+
+
+def _lengths(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
+    """How the lengths of the containers are asked for that grow from round to round."""
+    calls = [node for part in loop.body for node in walk(part) if isinstance(node, ast.Call)]
+    asked = {ast.unparse(call) for call in calls if _is_length(call)}
+    return {one for one in asked if grows(loop, one[len("len(") : -1])}
+
+
+def _is_length(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len" and len(node.args) == 1
+
+
+#: A dict grows by these only where the key is a new one.
+_ADDING = STORING - {"setdefault", "update", "__setitem__"}
+
+
+def _change_of(node: ast.AST, spelled: str, runs: frozenset[str]) -> str:
+    """What a node does to a container: the method that it calls; "" for nothing. `runs` differs from round to round."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        changes = node.func.attr in _ADDING or node.func.attr in REMOVING
+        return node.func.attr if changes and ast.unparse(node.func.value) == spelled else ""
+    if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == spelled:
+        return "extend" if isinstance(node.value, (ast.List, ast.Tuple)) else "changed"
+    if isinstance(node, ast.Assign) and any(ast.unparse(target) == spelled for target in node.targets):
+        added = isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add)
+        return "extend" if added and mentions(node.value, {spelled}) else "changed"
+    stored = (
+        [target for target in node.targets if isinstance(target, ast.Subscript)] if isinstance(node, ast.Assign) else []
+    )
+    if any(ast.unparse(target.value) == spelled and _is_new(target.slice, runs) for target in stored):
+        return "add"
+    deleted = isinstance(node, ast.Delete) and any(mentions(target, {spelled}) for target in node.targets)
+    return "changed" if deleted else ""
+
+
+def _is_new(key: ast.expr, runs: frozenset[str]) -> bool:
+    """Whether a key is another one in every round: the loop's variable, or text or a tuple that holds it."""
+    if isinstance(key, ast.JoinedStr):
+        return any(_is_new(part.value, runs) for part in key.values if isinstance(part, ast.FormattedValue))
+    if isinstance(key, ast.Tuple):
+        return any(_is_new(part, runs) for part in key.elts)
+    return isinstance(key, ast.Name) and key.id in runs
 
 
 def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor) -> set[str]:
@@ -127,10 +182,9 @@ def _computes(node: ast.expr) -> bool:
 
 
 def mentions(node: ast.expr, spelled: set[str]) -> bool:
-    """Whether an expression has a part that is one of some variables and attributes."""
-    return bool(spelled) and any(
-        ast.unparse(inner) in spelled for inner in walk(node) if isinstance(inner, (ast.Name, ast.Attribute))
-    )
+    """Whether an expression has a part that is one of some variables, attributes and lengths."""
+    parts = (inner for inner in walk(node) if isinstance(inner, (ast.Name, ast.Attribute)) or _is_length(inner))
+    return bool(spelled) and any(ast.unparse(inner) in spelled for inner in parts)
 
 
 def _stores_any(target: ast.expr, names: set[str]) -> bool:

@@ -239,7 +239,7 @@ def _sort(value: Value, variation: Variation) -> str:
         return "string"
     if kinds == {Kind.OBJECT}:
         return "constant"
-    return "unknown" if kinds == {Kind.UNKNOWN} else ""
+    return "unknown" if kinds and kinds <= {Kind.UNKNOWN, Kind.NUMBER} else ""
 
 
 RULE = Rule(

@@ -13,6 +13,7 @@ from nonstrict.knowledge.containers import LOOKING_UP
 from nonstrict.program.boundary.derived_sizes import derived_sizes
 from nonstrict.program.boundary.dynamic_sizes import size_of
 from nonstrict.program.effects import span_of
+from nonstrict.program.naming import names_in
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from nonstrict.program.boundary.sizes import Sizes
     from nonstrict.program.definitions import Function
 
+#: Through how many helpers a number is followed, at most.
+_HOPS = 3
 _HASHED = frozenset({Kind.DICT, Kind.SET})
 _CHANGES = frozenset({"add", "discard", "remove"})
 _BUILT = (ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
@@ -32,30 +35,74 @@ _HOLDERS = frozenset({"builtins.set", "builtins.frozenset", "collections.Counter
 
 
 def hashed(body: MarkedBody, name: str) -> list[Span]:
-    """Where the marked function uses a parameter as the key of a dict, or as an argument of a cached function."""
+    """Where the marked function and its helpers use a parameter as the key of a dict, or of a cached function."""
     function = body.mark.function
-    if function is None:
-        return []
-    symbolic = _symbolic_names(function, Symbolic(frozenset({name})))
-    return [
-        span_of(function.module.path, function.offset, node)
-        for node in walk(function.node)
-        if isinstance(node, ast.expr) and any(_is_symbolic(key, symbolic) for key in _keys(body, function, node))
-    ]
+    return [] if function is None else _uses(body, function, Symbolic(frozenset({name})), _HOPS)
 
 
 def hashed_sizes(body: MarkedBody, name: str, sizes: Sizes) -> list[Span]:
-    """Where the marked function uses a size of a tensor that varies in the same way."""
+    """Where they use a size of a tensor that varies in the same way."""
     function = body.mark.function
     if function is None or not (sizes.dimensions or sizes.everything):
         return []
-    derived = derived_sizes(function, body.applied.names, name, sizes)
-    symbolic = _symbolic_names(function, Symbolic(frozenset(), {**derived, name: sizes}))
-    return [
-        span_of(function.module.path, function.offset, node)
-        for node in walk(function.node)
-        if isinstance(node, ast.expr) and any(_is_symbolic(key, symbolic) for key in _keys(body, function, node))
-    ]
+    return _uses(body, function, Symbolic(frozenset(), _tensors(body, function, name, sizes)), _HOPS)
+
+
+def _tensors(body: MarkedBody, function: Function, name: str, sizes: Sizes) -> dict[str, Sizes]:
+    """The tensors of a function whose sizes vary: a parameter, and what is made of it."""
+    return {**derived_sizes(function, names_in(body.machine, function), name, sizes), name: sizes}
+
+
+def _uses(body: MarkedBody, function: Function, given: Symbolic, hops: int) -> list[Span]:
+    """Where a function hashes symbolic integers, by itself or in a function of the program that it hands them to."""
+    kept = frozenset(name for name in given.names if not _is_fixed(function, name, given))
+    symbolic = _symbolic_names(function, given._replace(names=kept))
+    found: list[Span] = []
+    for node in walk(function.node):
+        if isinstance(node, ast.expr) and any(_is_symbolic(key, symbolic) for key in _keys(body, function, node)):
+            found.append(span_of(function.module.path, function.offset, node))
+        elif isinstance(node, ast.Call) and hops and (helper := _helper(body, function, node.func)) is not None:
+            handed = _handed(body, helper, node, symbolic)
+            found += _uses(body, helper, handed, hops - 1) if handed.names or handed.tensors else []
+    return list(dict.fromkeys(found))
+
+
+def _is_fixed(function: Function, name: str, symbolic: Symbolic) -> bool:
+    """Whether a variable is bound to something that is not symbolic any more, as by `n = int(n)`."""
+    bound = (node for node in walk(function.node) if isinstance(node, ast.Assign))
+    return any(
+        getattr(target, "id", "") == name and not _is_symbolic(node.value, symbolic)
+        for node in bound
+        for target in node.targets
+    )
+
+
+def _helper(body: MarkedBody, function: Function, callee: ast.expr) -> Function | None:
+    """The function of the program that is called by a name from around the function; None for anything else."""
+    root = callee
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or root.id in scope_of(function.node).local:
+        return None
+    frame = function.closure or body.machine.module_frame(function.module)
+    found = body.machine.evaluate(frame, callee)
+    return found.ref if found.kind is Kind.FUNCTION and not found.ref.binding else None
+
+
+def _handed(body: MarkedBody, helper: Function, call: ast.Call, symbolic: Symbolic) -> Symbolic:
+    """What of that which a call hands to a helper is symbolic there, or a tensor whose sizes vary."""
+    arguments = helper.node.args
+    names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    unpacks = any(isinstance(one, ast.Starred) for one in call.args)
+    given = {} if unpacks else dict(zip(names, call.args, strict=False))
+    given |= {one.arg: one.value for one in call.keywords if one.arg is not None}
+    numbers = frozenset(name for name, value in given.items() if _is_symbolic(value, symbolic))
+    tensors: dict[str, Sizes] = {}
+    for name, value in given.items():
+        sizes = symbolic.tensors.get(value.id) if isinstance(value, ast.Name) else None
+        if sizes is not None:
+            tensors |= _tensors(body, helper, name, sizes)
+    return Symbolic(numbers, tensors)
 
 
 def _keys(body: MarkedBody, function: Function, node: ast.expr) -> Iterator[ast.expr]:
@@ -86,7 +133,7 @@ def _given(body: MarkedBody, function: Function, node: ast.Call) -> Iterator[ast
     elif isinstance(first, (ast.List, ast.Tuple)):
         of_keys = isinstance(node.func, ast.Attribute) and node.func.attr == "fromkeys"
         made = node.func.value if isinstance(node.func, ast.Attribute) and of_keys else node.func
-        if body.applied.names(made) in (_MAKERS if of_keys else _HOLDERS):
+        if names_in(body.machine, function)(made) in (_MAKERS if of_keys else _HOLDERS):
             yield from first.elts
 
 
@@ -110,20 +157,20 @@ def _hashes(body: MarkedBody, function: Function, container: ast.expr) -> bool:
     if not isinstance(root, ast.Name):
         return False
     if isinstance(container, ast.Name) and container.id in scope_of(function.node).local:
-        return any(_makes_hashed(body, node, container.id) for node in walk(function.node))
+        return any(_makes_hashed(body, function, node, container.id) for node in walk(function.node))
     if root.id in scope_of(function.node).local:
         return False
     frame = function.closure or body.machine.module_frame(function.module)
     return body.machine.evaluate(frame, container).kind in _HASHED
 
 
-def _makes_hashed(body: MarkedBody, node: ast.AST, name: str) -> bool:
+def _makes_hashed(body: MarkedBody, function: Function, node: ast.AST, name: str) -> bool:
     """Whether a node binds a name to a new dict or set."""
     if not isinstance(node, (ast.Assign, ast.AnnAssign)):
         return False
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     value = node.value
-    made = isinstance(value, ast.Call) and body.applied.names(value.func) in _MAKERS | _HOLDERS
+    made = isinstance(value, ast.Call) and names_in(body.machine, function)(value.func) in _MAKERS | _HOLDERS
     return (made or isinstance(value, _BUILT)) and any(getattr(target, "id", "") == name for target in targets)
 
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
-from nonstrict.knowledge.containers import REMOVING, STORING
 from nonstrict.program import iteration, naming
 from nonstrict.program.boundary import exchange
 from nonstrict.program.constant_folding import key_of
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers
 from nonstrict.program.regions import options
-from nonstrict.program.rounds import SOME, holds, length, mentions, rounds, varies_in_loop
+from nonstrict.program.rounds import SOME, grows, holds, length, rounds, varies_in_loop
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -171,48 +170,10 @@ def _growing(machine: Machine, region: Function, name: str) -> int:
         around = frame.function.node if frame.function is not None else frame.module.outline.shell
         spelled = ast.unparse(expression) if isinstance(expression, (ast.Name, ast.Attribute)) else ""
         for loop in walk(around) if spelled else ():
-            if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and holds(loop.body, call):
-                runs = _names(loop.target) if not isinstance(loop, ast.While) else frozenset[str]()
-                changes = {_change_of(node, spelled, runs) for part in loop.body for node in walk(part)}
-                if changes & _ADDING and not changes - _ADDING - {""}:
-                    found = max(found, SOME if isinstance(loop, ast.While) else length(frame, loop.iter))
+            is_loop = isinstance(loop, (ast.For, ast.AsyncFor, ast.While))
+            if is_loop and holds(loop.body, call) and grows(loop, spelled):
+                found = max(found, SOME if isinstance(loop, ast.While) else length(frame, loop.iter))
     return found
-
-
-#: A dict grows by these only where the key is a new one.
-_ADDING = STORING - {"setdefault", "update", "__setitem__"}
-
-
-def _change_of(node: ast.AST, spelled: str, runs: frozenset[str]) -> str:
-    """What a node does to a container: the method that it calls; "" for nothing. `runs` differs from round to round."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        changes = node.func.attr in _ADDING or node.func.attr in REMOVING
-        return node.func.attr if changes and ast.unparse(node.func.value) == spelled else ""
-    if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == spelled:
-        return "extend" if isinstance(node.value, (ast.List, ast.Tuple)) else "changed"
-    if isinstance(node, ast.Assign) and any(ast.unparse(target) == spelled for target in node.targets):
-        added = isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add)
-        return "extend" if added and mentions(node.value, {spelled}) else "changed"
-    stored = (
-        [target for target in node.targets if isinstance(target, ast.Subscript)] if isinstance(node, ast.Assign) else []
-    )
-    if any(ast.unparse(target.value) == spelled and _is_new(target.slice, runs) for target in stored):
-        return "add"
-    deleted = isinstance(node, ast.Delete) and any(mentions(target, {spelled}) for target in node.targets)
-    return "changed" if deleted else ""
-
-
-def _is_new(key: ast.expr, runs: frozenset[str]) -> bool:
-    """Whether a key is another one in every round: the loop's variable, or text or a tuple that holds it."""
-    if isinstance(key, ast.JoinedStr):
-        return any(_is_new(part.value, runs) for part in key.values if isinstance(part, ast.FormattedValue))
-    if isinstance(key, ast.Tuple):
-        return any(_is_new(part, runs) for part in key.elts)
-    return isinstance(key, ast.Name) and key.id in runs
-
-
-def _names(target: ast.expr) -> frozenset[str]:
-    return frozenset(part.id for part in walk(target) if isinstance(part, ast.Name))
 
 
 def compiled_with(machine: Machine, region: Function, option: str, *, value: bool) -> bool:

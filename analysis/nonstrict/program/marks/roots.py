@@ -238,7 +238,7 @@ def _words(node: ast.AST) -> set[str]:
 def _expressions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements outside functions that do more than bind a name: a binding is evaluated when its name is."""
     for statement in body:
-        if isinstance(statement, (ast.Expr, ast.For)):
+        if isinstance(statement, (ast.Expr, ast.For, ast.While)):
             yield statement
         elif isinstance(statement, ast.Assign):
             if any(not isinstance(target, ast.Name) for target in statement.targets):
