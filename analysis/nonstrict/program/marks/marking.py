@@ -13,9 +13,10 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
+from nonstrict.program.marks import outcomes
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.subclasses import subclasses
-from nonstrict.program.values import NO_CONSTANT, NONE, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -277,9 +278,7 @@ def called(
         receiver = _receiver(frame, node, mark) if isinstance(node, ast.Call) else None
         given = Passed(receiver, tuple(positional), keywords)
         frame.emit(Event.CALLED, node, value=callee._replace(const=given))
-    if frame.region and getattr(getattr(mark.function, "node", None), "returns", None) is None:
-        return UNKNOWN  # a number or a flag decides where a tensor would break the graph
-    return result(frame, mark)
+    return outcomes.outcome(frame, node, mark, positional, keywords)
 
 
 def _receiver(frame: Frame, node: ast.Call, mark: Mark) -> Value | None:
@@ -288,19 +287,6 @@ def _receiver(frame: Frame, node: ast.Call, mark: Mark) -> Value | None:
         return None
     receiver = frame.machine.evaluate(frame, node.func.value)
     return receiver.ref[0] if receiver.kind is Kind.SUPER else receiver
-
-
-def result(frame: Frame, mark: Mark) -> Value:
-    """What a marked function returns: its annotation, else a tensor."""
-    if mark.api == "make_fx":
-        return UNKNOWN  # the graph, not what the function returns
-    function = mark.function
-    returns = getattr(function.node, "returns", None) if function is not None else None
-    if function is None or returns is None:
-        return Value(Kind.TENSOR)
-    definition = frame.machine.module_frame(function.module)
-    promised = frame.machine.annotated(definition, returns, FRESH)
-    return promised if promised.kind is not Kind.NONE else NONE
 
 
 def _through(callee: Value) -> str:
