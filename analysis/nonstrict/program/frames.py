@@ -217,7 +217,8 @@ class Frame:
         elif value.flags & Flag.INSIDE and value.place.origin is Origin.ARGUMENT and value.kind not in CALLABLES:
             self.emit(Event.ATTRIBUTE, node, value.place, value)
         elif value.kind is Kind.UNKNOWN and value.place.origin in CAPTURED and not self.static:
-            self.summary.add(Effect(Event.UNSEEN, self.module.path, self.offset, node, value.place, value, "value"))
+            at = self._read_at(node, value)
+            self.summary.add(Effect(Event.UNSEEN, self.module.path, self.offset, at, value.place, value, "value"))
         return value
 
     def _read_at(self, node: ast.AST, value: Value) -> ast.AST:
@@ -226,8 +227,8 @@ class Frame:
             return node
         aliases = aliases_of(self.function.node)
         for name in names_beside(node) if aliases else ():
-            held = self.env.get(name)
-            if name in aliases and held is not None and held.place == value.place:
+            held = self.env.get(name, UNKNOWN) if name in aliases else UNKNOWN
+            if any(one.place == value.place for one in held.alternatives()):
                 return aliases[name]
         return node
 
@@ -337,9 +338,8 @@ class Frame:
 
     def _rebound_callable(self, value: Value) -> bool:
         place = value.place
-        if place.origin is not Origin.GLOBAL:
-            return False
-        return self.machine.is_replaced(place) if place.path else self.machine.is_rebound(place)
+        replaced = self.machine.is_replaced if place.path else self.machine.is_rebound
+        return place.origin is Origin.GLOBAL and replaced(place)
 
     # -- names ----------------------------------------------------------------------------------------------------
 

@@ -72,7 +72,21 @@ def writes_reaching_abroad(machine: Machine, module: Module, name: str) -> list[
             spelled.setdefault(use.module.path, set()).update((use.first, use.name))
     users = ((machine.project.module(path), names) for path, names in spelled.items())
     concerned = [one for user, names in users if user is not None for one in _concerned(machine, user, names)]
-    return _changes_by(module, name, concerned)
+    return [*_changes_by(module, name, concerned), *_changes_at_origin(machine, module, name)]
+
+
+def _changes_at_origin(machine: Machine, module: Module, name: str) -> Iterator[Write]:
+    """What changes the object of another module that a name is bound to once: `conf = settings.config`."""
+    bindings = module.bindings.get(name, [])
+    value = bindings[0].node if len(bindings) == 1 and bindings[0].kind == "assign" else None
+    if not isinstance(value, ast.expr) or not steps_of(value):
+        return
+    origin = machine.evaluate(machine.module_frame(module), value).place
+    owner = machine.project.module(origin.file) if origin.origin is Origin.GLOBAL and not origin.path else None
+    if owner is not None and owner is not module:
+        for write in (*machine.writes_told(owner, origin.name), *machine.foreign_writes(owner, origin.name)):
+            if write.how is not How.REBOUND:
+                yield write
 
 
 def _handing_on(module: Module, name: str) -> set[str]:
