@@ -128,6 +128,15 @@ def test_cycles_of_calls(size: int, check: Check, tmp_path: Path) -> None:
     assert {"NST101", "NST201"} == set(run.codes)
 
 
+def test_a_class_whose_attribute_needs_itself(check: Check, tmp_path: Path) -> None:
+    program = (
+        "import torch\n\n\nclass Scaler:\n    factor = 2\n    scale = torch._dynamo.nonstrict_trace(scaler.scale)\n\n\n"
+        "scaler = Scaler()\n"
+    )
+    (tmp_path / "a.py").write_text(program)
+    assert check().status == 0
+
+
 def test_functions_that_all_call_one_another(check: Check, tmp_path: Path) -> None:
     calls = " + ".join(f"g{index}(x)" for index in range(40))
     links = "".join(f"def g{index}(x):\n    return {calls}\n" for index in range(40))

@@ -180,7 +180,13 @@ def _bound_by(machine: Machine, cls: Class, statement: _Binding) -> Value | None
     value = statement.value
     if value is None or (isinstance(statement, ast.AnnAssign) and _is_field(value)):
         return None
-    return machine.evaluate(_frame(machine, cls), value)
+    if value in machine.defaults:
+        return None  # `scale = mark(scaler.scale)` in the class of `scaler`: the name is not bound yet
+    machine.defaults.add(value)
+    try:
+        return machine.evaluate(_frame(machine, cls), value)
+    finally:
+        machine.defaults.discard(value)
 
 
 def declared(machine: Machine, cls: Class, name: str, place: Place) -> Value | None:

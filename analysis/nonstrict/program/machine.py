@@ -95,7 +95,7 @@ class Machine:
         self.contexts: dict[tuple[Function, bool], int] = {}
         self.open: dict[tuple[object, ...], int] = {}
         self.recursive: set[tuple[object, ...]] = set()
-        #: default expressions that are being evaluated
+        #: default expressions, and those in class bodies, that are being evaluated
         self.defaults: set[ast.expr] = set()
         #: by their nodes, whether functions apply a marker or compile, by the names known when that was first asked
         self.applying: dict[ast.AST, bool] = {}
