@@ -55,7 +55,8 @@ def _computed(
         return UNKNOWN  # what is known by its identity would be called as what it is known for
     aside = Frame(frame.machine, frame.module, frame.offset, Summary(mark.function.qualname), region=True)
     aside.depth = frame.depth
-    return _crossing(frame.machine.call(aside, node, mark.target, [*positional], keywords))
+    body = mark.target.at(FRESH)  # not the name, in whose place the marked function may lie
+    return _crossing(frame.machine.call(aside, node, body, [*positional], keywords))
 
 
 def _crossing(value: Value) -> Value:
