@@ -48,16 +48,20 @@ def _only_of_the_library(module: Module, statement: ast.Expr) -> bool:
     """Whether a statement names nothing but modules and functions of the standard library, and `print`."""
     names = {node.id for node in walk(statement) if isinstance(node, ast.Name)}
     return all(
-        _is_of_the_library(module, name) if name in module.bindings else name == "print" and not module.star_imports
+        _is_imported_from_it(module, name) if name in module.bindings else name == "print" and not module.star_imports
         for name in names
     )
 
 
-def _is_of_the_library(module: Module, name: str) -> bool:
-    packages = {
-        one.module.partition(".")[0] if one.kind == "import" and not one.level else "" for one in module.bindings[name]
-    }
-    return packages <= sys.stdlib_module_names - _IMPORTING
+def _is_imported_from_it(module: Module, name: str) -> bool:
+    bindings = module.bindings[name]
+    return all(one.kind == "import" and not one.level and is_of_the_library(one.module) for one in bindings)
+
+
+def is_of_the_library(dotted: str) -> bool:
+    """Whether a dotted name is one of the standard library, and of nothing in it that runs code of the program."""
+    package = dotted.partition(".")[0]
+    return package in sys.stdlib_module_names and package not in _IMPORTING
 
 
 def runs_compiled(machine: Machine, module: Module, node: ast.AST) -> bool:
@@ -84,6 +88,20 @@ def names_run(machine: Machine, module: Module, node: ast.AST, depth: int = _MAX
         held = machine.evaluate(frame, callee) if root in module.bindings else UNKNOWN
         if any(may_be_compiled(machine, one, depth) for one in held.alternatives()):
             yield last_name(callee)
+
+
+def may_trace_at_once(machine: Machine, callee: Value, depth: int = _MAX_CALLS) -> bool:
+    """Whether calling a value may capture a graph of what it is given: all but functions that are seen not to."""
+    function = _function_of(machine, callee)
+    if function is None:
+        return True
+    names = naming.names_in(machine, function)
+    if _traces_at_once(function.node, names):
+        return True
+    called = remembered(function.node, "_nonstrict_called", _called) if depth else ()
+    held = (machine.evaluate(machine.module_frame(function.module), one) for _, one in called)
+    functions = (one for value in held for one in value.alternatives() if one.kind is Kind.FUNCTION)
+    return any(may_trace_at_once(machine, one, depth - 1) for one in functions)
 
 
 def runs_region(machine: Machine, function: Function) -> bool:

@@ -31,13 +31,18 @@ def runs_once(machine: Machine, function: Function) -> bool:
     return _once(machine, function.module, function.node, owner, _MAX_DEPTH)
 
 
-def only_decorates(machine: Machine, module: Module, name: str) -> bool:
-    """Whether a function at the top level is used for nothing but decorating others there: it runs while importing."""
+def decorating(machine: Machine, module: Module, name: str) -> int:
+    """How many calls of what it returns, itself included, a function at the top level gets while importing.
+
+    One that does nothing but decorate is called with what it decorates; `@name(...)` calls what that returned as well.
+    None are counted for a function with other uses.
+    """
     own = _uses(module, name)
     if not all(map(_decorates, own)):
-        return False  # without a look at other files
+        return 0  # without a look at other files
     others = [around for use in machine.elsewhere.users(module, name) for around in _uses(use.module, use.name)]
-    return bool(own or others) and all(map(_decorates, others))
+    found = [*own, *others] if all(map(_decorates, others)) else []
+    return max((2 if isinstance(around[-1], ast.Call) else 1 for around in found), default=0)
 
 
 def _uses(module: Module, name: str) -> list[list[ast.AST]]:

@@ -10,6 +10,7 @@ from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.marks import once, roots
 from nonstrict.program.running import may_be_compiled
+from nonstrict.program.writers import reached
 from nonstrict.program.writers.preparing import is_of_tensors, may_run_compiled
 
 if TYPE_CHECKING:
@@ -51,24 +52,32 @@ def _around_eager(machine: Machine, module: Module, name: str) -> bool:
 def _is_eager(machine: Machine, user: Module, around: list[ast.AST]) -> bool:
     if any(isinstance(one, (ast.Import, ast.ImportFrom)) for one in around):
         return True
-    entered = isinstance(around[-1], ast.Call) and len(around) > 2 and isinstance(around[-2], ast.withitem)
-    block = around[-3] if entered else None
-    if not isinstance(block, ast.With):
-        return False
-    if any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in walk(block)):
+    block = _entered(around)
+    if block is None or any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in walk(block)):
         return False  # what runs then is not here
     functions = [one for one in around if isinstance(one, FunctionNode)]
     runs = any(may_run_compiled(machine, user, functions, one) for one in block.body)
     return not runs and not any(_hands_on(machine, user, functions, one) for one in block.body)
 
 
+def _entered(around: list[ast.AST]) -> ast.With | ast.FunctionDef | None:
+    """What the call of a context manager, the last of some nodes, is entered around: a block, or what it decorates."""
+    holder = around[-2] if isinstance(around[-1], ast.Call) and len(around) > 1 else None
+    if isinstance(holder, ast.FunctionDef) and around[-1] in holder.decorator_list:
+        return holder
+    block = around[-3] if isinstance(holder, ast.withitem) and len(around) > 2 else None
+    return block if isinstance(block, ast.With) else None
+
+
 def _hands_on(machine: Machine, user: Module, functions: list[FunctionNode], part: ast.AST) -> bool:
     """Whether a part of some functions gives a call what may be compiled: what it runs may call that."""
-    calls = [inner for inner in walk(part) if isinstance(inner, ast.Call)]
+    calls = [inner for inner in walk(part) if isinstance(inner, ast.Call) and reached.looks_into(inner)]
     given = [one for call in calls for one in (*call.args, *(keyword.value for keyword in call.keywords))]
     # Objects may hold what their methods run.
     given += [
-        call.func.value for call in calls if isinstance(call.func, ast.Attribute) and not is_of_tensors(call.func)
+        call.func.value
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and not is_of_tensors(machine, user, functions, call.func)
     ]
     names = {inner.id: inner for one in given for inner in walk(one) if isinstance(inner, ast.Name)}
     if any(not names.keys().isdisjoint(scope_of(function).parameters) for function in functions):

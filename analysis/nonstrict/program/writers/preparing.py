@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.execution import steps_outside
@@ -12,7 +11,9 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import tensor_method
 from nonstrict.program import naming
 from nonstrict.program.marks.once import sole_call
-from nonstrict.program.running import runs_compiled
+from nonstrict.program.places import FRESH
+from nonstrict.program.running import is_of_the_library, runs_compiled
+from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 #: Functions that call one another are followed so far.
 _MAX_CALLS = 4
+#: Decorators that leave a method a function that runs where it is called.
+_BINDING = frozenset({"builtins.classmethod", "builtins.staticmethod"})
+#: What has methods of its own, whatever they are called.
+_OBJECTS = frozenset({Kind.OBJECT, Kind.MODULE})
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -57,12 +62,10 @@ def _method(machine: Machine, module: Module, cls: ast.ClassDef, part: ast.AST) 
     """The method of a class that holds a part of it, where no other file may call it."""
     methods = (one for one in cls.body if isinstance(one, ast.FunctionDef))
     found = next((one for one in methods if any(inner is part for inner in walk(one))), None)
-    called = found is not None and not found.name.startswith("__") and all(map(_binds, found.decorator_list))
+    frame = machine.module_frame(module)
+    binds = all(naming.dotted(frame, one) in _BINDING for one in found.decorator_list) if found is not None else False
+    called = found is not None and not found.name.startswith("__") and binds
     return found if called and not machine.elsewhere.users(module, cls.name) else None
-
-
-def _binds(decorator: ast.expr) -> bool:
-    return isinstance(decorator, ast.Name) and decorator.id in ("classmethod", "staticmethod")
 
 
 def _before(body: list[ast.stmt], part: ast.AST) -> list[ast.AST] | None:
@@ -89,7 +92,7 @@ def may_run_compiled(machine: Machine, module: Module, functions: Sequence[Funct
     if runs_compiled(machine, module, part):
         return True
     calls = (inner.func for inner in walk(part) if isinstance(inner, ast.Call))
-    others = (callee for callee in calls if not is_of_tensors(callee))
+    others = (callee for callee in calls if not is_of_tensors(machine, module, functions, callee))
     roots = {next((one.id for one in walk(callee) if isinstance(one, ast.Name)), "") for callee in others}
     return any(
         not _is_of_the_library(machine, module, function, root)
@@ -98,26 +101,45 @@ def may_run_compiled(machine: Machine, module: Module, functions: Sequence[Funct
     )
 
 
-def is_of_tensors(callee: ast.expr) -> bool:
-    """Whether what is called has the name of a method of tensors."""
-    return isinstance(callee, ast.Attribute) and tensor_method(callee.attr) is not None
+def is_of_tensors(machine: Machine, module: Module, functions: Sequence[FunctionNode], callee: ast.expr) -> bool:
+    """Whether what is called has the name of a method of tensors, and is no method of an object of the program.
+
+    That is told of variables of some functions: by what they are made of, and by annotations.
+    """
+    if not isinstance(callee, ast.Attribute) or tensor_method(callee.attr) is None:
+        return False
+    root = next((one.id for one in walk(callee) if isinstance(one, ast.Name)), "")
+    holding = [function for function in functions if root in scope_of(function).local]
+    return not any(_may_be_object(machine, module, function, root) for function in holding)
+
+
+def _may_be_object(machine: Machine, module: Module, function: FunctionNode, name: str) -> bool:
+    """Whether a variable of a function is seen to hold an object of a class of the program."""
+    frame = machine.module_frame(module)
+    arguments = (one for one in walk(function.args) if isinstance(one, ast.arg) and one.arg == name)
+    held = [machine.annotated(frame, one.annotation, FRESH) for one in arguments if one.annotation is not None]
+    held += [machine.evaluate(frame, call) for call in _made_by(function, name)]
+    return any(one.kind in _OBJECTS for value in held for one in value.alternatives())
 
 
 def _is_of_the_library(machine: Machine, module: Module, function: FunctionNode, name: str) -> bool:
     """Whether a local variable holds only what calls of the standard library return."""
-    stored = [one for one in walk(function) if isinstance(one, ast.Name) and one.id == name]
+    stored = (one for one in walk(function) if isinstance(one, ast.Name) and one.id == name)
     bindings = [one for one in stored if isinstance(one.ctx, ast.Store)]
     frame = machine.module_frame(module)
-    made = [
-        naming.dotted(frame, one.value.func) or ""
+    made = [naming.dotted(frame, call.func) for call in _made_by(function, name)]
+    return 0 < len(bindings) == len(made) and all(map(is_of_the_library, made))
+
+
+def _made_by(function: FunctionNode, name: str) -> list[ast.Call]:
+    """The calls whose results are assigned to a variable."""
+    return [
+        one.value
         for one in walk(function)
-        if isinstance(one, ast.Assign)
-        and isinstance(one.value, ast.Call)
-        and any(target in bindings for target in one.targets)
+        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call)
+        for target in one.targets
+        if isinstance(target, ast.Name) and target.id == name
     ]
-    return 0 < len(bindings) == len(made) and all(
-        callee.partition(".")[0] in sys.stdlib_module_names for callee in made
-    )
 
 
 def _comes_first(machine: Machine, module: Module, call: ast.AST) -> bool:

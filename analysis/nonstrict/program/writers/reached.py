@@ -270,7 +270,7 @@ def _hands_on(node: ast.AST, names: set[str]) -> bool:
     """Whether what a name holds may be changed by another name: it is passed, bound, or has a method of its own."""
     for inner in walk(node):
         if isinstance(inner, ast.Call):
-            if _called_on(inner, names) or (_looks_into(inner) and _any_of(_given(inner), names)):
+            if _called_on(inner, names) or (looks_into(inner) and _any_of(_given(inner), names)):
                 return True
         elif isinstance(inner, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.withitem)):
             value = inner.context_expr if isinstance(inner, ast.withitem) else inner.value
@@ -318,7 +318,8 @@ def _begins_with(node: ast.expr) -> str:
     return next(iter(steps_of(node)), "")
 
 
-def _looks_into(call: ast.Call) -> bool:
+def looks_into(call: ast.Call) -> bool:
+    """Whether a call may do more with what it is given than to look at it, as `print` does."""
     return not (isinstance(call.func, ast.Name) and call.func.id in _LOOKING)
 
 

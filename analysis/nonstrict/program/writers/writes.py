@@ -11,7 +11,7 @@ from nonstrict.facts.closures import precedes_closures
 from nonstrict.facts.execution import Step, steps_outside
 from nonstrict.facts.laziness import completes, fills, puts_by_key
 from nonstrict.facts.memo import remembered
-from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.steps import may_meet, steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
@@ -19,7 +19,7 @@ from nonstrict.findings import Rebinding, Related
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks.once import only_decorates
+from nonstrict.program.marks.once import decorating
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.running import runs, runs_around, runs_compiled
 from nonstrict.program.values import Kind
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-    from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
@@ -200,9 +199,16 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
             yield from _outside_functions(machine, module, node, name)
             continue
         found = list(_in_function(module.path, offset, node, name))
-        decorates = bool(found) and isinstance(node, ast.FunctionDef) and only_decorates(machine, module, node.name)
+        calls = decorating(machine, module, node.name) if found and isinstance(node, ast.FunctionDef) else 0
         for write in found:
+            decorates = 0 < _calls_until(node, write.node) <= calls
             yield write._replace(building=decorates or prepares(machine, module, node, write.node))
+
+
+def _calls_until(function: ast.AST, part: ast.AST) -> int:
+    """How many calls, each of what the one before returned, run a part of a function; 0 if that runs otherwise."""
+    around = [one for one in walk(function) if isinstance(one, FunctionNode) and part in walk(one)]
+    return 0 if any(scope_of(one).is_generator for one in around) else len(around)
 
 
 def _outside_functions(machine: Machine, module: Module, shell: ast.AST, name: str) -> Iterator[Write]:
