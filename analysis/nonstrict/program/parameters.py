@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.usage import used_as
@@ -20,6 +21,7 @@ from nonstrict.program.values import (
     Kind,
     Value,
     container,
+    join,
 )
 
 if TYPE_CHECKING:
@@ -222,8 +224,8 @@ def _refines(promised: Value, passed: Value) -> bool:
 def argument_value(passed: Value, place: Place) -> Value:
     """A value as a marked function receives it: constants vary, tensors are traced, objects keep their class."""
     if passed.kind is Kind.UNION:
-        members = tuple(argument_value(member, place) for member in passed.ref)
-        return Value(Kind.UNION, place, members)
+        # Two tensors of the caller are one argument.
+        return functools.reduce(join, (argument_value(member, place) for member in passed.ref)).at(place)
     heap = passed.heap
     if heap is not None and passed.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.SET, Kind.DEQUE):
         heap = Heap()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nonstrict.findings import Span
-    from nonstrict.program.definitions import Function, Mark, SeenCall
+    from nonstrict.program.definitions import Function, Mark, Region, SeenCall
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
@@ -202,12 +202,13 @@ def seek_region(machine: Machine, mark: Mark) -> None:
 
 
 def passed_to(machine: Machine, function: Function) -> dict[str, Value]:
-    """For each parameter of a compiled function, what the calls of it in its own module pass."""
+    """For each parameter of a compiled function, what the calls pass in its own module and where it is compiled."""
     # Who asks for the calls of one region will ask for those of another: a module is searched once for all of them.
-    named = [region.function for region in machine.regions.values() if region.function.module is function.module]
-    if len(named) != machine.sought_regions.get(function.module.path):
-        machine.sought_regions[function.module.path] = len(named)
-        roots.find_calls(machine, function.module, set[str]().union(*(aliases(region) for region in named)))
+    known = [region for region in machine.regions.values() if region.function.module is function.module]
+    if len(known) != machine.sought_regions.get(function.module.path):
+        machine.sought_regions[function.module.path] = len(known)
+        roots.find_calls(machine, function.module, set[str]().union(*(aliases(one.function) for one in known)))
+        _seek_where_compiled(machine, function.module, known)
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     found: dict[str, Value] = {}
@@ -215,6 +216,16 @@ def passed_to(machine: Machine, function: Function) -> dict[str, Value]:
         for given, caller in _passed(machine, function, name):
             found[name] = join(found.get(name), _resolved(machine, given, caller, _HOPS))
     return found | _collected(machine, function, names)
+
+
+def _seek_where_compiled(machine: Machine, module: Module, regions: list[Region]) -> None:
+    """Look for the calls of compiled functions of a module in the other files that compile them."""
+    paths = {region.path for region in regions} - {module.path}
+    owned = (region.function.owner.name if region.function.owner else region.function.name for region in regions)
+    for name in sorted(set(owned)) if paths else ():
+        for use in machine.elsewhere.users(module, name):
+            if use.module.path in paths:
+                roots.find_calls(machine, use.module, _holding(use.module, use.name))
 
 
 def _collected(machine: Machine, function: Function, names: list[str]) -> dict[str, Value]:

@@ -122,7 +122,7 @@ def _stored_from(machine: Machine, cls: Class, attribute: str) -> tuple[ast.AST,
 
 
 def stores(constructor: FunctionNode) -> dict[str, str]:
-    """The attributes that a constructor gives the value of a parameter, as `self.fn = fn` does."""
+    """The attributes that a constructor gives the value of a parameter: `self.fn = fn`, `self.a, self.b = a, b`."""
     return remembered(constructor, "_nonstrict_stores", _find_stores)
 
 
@@ -130,13 +130,23 @@ def _find_stores(constructor: FunctionNode) -> dict[str, str]:
     names = _names(constructor)
     found: dict[str, str] = {}
     for node in walk(constructor):
-        if not isinstance(node, (ast.Assign, ast.AnnAssign)):
-            continue
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        for target in targets if isinstance(node.value, ast.Name) and node.value.id in names[1:] else ():
-            if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == names[0]:
-                found[target.attr] = getattr(node.value, "id", "")
+        for target, value in _assigned(node):
+            given = value.id if isinstance(value, ast.Name) else ""
+            if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == names[0] and given in names[1:]:
+                found[target.attr] = given
     return found
+
+
+def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """The targets of an assignment, each with what it is given; one by one where a tuple is assigned to a tuple."""
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+        return
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            if len(target.elts) == len(node.value.elts):
+                yield from zip(target.elts, node.value.elts, strict=True)
+        else:
+            yield target, node.value
 
 
 def _names(function: FunctionNode) -> list[str]:

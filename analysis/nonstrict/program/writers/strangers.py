@@ -59,7 +59,9 @@ def is_one(machine: Machine, module: Module, around: ast.AST, write: Write, hold
 def _held(machine: Machine, module: Module, around: ast.AST, write: Write, holder: ast.expr) -> list[Value]:
     """What an expression holds where an attribute of it is assigned; nothing where that is not known."""
     root, *path = steps_of(holder) or ("",)
-    if not root or root in fields.receivers(around):
+    if root in fields.receivers(around):
+        return _held_by_receiver(machine, module, around, write, path)
+    if not root:
         return []
     local = any(
         isinstance(inner, (ast.Name, ast.arg)) and _binds(inner, root)
@@ -68,6 +70,15 @@ def _held(machine: Machine, module: Module, around: ast.AST, write: Write, holde
     if local:
         return held_within(machine, module, around, write.offset, write.node, holder)
     return own_methods.at(machine.global_value(module, root), path) if root in module.bindings else []
+
+
+def _held_by_receiver(machine: Machine, module: Module, around: ast.AST, write: Write, path: list[str]) -> list[Value]:
+    """What an attribute of the receiver holds where its objects are made: `self.gate.temperature = 1.0`."""
+    if not isinstance(around, ast.ClassDef) or len(path) != 1 or not path[0].startswith("."):
+        return []
+    cls = definition_values.class_of(machine.module_frame(module), around, write.offset)
+    given = machine.given_by_constructions(cls, path[0][1:])
+    return [one for one in given.alternatives() if one.kind is not Kind.NONE] if given is not None else []
 
 
 def _binds(node: ast.Name | ast.arg, name: str) -> bool:
