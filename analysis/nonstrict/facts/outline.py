@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.beginnings import Beginning, beginning, calls_for_effect, names_bound
+from nonstrict.facts.execution import is_main_guard
 from nonstrict.facts.grafting import grafted
 from nonstrict.facts.strings import LongString, in_comment, in_text, long_strings
 from nonstrict.facts.words import places
@@ -344,7 +345,7 @@ def _definition(text: str) -> Definition | None:
 
 def _with_called(body: Iterable[ast.stmt], call: ast.Call, called: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements, before the one with a call those that it runs; a call that is one by itself does nothing more."""
-    for statement in body:
+    for statement in (part for one in body for part in _split_before(one, call)):
         inner = list(ast.walk(statement))
         if call in inner:
             yield from called
@@ -352,3 +353,15 @@ def _with_called(body: Iterable[ast.stmt], call: ast.Call, called: Iterable[ast.
                 if isinstance(one, ast.Expr) and one.value is call:
                     one.value = ast.copy_location(ast.Constant(None), call)
         yield statement
+
+
+def _split_before(statement: ast.stmt, call: ast.Call) -> Iterator[ast.stmt]:
+    """A statement; `if __name__ == "__main__":` in two where something runs in it before a call."""
+    if isinstance(statement, ast.If) and is_main_guard(statement) and not statement.orelse:
+        before = next((place for place, one in enumerate(statement.body) if call in ast.walk(one)), 0)
+        if before:
+            yield ast.copy_location(ast.If(statement.test, statement.body[:before], []), statement)
+            rest = ast.If(statement.test, statement.body[before:], [])
+            yield ast.copy_location(rest, statement.body[before])
+            return
+    yield statement

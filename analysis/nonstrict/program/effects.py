@@ -137,9 +137,13 @@ class Effect(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Identity: the same event at the same expression on the same place is one effect."""
+        """Identity: the same event at the same expression on the same place is one effect.
+
+        A call reaches each of several functions.
+        """
         node = self.node
-        return (self.event, self.path, self.offset, id(node), self.place, self.what)
+        what = id(self.value.ref) if self.event is Event.CALLED else self.what
+        return (self.event, self.path, self.offset, id(node), self.place, what)
 
     @property
     def changed(self) -> tuple[Place, ...]:

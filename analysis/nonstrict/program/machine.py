@@ -37,7 +37,6 @@ from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers import foreign_writes, late, namespace_writes, own_methods, reached, resolving, writes
 from nonstrict.program.writers.elsewhere import Elsewhere
-from nonstrict.program.writers.how import How
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from nonstrict.program.project import Project
     from nonstrict.program.writers.elsewhere import Asked, Bytes
     from nonstrict.program.writers.members import Put
+    from nonstrict.program.writers.placing import Placed
     from nonstrict.program.writers.writes import Write
 
 #: A call seen in static code: where, and what is passed.
@@ -249,7 +249,7 @@ class Machine:
         return callers.handed_to(self, function, parameter)
 
     def stored_in(self, place: Place, attribute: str) -> Value | None:
-        """What the module of a global object or container stores in it: under an attribute, or as items ("")."""
+        """What the module of a global object or container stores in it: under an attribute, or at a step to an item."""
         key = (place.owner, place.name, attribute)
         if key not in self._stored:
             self._stored[key] = None
@@ -403,20 +403,19 @@ class Machine:
         return {}
 
     @cached_property
+    def placed(self) -> dict[Place, tuple[Placed, ...]]:
+        """By place, what the program puts there; searched for once."""
+        return {}
+
+    @cached_property
     def derived(self) -> dict[Class, tuple[Class, ...]]:
         """By class, those that derive from it; looked for once."""
         return {}
 
     def is_rebound(self, place: Place) -> bool:
         """Whether a global name is bound more than once, other than by alternatives before anything runs."""
-        if place.origin is not Origin.GLOBAL:
-            return False
-        module = self.project.module(place.file)
-        if module is None or module.rebound(place.name):
-            return module is not None
-        return len(module.bindings.get(place.name, ())) > 1 and any(
-            write.how is How.REBOUND and not write.building for write in writes.writes_of(self, module, place.name)
-        )
+        module = self.project.module(place.file) if place.origin is Origin.GLOBAL else None
+        return module is not None and writes.rebinds(self, module, place.name)
 
     def attribute_writes_of(self, owner: Class, attribute: str) -> list[Write]:
         """Where an attribute of the objects of a class is put anew, in the files that use the class."""

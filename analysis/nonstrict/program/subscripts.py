@@ -125,11 +125,11 @@ def _element_at(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
     if index.is_tensor and base.kind in _SEQUENCES and not index.flags & Flag.LITERAL and not frame.region:
         frame.emit(Event.ESCAPE, node, index.place, index, "using a tensor as a Python integer")
     found = heap.load(index.const)
+    step = f"[{index.const!r}]" if index.const is not NO_CONSTANT else "[]"
     if base.place.origin is Origin.GLOBAL and not base.place.path and (found is None or found.kind is Kind.MARKED):
-        stored = frame.machine.stored_in(base.place, "")
+        stored = frame.machine.stored_in(base.place, step)
         found = found if stored is None else join(found, stored)
     found = heap.missing if found is None else found
-    step = f"[{index.const!r}]" if index.const is not NO_CONSTANT else "[]"
     return UNKNOWN.at(base.place.step(step)) if found is None else entry(frame, base, index.const, found)
 
 

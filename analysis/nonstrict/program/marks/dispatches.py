@@ -15,6 +15,7 @@ from nonstrict.program import classes, parameters
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers, once, roots
 from nonstrict.program.marks.held import calls_through_attributes
+from nonstrict.program.marks.replacing import calls_through_globals
 from nonstrict.program.rounds import varies_in_loop
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers import late
@@ -38,7 +39,7 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
     rebound = _rebound_abroad(machine, mark, holders)
     held = rebound or _handed_on(machine, mark) or any(names for module, names in holders if module.path != mark.path)
     held = held or _is_exchanged(machine, mark)
-    given = list(calls_through_attributes(machine, mark))
+    given = [*calls_through_attributes(machine, mark), *calls_through_globals(machine, mark)]
     own = _is_of_each_object(machine, mark) or _is_of_each_round(machine, mark)
     if closure is None and not held and not given and not own:
         return ()

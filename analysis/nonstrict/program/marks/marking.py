@@ -13,7 +13,8 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes, generics, held_modules, running
 from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
-from nonstrict.program.marks import outcomes
+from nonstrict.program.marks import outcomes, replacing
+from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
@@ -313,30 +314,25 @@ def _by_attribute(frame: Frame, node: ast.Call, mark: Mark) -> str:
 def ambiguous(frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> None:
     """A call that may reach one of several marked functions: Dynamo cannot tell them apart (NST107)."""
     marks = [value.ref for value in alternatives if value.kind is Kind.MARKED and value.ref.kind == "nonstrict"]
-    distinct = {id(mark.function.node) if mark.function else id(mark) for mark in marks}
-    if len(distinct) < 2 or not frame.static or frame.function is None or not isinstance(node, ast.Call):
+    if not frame.static or frame.function is None or not isinstance(node, ast.Call) or not differ(marks):
         return
-    if _replaced(frame, node.func):
+    if _replaced(frame, node.func, alternatives):
         at = (frame.module.path, frame.offset, node, frame.function)
         frame.machine.dispatches.setdefault(id(marks[0]), []).append(at)
 
 
-def _replaced(frame: Frame, callee: ast.expr) -> bool:
+def _replaced(frame: Frame, callee: ast.expr, alternatives: Sequence[Value]) -> bool:
     """Whether a name, entry or attribute is bound anew after import: a choice by key or flag is guarded by Dynamo."""
     if isinstance(callee, ast.Name):
         place = frame.module.place(callee.id)
-        return callee.id in frame.module.declared_global or frame.machine.is_written(place, rebound=True)
+        if callee.id in frame.module.declared_global or frame.machine.is_written(place, rebound=True):
+            return True
     if isinstance(callee, ast.Attribute):
         holders = frame.machine.evaluate(frame, callee.value).alternatives()
         classes = (one.ref for one in holders if one.kind in _WITH_MEMBERS and hasattr(one.ref, "bases"))
         if any(frame.machine.exchanges(cls, callee.attr) for cls in classes):
             return True
-    root = callee
-    while isinstance(root, (ast.Attribute, ast.Subscript)):
-        root = root.value
-    if not isinstance(root, ast.Name):
-        return False
-    return frame.machine.is_written(frame.module.place(root.id), rebound=False)
+    return any(replacing.replaced(frame.machine, place) for place in {value.place for value in alternatives})
 
 
 def is_private(machine: Machine, mark: Mark) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.loops import first_of
 from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
@@ -45,12 +46,19 @@ def rebindings_abroad(machine: Machine, module: Module, name: str) -> list[Value
 
 
 def stored_values(machine: Machine, module: Module, name: str, attribute: str) -> Value | None:
-    """The join of the values that a module stores under an attribute of a global, or as its items."""
+    """The join of the values that a module stores under an attribute of a global, or at the step to one of its items.
+
+    What is stored under any key while the module is executed, the table has by then, where some entries are known.
+    """
     found: Value | None = None
+    entry = attribute if attribute.startswith("[") else ""
+    filled = bool(entry) and module.place(name) in machine.filled
     for write in writes.writes_of(machine, module, name):
-        if write.how is How.REBOUND or write.value is None or write.attribute != attribute:
+        if write.how is How.REBOUND or write.value is None or write.attribute != ("" if entry else attribute):
             continue
-        if attribute and write.steps[-1] != f".{attribute}":
+        if entry and (not may_meet(write.steps, (entry,)) or (filled and write.building and entry not in write.steps)):
+            continue
+        if not entry and write.steps[-1] != f".{attribute}":
             continue  # a part of what the attribute holds: `library.function.restype = c_double`
         found = join(found, _value(machine, module, name, write))
     return found

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from nonstrict.program.definitions import Class
+    from nonstrict.program.effects import Effect
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
@@ -43,6 +44,8 @@ _MAX_FUNCTIONS = 12
 _BUDGET = 40
 _LOOPS = (ast.For, ast.While)
 _WRITES = frozenset({Event.WRITE, Event.LEAK})
+#: Effects that make a list longer or shorter, which Dynamo guards.
+RESIZING = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "del"})
 
 
 def writes_reaching(machine: Machine, module: Module, name: str) -> list[Write]:
@@ -104,8 +107,14 @@ def _changes_by(module: Module, name: str, concerned: list[Summary]) -> list[Wri
                 for place in effect.changed if changes and effect.place[:3] == module.place(name)[:3] else ():
                     steps = tuple(step for step in place.path if step != VIEW)
                     write = Write(effect.path, effect.offset, effect.node, How.CHANGED, steps)
-                    found.setdefault((id(effect.node), steps), write)
+                    write = found.setdefault((id(effect.node), steps), write)
+                    found[id(effect.node), steps] = write._replace(held=(*write.held, *_put(effect)))
     return list(found.values())
+
+
+def _put(effect: Effect) -> tuple[Value, ...]:
+    """What a store puts in place of what was there: adding to a list, or taking away, leaves the rest as it was."""
+    return effect.value.alternatives() if effect.what not in RESIZING else ()
 
 
 def _is_closed(machine: Machine, held: Value) -> bool:
@@ -247,13 +256,18 @@ def outside_functions(
     running = False
     for statement in getattr(shell, "body", []):
         if concerned(statement):
-            frame = Frame(machine, module, 0, Summary(module.name))
-            frame.plain = True
-            left, machine.budget = machine.budget, _BUDGET
-            machine.execute(frame, [statement])
-            machine.budget = left
-            yield frame.summary, statement, running
+            yield executed(machine, module, statement), statement, running
         running = running or any(runs(machine, module, one) for one in simple_statements([statement]))
+
+
+def executed(machine: Machine, module: Module, statement: ast.stmt) -> Summary:
+    """What a statement outside functions does."""
+    frame = Frame(machine, module, 0, Summary(module.name))
+    frame.plain = True
+    left, machine.budget = machine.budget, _BUDGET
+    machine.execute(frame, [statement])
+    machine.budget = left
+    return frame.summary
 
 
 def _names_a_part(statement: ast.AST) -> bool:

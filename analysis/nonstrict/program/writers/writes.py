@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.program.values import Value
 
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Statements that may write a name, and what may hold such statements.
@@ -65,6 +66,8 @@ class Write(NamedTuple):
     fills: bool = False
     #: happens while the module is executed, before anything can have been compiled
     building: bool = False
+    #: what it puts there, one value for each way, where the interpreter came by
+    held: tuple[Value, ...] = ()
 
     @property
     def attribute(self) -> str:
@@ -78,6 +81,15 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bo
     Other files are searched for it, with `abroad`, where its own module does not change it. Without `in_place` only
     what puts something else there.
     """
+    return tuple(
+        related_to(write)
+        for write in changes(machine, place, abroad=abroad)
+        if not write.building and (in_place or _replaces(write, place))
+    )
+
+
+def changes(machine: Machine, place: Place, *, abroad: bool = True) -> list[Write]:
+    """The same as writes, with those among them that happen before anything can have been compiled."""
     if place.origin is Origin.GLOBAL or (place.origin is Origin.RECEIVER and place.owner):
         module = machine.project.module(place.file)
         writes = machine.writes_told(module, place.name) if module is not None else []
@@ -89,18 +101,15 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bo
             writes = [*writes, *_put_on_classes(machine, module, place)]
         if abroad and module is not None and not _any_concerns(writes, place):
             replaced = machine.replaced.get((module.path, place.name))
-            writes = replaced or machine.foreign_writes(module, place.name)
+            before = [write for write in writes if write.building and not write.fills]
+            writes = [*before, *(replaced or machine.foreign_writes(module, place.name))]
             if place.path and not _any_concerns(writes, place):
                 writes = [*writes, *machine.writes_reaching_abroad(module, place.name)]
     elif place.origin is Origin.CELL:
         writes = list(machine.seen_through(_cell_writes(machine, place)))
     else:
         writes = []
-    return tuple(
-        related_to(write)
-        for write in _changes(writes)
-        if concerns(write, place) and not write.building and (in_place or _replaces(write, place))
-    )
+    return [write for write in _changes(writes) if concerns(write, place)]
 
 
 def _replaces(write: Write, place: Place) -> bool:
@@ -191,6 +200,14 @@ def writes_of(machine: Machine, module: Module, name: str) -> list[Write]:
     if name not in module.writes:
         module.writes[name] = list(_search(machine, module, name))
     return module.writes[name]
+
+
+def rebinds(machine: Machine, module: Module, name: str) -> bool:
+    """Whether a module binds a top-level name more than once, other than by alternatives before anything runs."""
+    if module.rebound(name):
+        return True
+    again = len(module.bindings.get(name, ())) > 1
+    return again and any(one.how is How.REBOUND and not one.building for one in writes_of(machine, module, name))
 
 
 def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
