@@ -14,7 +14,7 @@ from nonstrict.facts.steps import may_meet
 from nonstrict.findings import Span
 from nonstrict.program.exceptions import handles
 from nonstrict.program.places import FRESH, Place
-from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
+from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -228,8 +228,10 @@ class Summary:
     definition: Function | None = None
 
     def add(self, effect: Effect) -> None:
-        """Record an effect once; what changes other entries of a container each time changes all of these."""
+        """Record an effect once; what changes other entries, or puts something else, each time does all of that."""
         known = self.effects.setdefault(effect.key, effect)
+        if known.event is Event.WRITE and known.value != effect.value:
+            known = self.effects[effect.key] = known._replace(value=join(known.value, effect.value))
         if known.entries != effect.entries:
             both = (*known.entries, *(one for one in effect.entries if one not in known.entries))
             entries = both if known.entries and effect.entries else ()

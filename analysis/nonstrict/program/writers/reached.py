@@ -252,11 +252,16 @@ def once_running(
 def outside_functions(
     machine: Machine, module: Module, shell: ast.AST, concerned: Callable[[ast.stmt], bool]
 ) -> Iterator[tuple[Summary, ast.stmt, bool]]:
-    """What those statements outside functions do that are concerned, each with whether something ran before it."""
+    """What those statements outside functions do that are concerned, each with whether something ran before it.
+
+    A loop that runs something did so in an earlier round.
+    """
     running = False
     for statement in getattr(shell, "body", []):
         if concerned(statement):
-            yield executed(machine, module, statement), statement, running
+            repeated = (one for one in walk(statement) if isinstance(one, _LOOPS) and concerned(one))
+            ran = running or any(runs(machine, module, part) for one in repeated for part in simple_statements([one]))
+            yield executed(machine, module, statement), statement, ran
         running = running or any(runs(machine, module, one) for one in simple_statements([statement]))
 
 
