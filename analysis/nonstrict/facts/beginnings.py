@@ -121,7 +121,11 @@ def _assigned(parameters: Iterable[ast.arg], values: dict[str, ast.expr | None])
 
 
 def _looks_at_its_names(node: ast.FunctionDef) -> bool:
-    """Whether a function asks for its variables as a dictionary, which is another one for the file."""
+    """Whether a function asks for its variables as a dictionary, which is another one for the file; not `vars(x)`."""
+    nodes = list(walk(node))
+    of_others = {id(one.func) for one in nodes if isinstance(one, ast.Call) and one.args}
     return any(
-        isinstance(one, ast.Name) and one.id in ("locals", "vars", "globals", "eval", "exec") for one in walk(node)
+        one.id in ("locals", "globals", "eval", "exec") or (one.id == "vars" and id(one) not in of_others)
+        for one in nodes
+        if isinstance(one, ast.Name)
     )

@@ -191,9 +191,9 @@ def without_element(document: Document, known: Elements, start: int) -> Edit | N
     lines = _own_lines(code, known, element)
     if lines is not None:
         return Edit(document.range(*lines), "")
-    if index + 1 < len(known.elements) or index == 0:
+    if index == 0:
         end = element.end if element.comma is None else element.comma + 1
-        following = known.elements[index + 1].start if index + 1 < len(known.elements) else known.closing
+        following = known.elements[1].start if len(known.elements) > 1 else known.closing
         return Edit(document.range(element.start, following), _remarks(code[end:following]))
     before = known.elements[index - 1]
     comma = before.end if before.comma is None else before.comma
