@@ -391,7 +391,7 @@ class MarkedBody:
     @property
     def private(self) -> bool:
         """Whether the function is a lambda or nested function that is only ever handed to `make_fx`."""
-        return marking.is_private(self.machine, self.mark)
+        return marking.is_private(self.mark)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

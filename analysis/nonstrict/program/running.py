@@ -90,20 +90,6 @@ def names_run(machine: Machine, module: Module, node: ast.AST, depth: int = _MAX
             yield last_name(callee)
 
 
-def may_trace_at_once(machine: Machine, callee: Value, depth: int = _MAX_CALLS) -> bool:
-    """Whether calling a value may capture a graph of what it is given: all but functions that are seen not to."""
-    function = _function_of(machine, callee)
-    if function is None:
-        return True
-    names = naming.names_in(machine, function)
-    if _traces_at_once(function.node, names):
-        return True
-    called = remembered(function.node, "_nonstrict_called", _called) if depth else ()
-    held = (machine.evaluate(machine.module_frame(function.module), one) for _, one in called)
-    functions = (one for value in held for one in value.alternatives() if one.kind is Kind.FUNCTION)
-    return any(may_trace_at_once(machine, one, depth - 1) for one in functions)
-
-
 def runs_region(machine: Machine, function: Function) -> bool:
     """Whether a function calls what is compiled, or what calls that.
 

@@ -10,7 +10,7 @@ from nonstrict.facts.closures import loads
 from nonstrict.facts.scopes import is_deferred, parameter_names
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.program import classes, generics, held_modules, running
+from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.marks import outcomes, replacing
@@ -335,7 +335,7 @@ def _replaced(frame: Frame, callee: ast.expr, alternatives: Sequence[Value]) -> 
     return any(replacing.replaced(frame.machine, place) for place in {value.place for value in alternatives})
 
 
-def is_private(machine: Machine, mark: Mark) -> bool:
+def is_private(mark: Mark) -> bool:
     """Whether a function exists only for one trace: a lambda or nested function that is only handed on for tracing.
 
     That is `make_fx`, or a function of the program that hands it on to `make_fx`: both are given a new one each time.
@@ -348,12 +348,9 @@ def is_private(machine: Machine, mark: Mark) -> bool:
     outer = function.closure.function if function.closure is not None else None
     if outer is None:
         return False
-    calls = [node for node in walk(outer.node) if isinstance(node, ast.Call)]
-    given = [call for call in calls for argument in call.args if getattr(argument, "id", "") == function.name]
-    if not given or len(given) != loads(outer.node, function.name):
-        return False
-    around = function.closure or machine.module_frame(function.module)
-    return all(running.may_trace_at_once(machine, machine.evaluate(around, call.func)) for call in given)
+    calls = (node for node in walk(outer.node) if isinstance(node, ast.Call))
+    given = [argument for call in calls for argument in call.args if getattr(argument, "id", "") == function.name]
+    return 0 < len(given) == loads(outer.node, function.name)
 
 
 def traced_receiver(machine: Machine, mark: Mark, receiver: Value | None) -> Value | None:
