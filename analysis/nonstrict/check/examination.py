@@ -145,6 +145,7 @@ def examined(
     """
     faults = Faults()
     consulted: set[str] = set()
+    machine.exports = task.exports
     for path in sorted(task.own):
         with faults.losing_files("was not searched for marks", [path]):
             _discover(machine, path, task.exports, faults)

@@ -11,6 +11,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import ANY_ENTRY
 from nonstrict.findings import Rebinding
 from nonstrict.knowledge.graph_breaks import OLDEST
+from nonstrict.knowledge.markers import WRAPPABLE
 from nonstrict.program import (
     classes,
     decorating,
@@ -32,18 +33,19 @@ from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.installed import Installed
 from nonstrict.program.marks import roots
+from nonstrict.program.marks.exports import Exports
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers import foreign_writes, late, namespace_writes, own_methods, reached, resolving, writes
 from nonstrict.program.writers.elsewhere import Elsewhere
+from nonstrict.program.writers.found_writes import FoundWrites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.findings import Related
     from nonstrict.program.definitions import Class, Function, Mark, Region
     from nonstrict.program.generics import Registered
     from nonstrict.program.marks.differentiated import Need
@@ -52,7 +54,6 @@ if TYPE_CHECKING:
     from nonstrict.program.project import Project
     from nonstrict.program.writers.elsewhere import Asked, Bytes
     from nonstrict.program.writers.members import Put
-    from nonstrict.program.writers.placing import Placed
     from nonstrict.program.writers.writes import Write
 
 #: A call seen in static code: where, and what is passed.
@@ -124,13 +125,12 @@ class Machine:
         self.marked_names: dict[str, tuple[int, set[str]]] = {}
         #: writes of attributes by name, in the modules loaded so far
         self.attribute_writes: dict[str, list[Write]] = {}
-        #: evidence from the whole project (`nonstrict.program.writers.evidence`): assignments of attributes of a class,
-        #: by its file, name and the attribute; replaced functions by file and name; switches of modes by file
-        self.attribute_writers: dict[tuple[str, str, str], list[Write]] = {}
-        self.replaced: dict[tuple[str, str], list[Write]] = {}
-        self.mode_switches: dict[str, tuple[Related, ...]] = {}
+        #: evidence from the whole project (`nonstrict.program.writers`)
+        self.found_writes = FoundWrites()
         #: names by which markers are applied
         self.words: set[str] = set(roots.ALL_WORDS)
+        #: the names by which the files of the program apply markers for one another
+        self.exports = Exports()
         #: what was interpreted outside traced bodies: by path, the names of definitions and the lines of statements
         self.evaluated: set[tuple[str, str | int]] = set()
         #: whether a definition may have to do with what is looked at: others are not searched for calls and marks
@@ -388,24 +388,9 @@ class Machine:
         return members.exchanges(self, cls, name)
 
     @cached_property
-    def around_eager(self) -> dict[tuple[str, str], bool]:
-        """By file and name, whether a context manager that takes its changes back is entered around eager code only."""
-        return {}
-
-    @cached_property
-    def named_by(self) -> dict[ast.AST, frozenset[str] | None]:
-        """By calls of `setattr`, the steps to the attributes that they set; None where those may be any."""
-        return {}
-
-    @cached_property
-    def put_at(self) -> dict[Place, tuple[Put, ...]]:
-        """By the attribute of a class, or name of a module, what the program puts there; searched for once."""
-        return {}
-
-    @cached_property
-    def placed(self) -> dict[Place, tuple[Placed, ...]]:
-        """By place, what the program puts there; searched for once."""
-        return {}
+    def marking_words(self) -> frozenset[str]:
+        """The words by which the program may mark a function that stays callable."""
+        return WRAPPABLE | self.exports.marking()
 
     @cached_property
     def derived(self) -> dict[Class, tuple[Class, ...]]:
@@ -425,7 +410,7 @@ class Machine:
 
     def is_replaced(self, place: Place) -> bool:
         """Whether something else is put at a known entry or attribute of a global: also a function, on a class."""
-        if not all(put.by.sets_up for put in self.put_at.get(place, ())):
+        if not all(put.by.sets_up for put in self.found_writes.put_at.get(place, ())):
             return True
         module = self.project.module(place.file)
         return module is not None and any(

@@ -247,55 +247,6 @@ def test_an_edit_of_a_helper_reaches_who_calls_it(editing: Editing) -> None:
     assert "NST203" not in [d.code for d in editing.folder.diagnostics(helpers)]
 
 
-def test_a_writer_that_appears_elsewhere_counts(tmp_path: Path) -> None:
-    texts = {
-        "limits.py": "import torch\n\nLIMIT = 2.0\n",
-        "clip.py": "import torch\nimport limits\n\n@torch._dynamo.nonstrict_trace\ndef clip(x):\n"
-        "    return x * limits.LIMIT\n",
-        "other.py": "import limits\n",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    folder = Folder(str(tmp_path))
-    paths = {str(tmp_path / name): text for name, text in texts.items()}
-    before = told(folder, paths)
-    other = str(tmp_path / "other.py")
-    paths[other] = "import limits\n\ndef widen():\n    limits.LIMIT = 5.0\n"
-    folder.set_text(other, paths[other])
-    assert folder.pending() == (str(tmp_path / "clip.py"),)
-    after = told(folder, paths)
-    assert before != after
-    assert after == fresh(str(tmp_path), paths)
-
-
-@pytest.mark.parametrize("hands_on", [False, True], ids=["directly", "by-a-package"])
-def test_a_method_that_a_file_begins_to_exchange_counts(tmp_path: Path, hands_on: bool) -> None:
-    source = "package" if hands_on else "engine"
-    texts = {
-        "engine.py": "class Engine:\n    def scale(self, x):\n        return x * 2\n",
-        "package.py": "from engine import Engine\n",
-        "model.py": "import torch\nfrom engine import Engine\n\nengine = Engine()\n\n"
-        "@torch._dynamo.nonstrict_trace\ndef body(x):\n    return engine.scale(x)\n",
-        "other.py": f"import {source}\n\ndef halved(self, x):\n    return x / 2\n",
-    }
-    stores = "\ndef faster():\n    {}.Engine.scale = halved\n"
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    folder = Folder(str(tmp_path))
-    paths = {str(tmp_path / name): text for name, text in texts.items()}
-    before = told(folder, paths)
-    other = str(tmp_path / "other.py")
-    for module in ("unknown", source):
-        paths[other] = texts["other.py"] + stores.format(module)
-        folder.set_text(other, paths[other])
-        after = told(folder, paths)
-        assert after == fresh(str(tmp_path), paths)
-    assert before != after
-    paths[other] = texts["other.py"] + stores.format(source).replace("Engine", "Motor")
-    folder.set_text(other, paths[other])
-    assert told(folder, paths) == before
-
-
 def test_the_next_session_begins_with_what_this_one_found(editing: Editing) -> None:
     model = os.path.join(editing.root, "model.py")
     found = editing.folder.diagnostics(model)

@@ -9,7 +9,6 @@ file mentions what) is kept.
 from __future__ import annotations
 
 import os
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ from nonstrict.check.live.known import Known
 from nonstrict.check.live.marked import MarkedFiles
 from nonstrict.check.live.remembered import Remembered
 from nonstrict.check.live.results import Mark, Result, Results, located, shown_marks
-from nonstrict.check.live.texts import Text, differing_lines, entered, on_disk, opened
+from nonstrict.check.live.texts import Text, differing_lines, entered, may_register, on_disk, opened
 from nonstrict.check.live.units import again, seen
 from nonstrict.check.stack import undisturbed
 from nonstrict.knowledge.markers import may_mark
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
-#: What may register something for the whole program: that is not asked by name.
-_REGISTERING = re.compile(r"register|impl|pytree|dataclass")
 #: Stale results with findings in a file that is asked for are examined at once, unless there are more.
 _MAX_AT_ONCE = 8
 
@@ -140,6 +137,7 @@ class Folder:
         closed = [path for path in dict.fromkeys(paths) if path not in self._open]
         others = [path for path in closed if not self._marked.covers(path) or not os.path.isfile(path)]
         self._fixing.forget()
+        before = {*self._files}
         registering = any(self._may_register(path) for path in others)
         for path in others:
             # What was read of it before may be of another file.
@@ -150,6 +148,8 @@ class Folder:
         for path in closed:
             if path not in others:
                 self._reread(path)
+            elif path in before.intersection(self._files):
+                self._enter(path, on_disk(path), overlaid=False)  # it came back before the folder was listed
 
     def source(self, path: str) -> Source | None:
         """The text of a file that findings count in; None if it cannot be read."""
@@ -333,7 +333,7 @@ class Folder:
     def _may_register(self, path: str) -> bool:
         """Whether a file that comes or goes registers something, as far as its text is known."""
         code = self._code(path)
-        return not code or _REGISTERING.search(code) is not None
+        return not code or may_register(code)
 
     def _list_again(self, *, registering: bool) -> None:
         """Files came or went: look which there are now, and only at those that are new."""
@@ -398,7 +398,7 @@ class Folder:
         code = text.analysed.code if text is not None else ""
         self._scout.project.renew(path, text.analysed if text is not None else None, text.outline if text else None)
         changed = self._scout.elsewhere.found.renew(path)
-        if _registers_otherwise(before, code):
+        if any(map(may_register, differing_lines(before, code))):
             self._scout.elsewhere.found.registered.clear()
             self._results.outdate_all()
         if self._scanned and self._marked.renew(path, code, self._scout):
@@ -492,9 +492,3 @@ class Folder:
         text = self._texts.get(path)
         problems = text.shown.problems if text is not None else ()
         return [*map(syntax_error, problems), *self._marked.faults_in(path)]
-
-
-def _registers_otherwise(before: str, code: str) -> bool:
-    """Whether the lines that differ may register something."""
-    old, new = differing_lines(before, code)
-    return _REGISTERING.search(old) is not None or _REGISTERING.search(new) is not None

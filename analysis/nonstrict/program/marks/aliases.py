@@ -53,7 +53,7 @@ _LONGEST_SET_TO = 200
 _CALLED = re.compile(r"[ \t]*\(")
 _APPLIED = re.compile(r"[ \t]*[(,)]")
 #: What a function does with what it made: without any of these it is no wrapper.
-_KEEPS = re.compile(rf"\breturn\b|\]\s*=|\.(?:{'|'.join(sorted(PUTTING))})\(")
+_KEEPS = re.compile(rf"\breturn\b|\]\s*=|\.\w+\s*=(?!=)|\bsetattr\(|\.(?:{'|'.join(sorted(PUTTING))})\(")
 #: An attribute that is looked up by a string: `getattr(namespace, "nonstrict_trace", None)`.
 LOOKED_UP = re.compile(r"\bgetattr\(\s*[\w.]+,\s*[\"'](\w+)[\"']")
 #: What stands behind a name that is neither applied nor handed on: an attribute of it is read, or it is a parameter.

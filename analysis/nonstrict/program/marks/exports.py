@@ -51,6 +51,10 @@ class Exports:
         """The names, with the files that they are known in."""
         return {name: frozenset(paths) for name, paths in self._of.items()}
 
+    def marking(self) -> frozenset[str]:
+        """The names that are a marker somewhere, or return what one made."""
+        return frozenset(name for name, marks in self._of.items() if any(marks.values()))
+
     def add(self, path: str, names: Applied) -> None:
         """A file applies markers by some names."""
         for name in names.every:

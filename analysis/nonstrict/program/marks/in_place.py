@@ -2,25 +2,36 @@
 
 Whoever reads that name of the module, or attribute of the class, gets the marked function; an import that came before
 keeps the one without a marker. Where it is not known which came first, neither is taken to be called.
+
+Where marked functions are put, the code tells that applies a marker and stores something: that alone is interpreted,
+once. What else may store under such a name is not looked at.
 """
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.targets import last_name
+from nonstrict.facts.walk import walk
 from nonstrict.program.frames import relocated
-from nonstrict.program.marks import import_order
+from nonstrict.program.marks import import_order, roots
 from nonstrict.program.places import Origin
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.program.definitions import Class, Function
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.program.places import Place
     from nonstrict.program.writers.members import Put
+
+#: What stores under names that only its arguments tell.
+_STORING = frozenset({"setattr", "update", "setitem"})
 
 
 def of_function(frame: Frame, callee: Value) -> Value | None:
@@ -38,16 +49,21 @@ def of_member(frame: Frame, cls: Class, name: str, member: Value) -> Value:
         return member
     from nonstrict.program.writers import members
 
-    marked = _marked(members.in_place(frame.machine, cls, name), member.ref)
-    return member if marked is None else relocated(marked.value, marked.place)
+    machine = frame.machine
+    for holder in members.holders(machine, cls, name) if _may_be_put(machine, cls.module, name) else ():
+        marked = _marked(_put(machine, holder.module, holder.place.step(f".{name}"), name), member.ref)
+        if marked is not None:
+            return relocated(marked.value, marked.place)
+    return member
 
 
 def _under(machine: Machine, module: Module, name: str, function: Function) -> Value | None:
-    marked = _marked(machine.put_on(module, name), function)
+    marked = _marked(_put(machine, module, module.place(name), name), function)
     if marked is not None:
         return marked.value
     for imported in import_order.imports_of(machine, module, name):
-        marked = _marked(machine.put_on(imported.source, imported.name), function)
+        source, origin = imported.source, imported.name
+        marked = _marked(_put(machine, source, source.place(origin), origin), function)
         if marked is not None:
             before = import_order.precedes(machine, imported, marked)
             return None if before else UNKNOWN if before is None else marked.value
@@ -55,4 +71,55 @@ def _under(machine: Machine, module: Module, name: str, function: Function) -> V
 
 
 def _marked(put: Iterable[Put], function: Function) -> Put | None:
-    return next((one for one in put if one.value.kind is Kind.MARKED and one.value.ref.function is function), None)
+    return next((one for one in put if one.value.ref.function is function), None)
+
+
+def _put(machine: Machine, owner: Module, place: Place, name: str) -> Iterator[Put]:
+    """The marked functions that the program puts at a place, which a module and a name tell."""
+    for path in _files_putting(machine, owner, name):
+        module = machine.project.module(path)
+        if module is not None:
+            yield from (one for one in _put_by(machine, module) if one.place == place)
+
+
+def _may_be_put(machine: Machine, owner: Module, name: str) -> bool:
+    return any(True for _ in _files_putting(machine, owner, name))
+
+
+def _files_putting(machine: Machine, owner: Module, name: str) -> Iterator[str]:
+    """The files that may put a marked function under a name, as far as their bytes tell."""
+    elsewhere = machine.elsewhere
+    for path in [*elsewhere.files_storing(name), *({owner.path} - machine.own_files)]:
+        if any(elsewhere.says(path, word) for word in machine.marking_words):
+            yield path
+
+
+def _put_by(machine: Machine, module: Module) -> tuple[Put, ...]:
+    """The marked functions that a module puts under names of modules and attributes of classes; found once."""
+    if module.path not in machine.found_writes.marked_by:
+        machine.found_writes.marked_by[module.path] = ()
+        machine.found_writes.marked_by[module.path] = tuple(_find(machine, module))
+    return machine.found_writes.marked_by[module.path]
+
+
+def _find(machine: Machine, module: Module) -> Iterator[Put]:
+    from nonstrict.program.writers import members, namespace_writes
+
+    names = roots.marking(machine, module)
+    for by in namespace_writes.concerned_in(machine, module, names, lambda code: _puts(code, names)):
+        put = members.put_by(machine, by, lambda place: place.origin is Origin.GLOBAL)
+        yield from (one for one in put if one.value.kind is Kind.MARKED)
+
+
+def _puts(code: ast.AST, names: AbstractSet[str]) -> bool:
+    """Whether code applies a marker, by one of some names, and stores something other than in a variable."""
+    return roots.applies(code, names) and any(_stores(node, names) for node in walk(code))
+
+
+def _stores(node: ast.AST, names: AbstractSet[str]) -> bool:
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        return isinstance(node.ctx, ast.Store)
+    if isinstance(node, ast.Expr):
+        # What is called for nothing but what it does: `mark(ops, "scale")`.
+        return isinstance(node.value, ast.Call) and last_name(node.value) in names
+    return isinstance(node, ast.Call) and last_name(node) in _STORING

@@ -103,6 +103,12 @@ def discover(
             evaluate_chunk(machine, module, chunk, node, names)
 
 
+def marking(machine: Machine, module: Module) -> set[str]:
+    """The names by which a module may mark a function that stays callable, or have one marked where it lies."""
+    words = WRAPPABLE | machine.exports.meant_in(machine.project, module).marking
+    return {*words, *aliases(machine, module, words)}
+
+
 def _applying_too(machine: Machine, module: Module, applying: AbstractSet[str]) -> set[str]:
     """The top-level names that hold what applies markers, or what it returned."""
     found = renamed(machine, module, applying)

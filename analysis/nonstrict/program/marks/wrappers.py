@@ -141,14 +141,16 @@ class Meanings:
 
     def replaces_given(self) -> bool:
         """Whether it marks a member of what it is given in place: `cls.forward = torch.compile(cls.forward)`."""
-        for inner in own_scope(self._node) if isinstance(self._node, _Function) else ():
-            value = inner.value if isinstance(inner, ast.Assign) else None
-            if not isinstance(inner, ast.Assign) or not isinstance(value, ast.Call) or not value.args:
-                continue
-            member = value.args[0]
-            if isinstance(member, ast.Attribute) and self.is_made_of_given(value):
-                return any(_spelled(target) == _spelled(member) for target in inner.targets)
-        return False
+        return isinstance(self._node, _Function) and any(map(self._replaces, own_scope(self._node)))
+
+    def _replaces(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Call):
+            return last_name(node) == "setattr" and any(map(self.is_made_of_given, node.args[2:]))
+        value = node.value if isinstance(node, ast.Assign) else None
+        member = value.args[0] if isinstance(value, ast.Call) and value.args else None
+        if not isinstance(node, ast.Assign) or not isinstance(member, ast.Attribute) or value is None:
+            return False
+        return self.is_made_of_given(value) and any(_spelled(target) == _spelled(member) for target in node.targets)
 
     def applies_to_given(self) -> bool:
         """Whether it calls a marker, or what one gives, with what is given: `make_fx(fn)(x)`, `custom_op(name)(fn)`."""
@@ -273,6 +275,8 @@ def _is_of(value: ast.AST, given: AbstractSet[str]) -> bool:
         return any(_is_of(choice, given) for choice in _choices(value))
     if not isinstance(value, ast.Call):
         return False
+    if last_name(value) == "getattr":
+        return _is_of(value.args[0], given) if value.args else False
     if last_name(value) in _KEEPING:
         return any(_is_of(argument, given) for argument in value.args)
     return isinstance(value.func, ast.Attribute) and _is_of(value.func.value, given)

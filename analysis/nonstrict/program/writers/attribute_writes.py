@@ -46,11 +46,11 @@ def expect(machine: Machine, owner: Class) -> None:
 def of_class(machine: Machine, owner: Class, attribute: str) -> list[Write]:
     """Assignments of an attribute of the objects of a class: on other objects than `self`, or in subclasses."""
     key = (owner.module.path, owner.qualname, attribute)
-    if key not in machine.attribute_writers:
+    if key not in machine.found_writes.of_attributes:
         # What decides whether a write happens may be the attribute itself.
-        machine.attribute_writers[key] = []
-        machine.attribute_writers[key] = list(_of_class(machine, owner, attribute))
-    return machine.attribute_writers[key]
+        machine.found_writes.of_attributes[key] = []
+        machine.found_writes.of_attributes[key] = list(_of_class(machine, owner, attribute))
+    return machine.found_writes.of_attributes[key]
 
 
 def in_loaded(machine: Machine, attribute: str) -> list[Write]:

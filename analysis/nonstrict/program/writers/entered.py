@@ -26,10 +26,10 @@ def passes(machine: Machine, write: Write) -> bool:
     if module is None or manager is None:
         return False
     key = (module.path, manager)
-    if key not in machine.around_eager:
-        machine.around_eager[key] = False
-        machine.around_eager[key] = _around_eager(machine, module, manager)
-    return machine.around_eager[key]
+    if key not in machine.found_writes.around_eager:
+        machine.found_writes.around_eager[key] = False
+        machine.found_writes.around_eager[key] = _around_eager(machine, module, manager)
+    return machine.found_writes.around_eager[key]
 
 
 def _manager(module: Module, write: Write) -> str | None:

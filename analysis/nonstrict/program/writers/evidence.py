@@ -87,9 +87,9 @@ def mode_writers(machine: Machine, near: Iterable[str]) -> tuple[Related, ...]:
 
 
 def _switches(machine: Machine, path: str) -> tuple[Related, ...]:
-    if path not in machine.mode_switches:
-        machine.mode_switches[path] = tuple(_switches_in(machine, path))
-    return machine.mode_switches[path]
+    if path not in machine.found_writes.mode_switches:
+        machine.found_writes.mode_switches[path] = tuple(_switches_in(machine, path))
+    return machine.found_writes.mode_switches[path]
 
 
 def _switches_in(machine: Machine, path: str) -> Iterator[Related]:
@@ -205,9 +205,9 @@ def replaced_abroad(machine: Machine, place: Place) -> bool:
     if module is None:
         return False
     key = (place.owner, place.name)
-    if key not in machine.replaced:
-        machine.replaced[key] = list(_replacements(machine, module, place.name))
-    return bool(machine.replaced[key])
+    if key not in machine.found_writes.replaced:
+        machine.found_writes.replaced[key] = list(_replacements(machine, module, place.name))
+    return bool(machine.found_writes.replaced[key])
 
 
 def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write]:

@@ -23,7 +23,7 @@ from nonstrict.program.writers.preparing import prepares, runs_before
 from nonstrict.program.writers.writes import Write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from nonstrict.program.definitions import Class, Function
     from nonstrict.program.effects import Effect, Summary
@@ -49,17 +49,15 @@ class Put(NamedTuple):
 
 
 def exchanges(machine: Machine, cls: Class, name: str) -> tuple[Put, ...]:
-    """What code that runs later puts in place of a member that a class has."""
-    return tuple(one for one in in_place(machine, cls, name) if not one.by.sets_up)
+    """The functions that code that runs later puts in place of a member that a class has."""
+    put = (one for holder in holders(machine, cls, name) for one in on(machine, holder, name))
+    return tuple(one for one in put if one.value.kind in CALLABLES and not one.by.sets_up)
 
 
-def in_place(machine: Machine, cls: Class, name: str) -> tuple[Put, ...]:
-    """What is put in place of a member that a class has, on that class or on the bases up to where it is defined."""
+def holders(machine: Machine, cls: Class, name: str) -> tuple[Class, ...]:
+    """The top-level classes on which a member that a class has may be replaced: up to the base that defines it."""
     found = classes.member(machine, cls, name)
-    if found is None or name.startswith("__"):
-        return ()
-    put = (one for holder in _up_to(cls, found[1]) for one in on(machine, holder, name))
-    return tuple(one for one in put if one.value.kind in CALLABLES)
+    return () if found is None or name.startswith("__") else tuple(_up_to(cls, found[1]))
 
 
 def _up_to(cls: Class, definer: Class) -> Iterator[Class]:
@@ -74,20 +72,25 @@ def on(machine: Machine, holder: Class | Module, name: str) -> tuple[Put, ...]:
     """What is put under an attribute of a class, or a name of a module that is got as an object; searched for once."""
     of_module = isinstance(holder, Module)
     place = holder.place(name) if of_module else holder.place.step(f".{name}")
-    if place not in machine.put_at:
-        machine.put_at[place] = ()
+    if place not in machine.found_writes.put_at:
+        machine.found_writes.put_at[place] = ()
         users = _users(machine, holder, name, name) if of_module else _users(machine, holder.module, holder.name, name)
-        machine.put_at[place] = tuple(_find(machine, users, place, name))
-    return machine.put_at[place]
+        machine.found_writes.put_at[place] = tuple(_find(machine, users, place, name))
+    return machine.found_writes.put_at[place]
 
 
 def _find(machine: Machine, users: Iterable[Module], place: Place, name: str) -> Iterator[Put]:
     found = [one for user in users for one in storing(machine, user, name)]
     for one in found if sum(not one.sets_up for one in found) <= _MAX_FUNCTIONS else ():
-        for reached in reachable(one.summary):
-            for effect in reached.summary.effects.values():
-                if effect.event is Event.WRITE and effect.place == place and not effect.lazy:
-                    yield from _of(machine, reached.summary, effect, one)
+        yield from put_by(machine, one, lambda changed: changed == place)
+
+
+def put_by(machine: Machine, by: Storing, concerned: Callable[[Place], bool]) -> Iterator[Put]:
+    """What a function or statement, with what it calls, puts at those places that are concerned."""
+    for reached in reachable(by.summary):
+        for effect in reached.summary.effects.values():
+            if effect.event is Event.WRITE and not effect.lazy and concerned(effect.place):
+                yield from _of(machine, reached.summary, effect, by)
 
 
 def _users(machine: Machine, module: Module, exported: str, name: str) -> list[Module]:

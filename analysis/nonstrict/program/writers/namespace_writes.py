@@ -18,7 +18,8 @@ from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import Write, functions_with
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.program.effects import Summary
     from nonstrict.program.machine import Machine
@@ -72,16 +73,23 @@ class Storing(NamedTuple):
 
 def storing(machine: Machine, user: Module, name: str) -> Iterator[Storing]:
     """What functions and statements of a module do that store something under a name; not those that are marked."""
+    return concerned_in(machine, user, {name}, lambda code: _stores(code, name))
+
+
+def concerned_in(
+    machine: Machine, user: Module, words: AbstractSet[str], concerned: Callable[[ast.AST], bool]
+) -> Iterator[Storing]:
+    """What those functions and statements of a module do that are concerned; they hold one of some words."""
     marked = {id(mark.function.node) for mark in machine.marks.values() if mark.function is not None}
     frame = machine.module_frame(user)
-    for node, offset, top_level in functions_with(user, name):
+    for node, offset, top_level in functions_with(user, words):
         if top_level:
-            found = reached.outside_functions(machine, user, node, lambda statement: _stores(statement, name))
+            found = reached.outside_functions(machine, user, node, concerned)
             yield from (Storing(summary, user, one.lineno, sets_up=not running) for summary, one, running in found)
             continue
         owner = definition_values.class_of(frame, node, offset) if isinstance(node, ast.ClassDef) else None
         for function in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if isinstance(function, ast.FunctionDef) and id(function) not in marked and _stores(function, name):
+            if isinstance(function, ast.FunctionDef) and id(function) not in marked and concerned(function):
                 yield Storing(reached.interpreted(machine, user, function, offset, owner), user)
 
 

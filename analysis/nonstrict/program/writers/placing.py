@@ -46,10 +46,10 @@ class Placed(NamedTuple):
 
 def at(machine: Machine, place: Place) -> tuple[Placed, ...]:
     """What the program puts at a place, or at what holds it, before something compiled runs and later; found once."""
-    if place not in machine.placed:
-        machine.placed[place] = ()
-        machine.placed[place] = tuple(_find(machine, place))
-    return machine.placed[place]
+    if place not in machine.found_writes.placed:
+        machine.found_writes.placed[place] = ()
+        machine.found_writes.placed[place] = tuple(_find(machine, place))
+    return machine.found_writes.placed[place]
 
 
 def stored_by(machine: Machine, write: Write) -> Iterator[Placed]:

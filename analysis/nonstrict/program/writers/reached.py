@@ -257,11 +257,15 @@ def outside_functions(
     A loop that runs something did so in an earlier round.
     """
     running = False
-    for statement in getattr(shell, "body", []):
+    statements = getattr(shell, "body", [])
+    last = next((one for one in reversed(statements) if concerned(one)), None)
+    for statement in statements if last is not None else ():
         if concerned(statement):
             repeated = (one for one in walk(statement) if isinstance(one, _LOOPS) and concerned(one))
             ran = running or any(runs(machine, module, part) for one in repeated for part in simple_statements([one]))
             yield executed(machine, module, statement), statement, ran
+        if statement is last:
+            return
         running = running or any(runs(machine, module, one) for one in simple_statements([statement]))
 
 

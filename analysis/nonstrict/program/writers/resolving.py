@@ -76,10 +76,10 @@ def _to_names(write: Write, names: frozenset[str] | None) -> Iterator[Write]:
 
 def _names(machine: Machine, user: Module, write: Write) -> frozenset[str] | None:
     """The steps to the attributes that a call of `setattr` may set; None where it may be any."""
-    if write.node not in machine.named_by:
-        machine.named_by[write.node] = None
-        machine.named_by[write.node] = _find_names(machine, user, write)
-    return machine.named_by[write.node]
+    if write.node not in machine.found_writes.named_by:
+        machine.found_writes.named_by[write.node] = None
+        machine.found_writes.named_by[write.node] = _find_names(machine, user, write)
+    return machine.found_writes.named_by[write.node]
 
 
 def _find_names(machine: Machine, user: Module, write: Write) -> frozenset[str] | None:

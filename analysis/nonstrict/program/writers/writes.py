@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.classmethods import class_parameter
@@ -38,8 +39,8 @@ from nonstrict.program.writers.how import How
 from nonstrict.program.writers.preparing import prepares
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
@@ -100,7 +101,7 @@ def changes(machine: Machine, place: Place, *, abroad: bool = True) -> list[Writ
         if module is not None and not _any_concerns(writes, place):
             writes = [*writes, *_put_on_classes(machine, module, place)]
         if abroad and module is not None and not _any_concerns(writes, place):
-            replaced = machine.replaced.get((module.path, place.name))
+            replaced = machine.found_writes.replaced.get((module.path, place.name))
             before = [write for write in writes if write.building and not write.fills]
             writes = [*before, *(replaced or machine.foreign_writes(module, place.name))]
             if place.path and not _any_concerns(writes, place):
@@ -271,13 +272,15 @@ def _in_step(path: str, offset: int, step: Step, name: str) -> Iterator[Write]:
         yield from _in_statement(path, offset, step.node, name, module_level=True)
 
 
-def functions_with(module: Module, word: re.Pattern[str] | str) -> Iterator[tuple[ast.AST, int, bool]]:
+def functions_with(
+    module: Module, word: re.Pattern[str] | str | AbstractSet[str]
+) -> Iterator[tuple[ast.AST, int, bool]]:
     """The shell (true), then each top-level definition whose text matches, with its line offset."""
     yield module.outline.shell, 0, True
-    if isinstance(word, str):
-        chunks = module.chunks_with({word})
-    else:
+    if isinstance(word, re.Pattern):
         chunks = module.chunks_at(match.start() for match in word.finditer(module.source.code))
+    else:
+        chunks = module.chunks_with({word} if isinstance(word, str) else word)
     for chunk in chunks:
         node = module.outline.node(chunk)
         if node is not None:

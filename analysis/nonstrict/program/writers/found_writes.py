@@ -1,0 +1,37 @@
+"""What was found of who changes what: each question is searched for once, by one machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
+
+    from nonstrict.findings import Related
+    from nonstrict.program.places import Place
+    from nonstrict.program.writers.members import Put
+    from nonstrict.program.writers.placing import Placed
+    from nonstrict.program.writers.writes import Write
+
+
+@dataclass(eq=False)
+class FoundWrites:
+    """Answers so far, each by what was asked; what is asked again while it is searched for counts as none."""
+
+    #: the assignments of an attribute of a class, by its file, name and the attribute
+    of_attributes: dict[tuple[str, str, str], list[Write]] = field(default_factory=dict)
+    #: functions that are replaced, by file and name
+    replaced: dict[tuple[str, str], list[Write]] = field(default_factory=dict)
+    #: by file, what switches modules between training and evaluation
+    mode_switches: dict[str, tuple[Related, ...]] = field(default_factory=dict)
+    #: what the program puts under an attribute of a class, or a name of a module
+    put_at: dict[Place, tuple[Put, ...]] = field(default_factory=dict)
+    #: what the program puts at any place
+    placed: dict[Place, tuple[Placed, ...]] = field(default_factory=dict)
+    #: by file, the marked functions that it puts in place of others
+    marked_by: dict[str, tuple[Put, ...]] = field(default_factory=dict)
+    #: by file and name, whether a context manager that takes its changes back is entered around eager code only
+    around_eager: dict[tuple[str, str], bool] = field(default_factory=dict)
+    #: by calls of `setattr`, the steps to the attributes that they set; None where those may be any
+    named_by: dict[ast.AST, frozenset[str] | None] = field(default_factory=dict)
