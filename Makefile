@@ -58,6 +58,7 @@ docs: $(VENV)/.developer
 
 graph-breaks: $(VENV)/.developer
 	@$(BIN)/python scripts/generate_graph_breaks.py
+	@$(BIN)/python scripts/generate_graph_breaks.py --pieces
 
 unbacked: $(VENV)/.developer
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/measure_unbacked.py --seed $(or $(SEED),0)

@@ -12,15 +12,21 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graph_breaks.measuring import measured
 from graph_breaks.page import page_text
+from graph_breaks.pieces import measured_in_pieces, pieces_text
 from graph_breaks.reading import read_constructs
 from graph_breaks.sweep import swept
 from graph_breaks.writing import changes_text, data_text
 
+if TYPE_CHECKING:
+    from graph_breaks.reading import Construct
+
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "analysis/nonstrict/knowledge/data/graph_breaks.json"
+PIECES = TABLE.with_name("graph_breaks_in_pieces.json")
 
 
 def main() -> None:
@@ -32,6 +38,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=ROOT / "docs/graph-breaks.md")
     parser.add_argument("--only", nargs="+", metavar="KEY", help="measure these keys, for --output; writes no page")
     parser.add_argument("--changes", action="store_true", help="write only what differs from the table; no page")
+    parser.add_argument("--pieces", action="store_true", help="measure where the graph may break; no page")
     parser.add_argument("--processes", type=int, help="how many at a time; as many as processors by default")
     options = parser.parse_args()
     if options.only and options.output is None:
@@ -40,6 +47,9 @@ def main() -> None:
     constructs += swept({construct.key for construct in constructs})
     if options.only:
         constructs = [construct for construct in constructs if construct.key in options.only]
+    if options.pieces:
+        _write_pieces(constructs, options)
+        return
     verdicts = measured(constructs, options.processes)
     version = torch.__version__.split("+")[0]
     text = data_text(verdicts, version)
@@ -50,6 +60,15 @@ def main() -> None:
     (options.output or TABLE.with_name(name)).write_text(text, encoding="utf-8")
     if not options.only and not options.changes:
         options.page.write_text(page_text(verdicts, constructs, version), encoding="utf-8")
+
+
+def _write_pieces(constructs: list[Construct], options: argparse.Namespace) -> None:
+    import torch
+
+    version = torch.__version__.split("+")[0]
+    base = json.loads(TABLE.read_text(encoding="utf-8"))
+    text = pieces_text(measured_in_pieces(constructs, options.processes), constructs, base, version)
+    (options.output or PIECES).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -180,7 +180,7 @@ class Status(str, enum.Enum):
 class Outcome(NamedTuple):
     """What one backend did.
 
-    `result` is `same`, `silent-wrong`, `effect-lost`, `error` or `not-run`; `detail` says more in a few words.
+    `result` is `same`, `silent-wrong`, `effect-lost`, `error`, `graph-break` or `not-run`; `detail` says more.
     """
 
     backend: str

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from nonstrict_agent.batons import install_batons
 from nonstrict_agent.fixtures import conftests
 from nonstrict_agent.loading import LoadError, Program, install_overlays, load, search
+from nonstrict_agent.observe.breaks import Breaks
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.events import Events
 from nonstrict_agent.observe.lines import Lines
 from nonstrict_agent.observe.records import LogRecords
 from nonstrict_agent.recorder import EnoughCalls, Recorder, Recording, seed
-from nonstrict_agent.regions import install_regions
+from nonstrict_agent.regions import EAGER, FAKE, install_regions
 from nonstrict_agent.testing import SkippedError, run_test
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     collected), `gradients`, `calls` (how many calls of regions are followed), `repeat` and `changes` (see `Recording`),
     `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every level of logging is switched on).
     The trace holds `calls`, `lines`, `missing`, `gradients`, `files`, `ahead` (whether anything is traced ahead of
-    time), and `failure` with a sentence where the program did not get to its driver.
+    time), where code is compiled `breaks` (see `Breaks`), and `failure` with a sentence where the program did not get
+    to its driver.
     """
     sys.argv = [job["path"]]
     search(program_in(job))
@@ -47,6 +49,8 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     install_regions(
         recorder, job["backend"], job.get("alone", ""), operators=_OPERATORS.search(job["text"]) is not None
     )
+    breaks = Breaks(is_user)
+    listening = job["backend"] not in {EAGER, FAKE} and breaks.install()
     install_batons()
     install_overlays(job.get("overlays", {}))
     is_test = job["driver"]["kind"] == "test"
@@ -71,6 +75,8 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
         if job.get("lines"):
             lines.stop()
             trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
+    if listening:
+        trace["breaks"] = breaks.seen
     trace["ahead"] = recorder.is_ahead
     trace["files"] = sorted({str(module.__file__) for module in Modules(is_user)()})
     return trace

@@ -13,12 +13,16 @@ import shutil
 import tempfile
 import types
 from concurrent.futures import ProcessPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from graph_breaks import trying
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graph_breaks.reading import Construct
+
+Told = TypeVar("Told")
 
 
 class Verdict(NamedTuple):
@@ -95,12 +99,17 @@ FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
 def measured(constructs: list[Construct], processes: int | None = None) -> list[Verdict]:
     """Verdicts of all constructs, sorted by key."""
+    return settled(in_processes(verdict, constructs, processes), constructs)
+
+
+def in_processes(ask: Callable[[Construct], Told], constructs: list[Construct], processes: int | None) -> list[Told]:
+    """What is answered for each construct, by as many processes as there are processors."""
     scratch = tempfile.mkdtemp(prefix="graph-breaks-")
     context = multiprocessing.get_context("spawn")
     workers = processes or os.cpu_count() or 1
     try:
         with ProcessPoolExecutor(workers, context, initializer=_prepare, initargs=(scratch,)) as pool:
-            return settled(list(pool.map(verdict, constructs, chunksize=8)), constructs)
+            return list(pool.map(ask, constructs, chunksize=8))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

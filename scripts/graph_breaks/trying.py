@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
+import logging
 import os
 import re
 import resource
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch._dynamo.exc import TorchDynamoException
+from torch._logging._internal import set_logs
 
 from graph_breaks import surroundings
 
@@ -43,11 +45,13 @@ class Outcome(NamedTuple):
     state: str
     type: str = ""
     message: str = ""
+    #: the graph may break, and the whole function ran without one
+    falls_back: bool = False
 
 
-def tried(code: str, *, compiled: bool) -> Outcome:
-    """The outcome of one construct, tried in a forked process."""
-    text = _asked(lambda _: json.dumps(run(code, compiled=compiled)))
+def tried(code: str, *, compiled: bool, in_pieces: bool = False) -> Outcome:
+    """The outcome of one construct, tried in a forked process; `in_pieces` where the graph may break."""
+    text = _asked(lambda _: json.dumps(run_in_pieces(code) if in_pieces else run(code, compiled=compiled)))
     return Outcome(*json.loads(text)) if text else Outcome("died")
 
 
@@ -191,6 +195,48 @@ def run(code: str, *, compiled: bool) -> Outcome:
     return Outcome("ok")
 
 
+class _Told(logging.Handler):
+    """What torch logs about breaks, without what it does about them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reasons: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "__graph_breaks" in record.name:
+            _, _, reason = record.getMessage().partition("Graph Break Reason: ")
+            before, _, rest = reason.partition(":\n\n")
+            self.reasons.append(rest if before.startswith(_ABOUT_RESUMING) else reason)
+
+
+_ABOUT_RESUMING = ("Encountered graph break when", "Failed to handle graph break gracefully.")
+
+
+def run_in_pieces(code: str) -> Outcome:
+    """Runs a construct in this very process with `torch.compile`, where the graph may break."""
+    region, arguments = build(code)
+    graphs: list[int] = []
+    told = _Told()
+    set_logs(graph_breaks=True)
+    logging.getLogger("torch._dynamo").addHandler(told)
+
+    def counting(module: torch.fx.GraphModule, _: list[Any]) -> torch.fx.GraphModule:
+        graphs.append(sum(node.op.startswith("call_") for node in module.graph.nodes))
+        return module
+
+    failure: Exception | None = None
+    try:
+        torch.compile(region, backend=counting)(*arguments)
+    except Exception as error:  # noqa: BLE001 -- whatever user code may raise
+        failure = error
+    if told.reasons:
+        text = own_text(told.reasons[0])
+        return Outcome("broke", text.partition("\n")[0].strip(), text, falls_back=failure is None and not any(graphs))
+    if failure is not None:
+        return Outcome("failed", type(failure).__name__, str(failure)[:2000])
+    return Outcome("ok") if any(graphs) else Outcome("broke", falls_back=True)
+
+
 def exception_name(error: BaseException) -> str:
     """What to call an exception that is no graph break of torch's registry."""
     if re.search(r"data-dependent expression|torch\._check\*", str(error)):
@@ -199,8 +245,8 @@ def exception_name(error: BaseException) -> str:
     return found.group() if found else type(error).__name__
 
 
-def own_text(error: BaseException) -> str:
-    """The message of an exception of Dynamo without the trace of user code below it."""
+def own_text(error: BaseException | str) -> str:
+    """The message of an exception of Dynamo, or what it logged, without the trace of user code below it."""
     return str(error).partition("\nfrom user code:")[0].strip()[:4000]
 
 

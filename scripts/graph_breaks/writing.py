@@ -10,6 +10,7 @@ from graph_breaks.wording import reasons
 
 if TYPE_CHECKING:
     from graph_breaks.measuring import Verdict
+    from graph_breaks.wording import Told
 
 
 def data_text(verdicts: list[Verdict], torch_version: str) -> str:
@@ -19,22 +20,24 @@ def data_text(verdicts: list[Verdict], torch_version: str) -> str:
     in a list with the words for its places if it has any.
     """
     table, told = reasons(verdicts)
-    entries: dict[str, Any] = {}
-    for verdict in verdicts:
-        known = told.get(verdict.key)
-        if known is None:
-            entries[verdict.key] = None if verdict.breaks is None else ""
-        else:
-            entries[verdict.key] = [known.label, *known.words] if known.words else known.label
+    entries = {verdict.key: entry_of(verdict, told) for verdict in verdicts}
     ruled = " ".join(verdict.key for verdict in verdicts if verdict.origin == "trace-rules")
     parts = {
         "torch": json.dumps(torch_version),
         "python": json.dumps(python_version()),
-        "reasons": _lines({label: [r.id or None, r.type, r.explanation, r.hints, r.url] for label, r in table.items()}),
-        "entries": _lines(entries),
+        "reasons": lines({label: [r.id or None, r.type, r.explanation, r.hints, r.url] for label, r in table.items()}),
+        "entries": lines(entries),
         "ruled": json.dumps(ruled),
     }
     return "{\n" + ",\n".join(f'"{name}": {part}' for name, part in parts.items()) + "\n}\n"
+
+
+def entry_of(verdict: Verdict, told: dict[str, Told]) -> Any:
+    """What the data file says of one construct."""
+    known = told.get(verdict.key)
+    if known is None:
+        return None if verdict.breaks is None else ""
+    return [known.label, *known.words] if known.words else known.label
 
 
 def changes_text(table: dict[str, Any], base: dict[str, Any]) -> str:
@@ -45,20 +48,20 @@ def changes_text(table: dict[str, Any], base: dict[str, Any]) -> str:
     changed = {
         key: entry
         for key, entry in table["entries"].items()
-        if entry is not None and _answer(table, entry) != _answer(base, base["entries"].get(key))
+        if entry is not None and answer(table, entry) != answer(base, base["entries"].get(key))
     }
     used = {label for entry in changed.values() if (label := _label(entry))}
     parts = {
         "torch": json.dumps(table["torch"]),
         "python": json.dumps(table["python"]),
         "base": json.dumps(base["torch"]),
-        "reasons": _lines({label: reason for label, reason in table["reasons"].items() if label in used}),
-        "entries": _lines(changed),
+        "reasons": lines({label: reason for label, reason in table["reasons"].items() if label in used}),
+        "entries": lines(changed),
     }
     return "{\n" + ",\n".join(f'"{name}": {part}' for name, part in parts.items()) + "\n}\n"
 
 
-def _answer(table: dict[str, Any], entry: Any) -> str | None:
+def answer(table: dict[str, Any], entry: Any) -> str | None:
     """What an entry says: None for unknown, empty for traced, else torch's id or the name of the exception."""
     label = _label(entry)
     if not label:
@@ -76,6 +79,7 @@ def python_version() -> str:
     return ".".join(str(part) for part in sys.version_info[:2])
 
 
-def _lines(rows: dict[str, Any]) -> str:
-    lines = (f"{json.dumps(key)}:{json.dumps(value, separators=(',', ':'))}" for key, value in sorted(rows.items()))
-    return "{\n" + ",\n".join(lines) + "\n}"
+def lines(rows: dict[str, Any]) -> str:
+    """Rows as JSON, one a line."""
+    written = (f"{json.dumps(key)}:{json.dumps(value, separators=(',', ':'))}" for key, value in sorted(rows.items()))
+    return "{\n" + ",\n".join(written) + "\n}"

@@ -10,12 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from nonstrict.knowledge.graph_breaks import GraphBreak, graph_break, is_measured, measured_version
+from nonstrict.knowledge.graph_breaks import (
+    GraphBreak,
+    falls_back,
+    graph_break,
+    is_measured,
+    may_break,
+    measured_version,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts/generate_graph_breaks.py"
 TABLE = json.loads((ROOT / "analysis/nonstrict/knowledge/data/graph_breaks.json").read_text(encoding="utf-8"))
 NEWER = json.loads((ROOT / "analysis/nonstrict/knowledge/data/graph_breaks-2.15.json").read_text(encoding="utf-8"))
+PIECES = json.loads(
+    (ROOT / "analysis/nonstrict/knowledge/data/graph_breaks_in_pieces.json").read_text(encoding="utf-8")
+)
 PAGE = (ROOT / "docs/graph-breaks.md").read_text(encoding="utf-8")
 KEY = re.compile(r"(call|method|with|arg|stmt):\S+|disabled-call(:\S+)?")
 
@@ -47,7 +57,7 @@ def test_reasons_are_torchs():
 
 
 def test_texts_hold_nothing_of_the_machine_that_measured():
-    text = json.dumps(TABLE) + json.dumps(NEWER) + PAGE
+    text = json.dumps(TABLE) + json.dumps(NEWER) + json.dumps(PIECES) + PAGE
     assert re.findall(r"site-packages|/home/|\.venv|/tmp/|\b0x[0-9a-f]{4,}|<construct>|surroundings\.", text) == []
 
 
@@ -191,6 +201,47 @@ def test_the_answer_is_that_of_the_torch_at_hand(key, before, since):
     assert [identifier(torch) for torch in ((2, 15), (2, 16), (3, 0))] == [since] * 3
     assert measured_version((2, 14)) == TABLE["torch"]
     assert measured_version((2, 16)) == NEWER["torch"]
+
+
+# What breaks only where the graph may, with torch's id; None for what decides on a number that is plain by then.
+IN_PIECES = {
+    "method:Tensor.item": "GB0124",
+    "arg:builtins.float:tensor": "GB0124",
+    "method:Tensor.tolist:int": "GB0033",
+    "method:Tensor.nonzero": "GB0036",
+    "call:torch.nonzero": "GB0036",
+    "stmt:tensor-subscript-mask": "GB0036",
+    "stmt:if-tensor-item": None,
+    "stmt:list-subscript-item": None,
+}
+
+
+@pytest.mark.parametrize(("key", "identifier"), IN_PIECES.items())
+def test_what_is_another_matter_in_pieces(key, identifier):
+    found = graph_break(key, whole=False)
+    assert (found.id if found is not None else None) == identifier
+    assert (graph_break(key) is None) == (identifier is not None)
+    assert may_break(key)
+
+
+@pytest.mark.parametrize("key", ["call:builtins.print", "stmt:if-tensor", "method:logging.Logger.info"])
+def test_what_breaks_the_same_in_pieces(key):
+    assert graph_break(key, whole=False) == graph_break(key)
+
+
+def test_the_table_of_pieces_holds_what_it_changes():
+    assert PIECES["base"] == TABLE["torch"]
+    assert set(PIECES["entries"]) <= set(TABLE["entries"])
+    assert {label_of(entry) for entry in PIECES["entries"].values()} - {""} == set(PIECES["reasons"])
+    assert [key for key in PIECES["entries"] if not is_measured(key)] == []
+    for key, entry in PIECES["entries"].items():
+        assert (graph_break(key, whole=False) is not None) == bool(entry), key
+
+
+def test_constructs_after_which_nothing_is_compiled():
+    assert falls_back("stmt:for-iterator-argument")
+    assert not falls_back("call:builtins.print")
+    assert [key for key in PIECES["falls_back"] if not may_break(key)] == []
 
 
 @pytest.mark.torch

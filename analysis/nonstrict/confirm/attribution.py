@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
     from nonstrict.confirm.suspects import Suspect
 
+#: What torch is expected to refuse.
+_REFUSED = frozenset({Experiment.REFUSAL, Experiment.BREAK})
 #: What a finding of each kind can make go wrong.
 _CHANNELS = {
     Experiment.CHANGE: {Channel.VALUES, Channel.ERROR, Channel.GRADIENTS, Channel.ARGUMENTS},
     Experiment.EFFECT: set(Channel),
     Experiment.DRAW: {Channel.VALUES, Channel.ERROR, Channel.ARGUMENTS, Channel.STATE, Channel.OUTPUT},
-    Experiment.REFUSAL: {Channel.ERROR, Channel.VALUES, Channel.GRADIENTS, Channel.ARGUMENTS},
+    **{one: {Channel.ERROR, Channel.VALUES, Channel.GRADIENTS, Channel.ARGUMENTS} for one in _REFUSED},
 }
 _CAPTURES = frozenset({"NST101", "NST102", "NST103", "NST105", "NST204", "NST206", "NST608"})
 _LEAKS = frozenset({"NST202", "NST203", "NST206", "NST207"})
@@ -170,7 +172,7 @@ def _explains_error(suspect: Suspect, divergence: Divergence, suspects: Sequence
     if on_line:
         return suspect in on_line
     # Of what else torch refuses it names at most what led there: state and effects are no reason to refuse it.
-    refused = [other for other in rivals if other.experiment is Experiment.REFUSAL and other.code not in _SILENT]
+    refused = [other for other in rivals if other.experiment in _REFUSED and other.code not in _SILENT]
     candidates = [other for other in refused if (other.places | other.chain) & told[1]] or refused
     return suspect in candidates and len({other.code for other in candidates}) == 1
 
@@ -191,7 +193,7 @@ def _lines_of_error(
 
 def may_be_refused(suspect: Suspect) -> bool:
     """Whether the compiler may refuse what a finding is about."""
-    return suspect.experiment is Experiment.REFUSAL or any(suspect.code in codes for _, codes in _REFUSALS)
+    return suspect.experiment in _REFUSED or any(suspect.code in codes for _, codes in _REFUSALS)
 
 
 def speaks_of(error: str, code: str) -> bool:

@@ -207,6 +207,7 @@ def _judged(
     outcomes: list[Outcome] = []
     proofs: list[tuple[str, Divergence]] = []
     blocked = ""
+    broken = {name: told for name, trace in arms.compiled.items() if (told := _broken(suspect, trace))}
     for backend, listed in found.items():
         divergences_ = [one for one in listed if not is_foreign(suspect, one, arms)]
         divergence = next((one for one in divergences_ if proves(suspect, one, suspects, arms)), None)
@@ -218,29 +219,46 @@ def _judged(
                 Outcome(backend, _RESULTS.get(divergence.channel, "effect-lost"), evidence.short(divergence))
             )
             continue
+        if backend in broken:
+            outcomes.append(Outcome(backend, "graph-break", broken[backend]))
+            continue
         other = next((one for one in divergences_ if one.channel is Channel.ERROR), None)
         if other is not None:
             blocked = blocked or evidence.blocked(other)
             outcomes.append(Outcome(backend, "not-run", "another error stops the compilation first"))
-        elif any(related(suspect, one, arms) and not one.vague for one in divergences_):
-            outcomes.append(Outcome(backend, "not-run", "it differs from eager, for one of several reasons"))
-        elif any(one.alone for one in divergences_):
-            outcomes.append(Outcome(backend, "not-run", "its numbers differ from those of eager and aot_eager"))
-        elif any(related(suspect, one, arms) for one in divergences_):
-            outcomes.append(Outcome(backend, "not-run", "what it did was not recorded whole"))
-        elif unsteady(suspect, arms):
-            outcomes.append(Outcome(backend, "not-run", "eager code differs from itself"))
-        elif _compared(arms.eager, arms.compiled[backend]):
-            outcomes.append(Outcome(backend, "same"))
         else:
-            outcomes.append(Outcome(backend, "not-run", arms.compiled[backend].get("failure", "")))
+            outcomes.append(_unlike(suspect, backend, divergences_, arms))
     if proofs:
         speaking = [outcome for outcome in outcomes if outcome.result not in {"same", "not-run"}]
         told = evidence.sentence(proofs[0][1], suspect, arms.eager, speaking)
         # The sentence says what they did.
         outcomes = [outcome._replace(detail="") if outcome in speaking else outcome for outcome in outcomes]
         return Judgement(Status.CONFIRMED, "", told, tuple(outcomes), tuple(proofs))
+    if broken:
+        told = f"torch breaks the graph there: {next(iter(broken.values()))}"
+        return Judgement(Status.CONFIRMED, "", told, tuple(one._replace(detail="") for one in outcomes))
     return _unproven(suspect, arms, found, tuple(outcomes), blocked)
+
+
+def _unlike(suspect: Suspect, backend: str, listed: Sequence[Divergence], arms: Arms) -> Outcome:
+    """What a backend did where nothing of it proves a finding, and no error came first."""
+    if any(related(suspect, one, arms) and not one.vague for one in listed):
+        return Outcome(backend, "not-run", "it differs from eager, for one of several reasons")
+    if any(one.alone for one in listed):
+        return Outcome(backend, "not-run", "its numbers differ from those of eager and aot_eager")
+    if any(related(suspect, one, arms) for one in listed):
+        return Outcome(backend, "not-run", "what it did was not recorded whole")
+    if unsteady(suspect, arms):
+        return Outcome(backend, "not-run", "eager code differs from itself")
+    if _compared(arms.eager, arms.compiled[backend]):
+        return Outcome(backend, "same")
+    return Outcome(backend, "not-run", arms.compiled[backend].get("failure", ""))
+
+
+def _broken(suspect: Suspect, compiled: Mapping[str, Any]) -> str:
+    """For what reason torch left the graph on the line of a suspect and went on; "" if it did not."""
+    breaks = compiled.get("breaks", ()) if suspect.experiment is Experiment.BREAK else ()
+    return next((str(reason) for reason, lines in breaks if tuple(lines[-1]) in suspect.places), "")
 
 
 def _unproven(

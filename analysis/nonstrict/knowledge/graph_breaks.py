@@ -1,7 +1,8 @@
 """Which constructs Dynamo refuses to trace, as measured: every answer comes from `data/graph_breaks*.json`.
 
 `scripts/generate_graph_breaks.py` makes these files by compiling each construct with the torch that they name: one for
-the oldest, and for a newer one the constructs of which it says something else. Keys are
+the oldest, and for a newer one the constructs of which it says something else. They are compiled *whole*, with
+`fullgraph=True`; what is another matter *in pieces*, where the graph may break, has a file of its own. Keys are
 
 - `call:NAME`: a call of a function or class, whatever its arguments; the name is dotted, as users write it
   (`call:os.path.exists`, `call:builtins.print`, `call:torch.save`);
@@ -38,11 +39,17 @@ class GraphBreak(NamedTuple):
 #: The versions that were measured, the oldest first; one holds until the next.
 _TABLES = {(2, 13): "graph_breaks.json", (2, 15): "graph_breaks-2.15.json"}
 OLDEST = min(_TABLES)
+_IN_PIECES = "graph_breaks_in_pieces.json"
 
 
-def graph_break(key: str, torch: tuple[int, int] = OLDEST) -> GraphBreak | None:
-    """The graph break of a construct; None where it does not break, or was not measured."""
-    table = _table_for(key, torch)
+def graph_break(key: str, torch: tuple[int, int] = OLDEST, *, whole: bool = True) -> GraphBreak | None:
+    """The graph break of a construct; None where it does not break, or was not measured.
+
+    Where the graph is not `whole`, more breaks, as scalars and sizes that follow from data are not captured; and what
+    decides on one of these does not, as it is a plain number by then.
+    """
+    pieces = data_file(_IN_PIECES)
+    table = pieces if not whole and key in pieces["entries"] else _table_for(key, torch)
     entry = table["entries"].get(key)
     if not entry:
         return None
@@ -50,6 +57,21 @@ def graph_break(key: str, torch: tuple[int, int] = OLDEST) -> GraphBreak | None:
     identifier, kind, explanation, hints, url = table["reasons"][label]
     texts = [text.format(*words) if words else text for text in (explanation, *hints)]
     return GraphBreak(identifier, kind, texts[0], tuple(texts[1:]), url)
+
+
+def may_break(key: str, torch: tuple[int, int] = OLDEST) -> bool:
+    """Whether a construct breaks, be the graph whole or in pieces."""
+    return any(graph_break(key, torch, whole=whole) is not None for whole in (True, False))
+
+
+def falls_back(key: str) -> bool:
+    """Whether nothing of a function is compiled that holds the construct, where the graph may break."""
+    return key in _falling_back()
+
+
+@cache
+def _falling_back() -> frozenset[str]:
+    return frozenset(data_file(_IN_PIECES)["falls_back"])
 
 
 def is_measured(key: str, torch: tuple[int, int] = OLDEST) -> bool:

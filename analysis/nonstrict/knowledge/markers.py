@@ -150,9 +150,11 @@ _NEEDLES: dict[bytes, tuple[bytes, ...]] = {
     b"optimize_assert": (b"",),
     b"error_on_graph_break": (b"",),
 }
-#: `fullgraph` as an argument or a key; `_can_compile_fullgraph` is the name of something else. What stands before it
-#: is looked at last: a pattern that begins with a literal is found many times faster.
-_STRICT = re.compile(rb"fullgraph(?<![\w.]fullgraph)\b(?:\s*=(?!=)|[\"'])")
+#: What may compile a region, by whatever name torch goes; what `re` compiles are patterns.
+COMPILES = re.compile(
+    r"\b(?:fullgraph|nopython|optimize_assert)\b|(?<!\bre)\.compile\b|(?<![.\w])compile\b|\b_?dynamo\.optimize\b"
+)
+_COMPILES = re.compile(COMPILES.pattern.encode())
 
 
 #: The module of torch that makes operators, by whatever name torch goes: `th.library`, `from torch import library`.
@@ -168,7 +170,7 @@ WRAPPABLE = frozenset(
     for name, marker in MARKERS.items()
     if marker.kind in ("nonstrict", "in-graph", "constant-result")
 )
-_MAY_WRAP = (*sorted(WRAPPABLE), "fullgraph")
+_MAY_WRAP = tuple(sorted(WRAPPABLE))
 #: What traces at once, and what it stands behind where it is handed on: a helper does so in a function.
 _TRACES = ("make_fx(", "partial(make_fx", "aot_function(", "aot_module(")
 #: No function that is handed out is longer than so many characters.
@@ -182,6 +184,8 @@ def may_wrap(code: str) -> bool:
     if ".impl(" in code and "Library" in code:
         return True
     if ("custom_op(" in code or "triton_op(" in code) and _OPERATOR_INSIDE.search(code):
+        return True
+    if "torch" in code and COMPILES.search(code):
         return True
     return any(_holds_word(code, word) for word in _MAY_WRAP) or any(
         _in_function(code, word) for word in (*_TRACES, *(("export(",) if traces_exports(code) else ()))
@@ -236,7 +240,7 @@ def may_mark(data: bytes) -> bool:
             return True
     if b"library" in data and _LIBRARY.search(data) is not None:
         return True
-    return b"fullgraph" in data and _STRICT.search(data) is not None
+    return b"compile" in data and b"torch" in data and _COMPILES.search(data) is not None
 
 
 def since(text: str) -> tuple[int, int]:

@@ -231,6 +231,10 @@ class MarkedBody:
         """A marked function is no region: nothing in it breaks a graph."""
         return ""
 
+    def given_up(self, observed: Observed) -> str:
+        """A marked function is no region: nothing in it breaks a graph."""
+        return ""
+
     @property
     def falls_back(self) -> bool:
         """Who calls a marked function is traced with it: nothing goes on without it."""

@@ -219,6 +219,8 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
             advanced = True
             frame.settle(part)
             if part.flags & Flag.BOOLEAN:
+                if frame.region:
+                    breaks.statement(frame, node, "tensor-subscript-mask")
                 made = frame.unbacked(
                     node, base, "boolean-mask indexing", of=_index_at(node, position), sight=Sight(along=along)
                 )

@@ -122,10 +122,11 @@ _RESULTS = {
     "silent-wrong": "silently wrong",
     "effect-lost": "effect lost",
     "error": "error",
+    "graph-break": "graph break",
     "not-run": "not run",
 }
 #: Results that speak for a status; the backends that gave them are named in its sentence.
-_SPEAKING = {Status.CONFIRMED: ("silent-wrong", "effect-lost", "error"), Status.REFUTED: ("same",)}
+_SPEAKING = {Status.CONFIRMED: ("silent-wrong", "effect-lost", "error", "graph-break"), Status.REFUTED: ("same",)}
 
 
 def tag(verdict: Verdict) -> str:

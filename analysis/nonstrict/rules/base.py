@@ -44,6 +44,8 @@ class Experiment(enum.Enum):
     """Eager code computes something else from call to call."""
     REFUSAL = "refusal"
     """The line is executed; torch refuses it, or computes something else."""
+    BREAK = "break"
+    """As `REFUSAL`; where the graph may break, it breaks there."""
     NONE = "none"
     """No run can tell."""
 
@@ -66,6 +68,10 @@ class Body(Protocol):
 
     def refusal(self, observed: Observed) -> str:
         """The option by which a break of the graph in a region is an error; "" where the graph may break."""
+        ...
+
+    def given_up(self, observed: Observed) -> str:
+        """What keeps Dynamo from resuming a region after a break: "a loop", "itself", ...; "" where it goes on."""
         ...
 
     @property

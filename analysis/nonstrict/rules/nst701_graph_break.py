@@ -2,8 +2,8 @@
 
 ## What it does
 
-Finds constructs in a region compiled with `torch.compile(fullgraph=True)` that Dynamo cannot trace on the torch at
-hand, in the compiled function and everything it calls. Each is tied to torch's own graph-break id (`GB0007`, ...).
+Finds constructs in a region compiled with `torch.compile` that Dynamo cannot trace on the torch at hand, in the
+compiled function and everything it calls. Each is tied to torch's own graph-break id (`GB0007`, ...).
 
 What breaks is not a matter of opinion: every construct was compiled, and the
 [table](https://github.com/nonstrict/nonstrict/blob/main/docs/graph-breaks.md) says what happened. What is commonly
@@ -13,7 +13,11 @@ believed to break and does not is silent.
 
 With `fullgraph=True` the first call fails with `torch._dynamo.exc.Unsupported`, and so it does under
 `error_on_graph_break(True)`, if that is the nearest such switch around the construct and the calls that lead to it.
-Otherwise torch splits the graph silently: correct, but slower; such breaks are notes.
+
+Otherwise torch splits the graph, silently, at every call: correct, but slower, and more breaks: numbers and sizes that
+follow from data (`.item()`, `float(x)`, `.tolist()`, `.nonzero()`, `x[mask]`) are captured under `fullgraph=True` only,
+or with options of `torch._dynamo.config`. After a break in a loop, a `try`, or a `with` block of the user's own, torch
+does not resume: nothing of the function is compiled, and every call runs as plain Python. Such breaks are warnings.
 
 ## Example
 
@@ -83,17 +87,22 @@ for a pure helper; a `torch.library.custom_op` with a `register_fake` for anythi
 
 ## What is not reported
 
-- Constructs that were measured to be traced: `.item()`, `print` behind `torch.compiler.is_compiling()`, f-strings of
-  tensors, `assert` on a tensor, `functools.lru_cache`, `re.match`, generators, `x.nonzero()`.
+- Constructs that were measured to be traced: `print` behind `torch.compiler.is_compiling()`, f-strings of tensors,
+  `assert` on a tensor, `functools.lru_cache`, `re.match`, generators; under `fullgraph=True` also `.item()` and
+  `x.nonzero()`.
 - Exception handlers, and `raise` behind a condition: they are traced only if they are reached.
 - What a marked function does (other rules tell), and what nobody measured.
 
 Where every call of the region that was seen stands in a `try` whose handler goes on, as with the function that was not
 compiled, it is a warning: nothing fails, but nothing is compiled either.
 
-A construct behind a condition is a warning: the graph breaks if the branch is taken while tracing. In functions that
-the region calls it is a note: a library has many branches, and a program takes few of them. So is a message behind a
-switch (`if self.verbose:`), which people turn on to look for something; one behind a test of sizes is a warning.
+A construct behind a condition is a warning under `fullgraph=True`: the graph breaks if the branch is taken while
+tracing. Where the graph may break, and in functions that the region calls, it is a note: a library has many branches,
+and a program takes few of them. So is a message behind a switch (`if self.verbose:`), which people turn on to look for
+something; one behind a test of sizes is a warning.
+
+`torch._dynamo.graph_break()` and calls of functions that `torch.compiler.disable` was applied to are meant to break the
+graph where it may: a note, unless torch does not resume after them.
 
 ## References
 
@@ -111,7 +120,7 @@ from nonstrict.knowledge.graph_breaks import graph_break
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.purity import supposed
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions.breaks import DISABLED, NATIVE, NEVER_FOUND
+from nonstrict.program.regions.breaks import DISABLED, DISABLED_MODULE, NATIVE, NEVER_FOUND
 from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 from nonstrict.rules.purity import certificate
 from nonstrict.rules.ways_out import is_effect, is_message, way_out
@@ -136,6 +145,10 @@ _DECIDED = {
 #: What no edit is known for: no value that a caller could pass, one that stays what it is if passed, no break at all.
 _UNMENDED = frozenset({"stmt:environ-write", "stmt:numpy-branch", "stmt:if-tensor-literal", NEVER_FOUND})
 _GRAPH_BREAK = "call:torch._dynamo.graph_break"
+#: What is written to break the graph, where it may.
+_WANTED = frozenset(
+    {_GRAPH_BREAK, DISABLED, DISABLED_MODULE, "call:torch.compiler.disable", "call:torch._dynamo.disable"}
+)
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -149,13 +162,16 @@ def examine(body: Body) -> Iterator[Finding]:
             refused.add((key, place))
         if key == NEVER_FOUND:
             yield _frozen(body, seen)
-        known = None if key.startswith(NATIVE) or seen.in_hook else graph_break(key, body.torch)
+        known = None if key.startswith(NATIVE) or seen.in_hook else graph_break(key, body.torch, whole=body.fullgraph)
         if known is None:
             continue
         message = f"{_construct(seen)} breaks the graph of `{body.function}`{_named(known)}"
         if refusal := body.refusal(seen):
             message += f": with `{refusal}` compilation fails"
             message += ", and the callers go on without it" if body.falls_back else ""
+        elif around := body.given_up(seen):
+            where = "" if around == "itself" else f" in {around}"
+            message += f"{where}, after which torch does not resume: nothing of `{body.function}` is compiled"
         severity = _severity(body, seen)
         advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
         yield report(RULE, body, seen, message, help=advice, severity=severity)
@@ -172,9 +188,11 @@ def _frozen(body: Body, seen: Observed) -> Finding:
 
 
 def _severity(body: Body, seen: Observed) -> Severity:
+    conditional = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
     if not body.refusal(seen):
-        return Severity.NOTE
-    if not seen.effect.conditional and not any(edge.conditional for edge in seen.chain):
+        wanted = seen.effect.what in _WANTED and not body.given_up(seen)
+        return Severity.NOTE if conditional or wanted else Severity.WARNING
+    if not conditional:
         return Severity.WARNING if body.falls_back else Severity.ERROR
     return Severity.NOTE if seen.chain or seen.effect.telling else Severity.WARNING
 
@@ -274,11 +292,11 @@ RULE = Rule(
     code="NST701",
     name="graph-break",
     severity=Severity.ERROR,
-    summary="A construct that Dynamo cannot trace stands in a region compiled with fullgraph=True.",
+    summary="A construct that Dynamo cannot trace stands in a compiled region.",
     documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    experiment=Experiment.REFUSAL,
+    experiment=Experiment.BREAK,
 )

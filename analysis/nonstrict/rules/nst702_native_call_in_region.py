@@ -113,7 +113,8 @@ def examine(body: Body) -> Iterator[Finding]:
         refusal = body.refusal(seen)
         if refusal:
             message += f", and with `{refusal}` compilation fails"
-        severity = None if refusal else Severity.NOTE
+        conditional = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
+        severity = None if refusal else Severity.NOTE if conditional else Severity.WARNING
         advice = "wrap the call in a `torch.library.custom_op` with a `register_fake`"
         yield report(RULE, body, seen, message, help=advice, severity=severity)
 
@@ -136,5 +137,5 @@ RULE = Rule(
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
-    experiment=Experiment.REFUSAL,
+    experiment=Experiment.BREAK,
 )

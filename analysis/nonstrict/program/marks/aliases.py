@@ -10,7 +10,7 @@ from nonstrict.facts.strings import is_code
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.containers import PUTTING
-from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, traces_exports
+from nonstrict.knowledge.markers import COMPILES, MARKERS, WRAPPABLE, traces_exports
 from nonstrict.program.marks import wrappers
 from nonstrict.program.values import Kind
 
@@ -28,9 +28,8 @@ NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.C
 _AT_ONCE = frozenset(name.rpartition(".")[2] for name in MARKERS) - WRAPPABLE
 #: Words that mark what they are given, and make no decorators.
 _ITSELF = frozenset(name.rpartition(".")[2] for name in MARKERS)
-#: What a class may compile that it is given, and where it says that the graph must not break.
+#: What a class may compile that it is given.
 _COMPILING = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
-_WHOLE = re.compile(r"\bfullgraph\s*=\s*True\b|[\"']fullgraph[\"']")
 _KEPT = re.compile(r"^[ \t]+\w+\.\w+\s*=\s*(?:\w+\.)*\w+\(\s*(?:\w+\.)?\w+\s*,", re.MULTILINE)
 #: Longer classes do more than keep what they compile.
 _CLASS_LENGTH = 10_000
@@ -111,7 +110,7 @@ def _of_class(module: Module, chunk: Chunk, names: AbstractSet[str]) -> set[str]
     if _may_apply(module, chunk, marking) or _may_wrap(module, chunk, marking):
         node = module.outline.glimpse(chunk)
         found |= wrappers.marking_members(node, marking) if isinstance(node, ast.ClassDef) else set[str]()
-    short = chunk.length < _CLASS_LENGTH and _WHOLE.search(chunk.text) is not None
+    short = chunk.length < _CLASS_LENGTH and COMPILES.search(chunk.text) is not None
     compiling = names & _COMPILING if short and _KEPT.search(chunk.text) else frozenset[str]()
     if _may_apply(module, chunk, compiling):
         # By its own name alone: every other class has a method called `prepare` or `setup`.
@@ -165,7 +164,7 @@ def _handed_to(module: Module) -> set[str]:
 
 def _applying(module: Module, chunk: Chunk, words: AbstractSet[str]) -> tuple[set[str], set[str]]:
     """The names by which a definition applies one of some words to what it is given; those whose call does so."""
-    own = words if _WHOLE.search(chunk.text) else words - _COMPILING
+    own = words if COMPILES.search(chunk.text) else words - _COMPILING
     length = _CLASS_LENGTH if chunk.is_class else _WRAPPER_LENGTH
     if chunk.name == "_" or chunk.length >= length or not _may_apply(module, chunk, own):
         return set(), set()

@@ -27,10 +27,14 @@ _IMPORT = re.compile(
 
 
 class Applied(NamedTuple):
-    """Names that apply markers: those that are a marker, or return what one made, and others, which are `applying`."""
+    """Names that apply markers: those that are a marker, or return what one made, and others, which are `applying`.
+
+    Of the first, those that are `compiling` mark nothing: they compile regions.
+    """
 
     marking: frozenset[str] = frozenset()
     applying: frozenset[str] = frozenset()
+    compiling: frozenset[str] = frozenset()
 
     @property
     def every(self) -> frozenset[str]:
@@ -45,6 +49,8 @@ class Exports:
         """Nothing is known yet."""
         #: by name and file, whether the name is a marker there, or what it returns may be marked
         self._of: dict[str, dict[str, bool]] = {}
+        #: by name, the files in which all that it does is to compile
+        self._compiling: dict[str, set[str]] = {}
         self._imported: WeakKeyDictionary[Module, set[str]] = WeakKeyDictionary()
 
     def known(self) -> Mapping[str, frozenset[str]]:
@@ -52,14 +58,20 @@ class Exports:
         return {name: frozenset(paths) for name, paths in self._of.items()}
 
     def marking(self) -> frozenset[str]:
-        """The names that are a marker somewhere, or return what one made."""
-        return frozenset(name for name, marks in self._of.items() if any(marks.values()))
+        """The names that are a marker somewhere, or return what one made; not those that compile and mark nothing."""
+        return frozenset(
+            name
+            for name, marks in self._of.items()
+            if any(marks[path] for path in marks.keys() - self._compiling.get(name, ()))
+        )
 
     def add(self, path: str, names: Applied) -> None:
         """A file applies markers by some names."""
         for name in names.every:
             known = self._of.setdefault(name, {})
             known[path] = known.get(path, False) or name in names.marking
+            if name in names.compiling:
+                self._compiling.setdefault(name, set()).add(path)
 
     def hand_on(self, project: Project, modules: Iterable[Module]) -> None:
         """Add the files that import such a name from where it is known to be: others may import it from them."""
@@ -80,8 +92,13 @@ class Exports:
             and (name in module.bindings or module.star_imports)
         }
         marking = frozenset(name for name, marks in handed.items() if marks)
-        self.add(module.path, Applied(marking, frozenset(handed) - marking))
+        self.add(module.path, Applied(marking, frozenset(handed) - marking, self._only_compile(marking, imported)))
         return bool(handed)
+
+    def _only_compile(self, names: Iterable[str], reached: AbstractSet[str]) -> frozenset[str]:
+        """Those of some names that compile and mark nothing in all of the files that are reached."""
+        known = ((name, self._of[name].keys() & reached) for name in names)
+        return frozenset(name for name, paths in known if paths <= self._compiling.get(name, set()))
 
     def meant_in(self, project: Project, module: Module) -> Applied:
         """Those of the names that a module may mean."""
@@ -89,7 +106,7 @@ class Exports:
         found = ((name, marks) for name, paths in self._of.items() if (marks := _marks(paths, reached)) is not None)
         meant = {name: marks for name, marks in found if any(True for _ in module.outline.places((name,)))}
         marking = frozenset(name for name, marks in meant.items() if marks)
-        return Applied(marking, frozenset(meant) - marking)
+        return Applied(marking, frozenset(meant) - marking, self._only_compile(marking, reached))
 
     def _imports(self, project: Project, module: Module) -> set[str]:
         """The files that a module imports, or imports from."""

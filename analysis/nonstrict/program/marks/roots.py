@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_right
 from collections import deque
 from contextlib import nullcontext
@@ -14,7 +13,7 @@ from nonstrict.facts.hooks import OF_MODULES
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
-from nonstrict.knowledge.markers import LIBRARY, MARKERS, WRAPPABLE, traces_exports
+from nonstrict.knowledge.markers import COMPILES, LIBRARY, MARKERS, WRAPPABLE, traces_exports
 from nonstrict.program import classes, definition_values
 from nonstrict.program.marks.aliases import COMMON_WORDS, NAMING, aliases, made_by, makers, renamed
 from nonstrict.program.marks.exports import Applied
@@ -55,12 +54,8 @@ OPERATOR_WORDS = frozenset(
 )
 LIBRARY_WORDS = frozenset({"impl", "define"})
 _DECLARING = ("custom_op", "triton_op", "leaf_function")
-#: What compiles a region; only such ones are looked for as say that they must not break.
+#: What compiles a region.
 REGION_WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
-_STRICT_WORDS = ("fullgraph", "nopython", "optimize_assert", "error_on_graph_break")
-_STRICT = re.compile(r"\b(?:" + "|".join(_STRICT_WORDS) + r")\b")
-#: What may compile, by whatever name torch goes; what `re` compiles are patterns.
-_COMPILES = re.compile(r"\b(?:fullgraph|nopython|optimize_assert|optimize)\b|(?<!\bre)\.compile\b|(?<!\.)\bcompile\b")
 ALL_WORDS = frozenset(name.rpartition(".")[2] for name in MARKERS)
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Words that count only where they are called: handed on, as in `partial(make_fx, ...)`, they mean too many things.
@@ -105,7 +100,8 @@ def discover(
 
 def marking(machine: Machine, module: Module) -> set[str]:
     """The names by which a module may mark a function that stays callable, or have one marked where it lies."""
-    words = WRAPPABLE | machine.exports.meant_in(machine.project, module).marking
+    meant = machine.exports.meant_in(machine.project, module)
+    words = WRAPPABLE | (meant.marking - meant.compiling)
     return {*words, *aliases(machine, module, words)}
 
 
@@ -135,7 +131,7 @@ def _promising(machine: Machine, module: Module, names: AbstractSet[str]) -> Ite
 def words_in(code: str) -> frozenset[str]:
     """The words by which a module's text may apply a marker, compile a region or make an operator."""
     found = WORDS
-    if any(word in code for word in _STRICT_WORDS):
+    if COMPILES.search(code):
         found |= REGION_WORDS
     if "library" in code and LIBRARY.search(code):
         found |= OPERATOR_WORDS | LIBRARY_WORDS
@@ -146,7 +142,7 @@ def words_in(code: str) -> frozenset[str]:
 
 def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:
     """Whether a definition compiles a region or mentions a marker: most that hold the word `compile` do neither."""
-    return any(name in text for name in names) or _COMPILES.search(text) is not None
+    return any(name in text for name in names) or COMPILES.search(text) is not None
 
 
 def exported(machine: Machine, module: Module, known: Applied | None = None) -> Applied:
@@ -154,15 +150,15 @@ def exported(machine: Machine, module: Module, known: Applied | None = None) -> 
 
     `known` are the names of other modules that do so, the markers' own if it is not given.
     """
-    words, applying = known if known is not None else (WRAPPABLE, frozenset[str]())
-    code = module.source.code
-    if any(word in code for word in _STRICT_WORDS) and _STRICT.search(code):
-        words = words | REGION_WORDS
-    told = WORDS | words | applying
-    marking = frozenset(aliases(machine, module, words)) - told
-    return Applied(
-        marking, frozenset(_applying_too(machine, module, applying) | makers(module, applying)) - told - marking
-    )
+    meant = known if known is not None else Applied(WRAPPABLE)
+    words, applying, compiling = meant.marking, meant.applying, meant.compiling
+    if COMPILES.search(module.source.code):
+        compiling = compiling | REGION_WORDS
+    told = WORDS | words | compiling | applying
+    marks = frozenset(aliases(machine, module, words - compiling)) - told
+    marking = frozenset(aliases(machine, module, words | compiling)) - told if compiling else marks
+    found = frozenset(_applying_too(machine, module, applying) | makers(module, applying)) - told - marking
+    return Applied(marking, found, marking - marks)
 
 
 def _applications(module: Module, names: Iterable[str]) -> Iterator[int]:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.guards import is_switched
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.graph_breaks import graph_break, is_measured
+from nonstrict.knowledge.graph_breaks import graph_break, is_measured, may_break
 from nonstrict.program import classes, differentiation, naming
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import branches, contexts, messages, unbacked
 from nonstrict.program.regions import options as dynamo_options
-from nonstrict.program.values import NO_CONSTANT, TENSORS, Flag, Kind, Value
+from nonstrict.program.values import NO_CONSTANT, TENSORS, UNKNOWN, Flag, Kind, Value
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -75,6 +75,9 @@ _INSTANCES = {
 }
 #: The position and name of the argument that tells the size of a result; without it the data does.
 _SIZED_BY = {"torch.nn.functional.one_hot": (1, "num_classes")}
+#: What tells by a tensor how much there is of the result, and by a number does not ask for data: the name of that
+#: argument, the first one beside the tensor that is worked on.
+_COUNTED_BY = {"repeat_interleave": "repeats", "tensor_split": "indices_or_sections"}
 _PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.NONE})
 _SELECTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE, Kind.MODULE})
 _CONVERSIONS = frozenset({"long", "int", "to", "cpu", "cuda", "contiguous"})
@@ -95,7 +98,6 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
         if any(value.place.origin is Origin.FRESH for value in positional[:1]):
             emit(frame, node, f"call:{name}")
         return
-    torch = frame.machine.torch
     if name.startswith("torch._check"):
         _check(frame, node, positional, keywords)
     if name == "builtins.eval" and positional and _names_something(positional[0]):
@@ -107,16 +109,29 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
     if (changed := branches.changed(frame, node, name, positional, keywords)) is not None:
         _changing(frame, node, changed)
         return
+    if not (name.startswith("torch.") and _counts_plainly(name, positional[1:], keywords)):
+        _look_up(frame, node, name, positional, keywords)
+
+
+def _look_up(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
+    torch = frame.machine.torch
     if name.startswith("math."):
         positional = [value for value in positional if not (value.is_tensor and guards_item(frame, value))]
     for condition in (*_left_out(node, name, positional, keywords), *_conditions(positional, keywords)):
         key = f"arg:{name}:{condition}"
         if is_measured(key, torch):
-            if graph_break(key, torch) is not None:
+            if may_break(key, torch):
                 emit(frame, node, key)
             return
-    if graph_break(f"call:{name}", torch) is not None:
+    if may_break(f"call:{name}", torch):
         emit(frame, node, f"call:{name}")
+
+
+def _counts_plainly(name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> bool:
+    """Whether what would follow from data, if it was told by a tensor, is told by plain numbers."""
+    parameter = _COUNTED_BY.get(name.rpartition(".")[2])
+    given = next(iter(positional), keywords.get(parameter or "", UNKNOWN))
+    return parameter is not None and not given.is_tensor
 
 
 def _check(frame: Frame, node: ast.AST, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
@@ -142,7 +157,7 @@ def needs_gradient(frame: Frame, node: ast.AST, tensor: Value) -> Value:
     if switched_off or _turns_gradients_off(frame):
         return tensor
     argument = tensor.place.origin is Origin.ARGUMENT and not tensor.place.is_view
-    if argument or tensor.place.captured or graph_break(key, frame.machine.torch) is None:
+    if argument or tensor.place.captured or not may_break(key, frame.machine.torch):
         return tensor
     effect = Effect(Event.BREAK, frame.module.path, frame.offset, node, tensor.place, what=key)
     carrying = tensor.with_pending(tensor.pending | {effect})
@@ -179,23 +194,30 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: 
         return
     torch = frame.machine.torch
     if unbacked.taken_apart(frame, node, receiver, name):
-        if graph_break(key := f"method:Tensor.{name}:data-size", torch) is not None:
+        if may_break(key := f"method:Tensor.{name}:data-size", torch):
             emit(frame, node, key)
         return
+    if not (receiver.is_tensor and _counts_plainly(name, positional, {})):
+        _look_up_method(frame, node, receiver, name, positional)
+
+
+def _look_up_method(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value]) -> None:
+    torch = frame.machine.torch
     given = receiver.place.origin is Origin.ARGUMENT and not receiver.place.is_view
     for kind in _receivers(receiver):
         key = f"method:{kind}.{name}"
-        if given and graph_break(f"{key}:argument", torch) is not None:
+        if given and may_break(f"{key}:argument", torch):
             emit(frame, node, f"{key}:argument")
             return
         for first in positional[:1]:
-            if first.const is not NO_CONSTANT and graph_break(f"{key}:{first.const!r}", torch) is not None:
+            if first.const is not NO_CONSTANT and may_break(f"{key}:{first.const!r}", torch):
                 emit(frame, node, f"{key}:{first.const!r}")
                 return
         if not is_measured(key, torch):
             continue
         of_integers = is_measured(f"{key}:int", torch) and graph_break(f"{key}:int", torch) is None
-        if graph_break(key, torch) is not None and (not of_integers or receiver.flags & Flag.FLOATING):
+        key = f"{key}:int" if of_integers and not receiver.flags & Flag.FLOATING else key
+        if may_break(key, torch):
             emit(frame, node, key)
         return
 
@@ -207,13 +229,13 @@ def entered(frame: Frame, node: ast.AST, manager: Value) -> None:
         return
     if manager.kind is Kind.OBJECT and hasattr(manager.ref, "bases"):
         for name in classes.external_bases(manager.ref):
-            if graph_break(f"with:{name}", frame.machine.torch) is not None:
+            if may_break(f"with:{name}", frame.machine.torch):
                 emit(frame, node, f"with:{name}")
                 return
     if manager.kind is not Kind.INSTANCE or not isinstance(manager.ref, str):
         return
     for name in (manager.ref, *_INSTANCES.get(manager.ref, ())):
-        if graph_break(f"with:{name}", frame.machine.torch) is not None:
+        if may_break(f"with:{name}", frame.machine.torch):
             emit(frame, node, f"with:{name}")
             return
 
@@ -279,7 +301,7 @@ def decorated(frame: Frame, node: ast.AST, function: Function) -> None:
 
 def statement(frame: Frame, node: ast.AST, name: str, place: Place = FRESH) -> None:
     """A statement or expression of its own kind is executed in a region; `place` is of what Dynamo refuses to touch."""
-    if graph_break(f"stmt:{name}", frame.machine.torch) is not None:
+    if may_break(f"stmt:{name}", frame.machine.torch):
         emit(frame, node, f"stmt:{name}", place)
 
 
@@ -288,7 +310,7 @@ def _changing(frame: Frame, node: ast.AST, changed: branches.Changed) -> None:
     key = f"stmt:{changed.construct}"
     if changed.inside is None:
         statement(frame, node, changed.construct)
-    elif graph_break(key, frame.machine.torch) is not None and not _switched_on(frame, key):
+    elif may_break(key, frame.machine.torch) and not _switched_on(frame, key):
         frame.summary.add_observed(branches.told(changed.inside, key), conditional=frame.branches > 0)
 
 
@@ -347,8 +369,8 @@ def emit(frame: Frame, node: ast.AST, key: str, place: Place = FRESH) -> None:
 
 def _switched_on(frame: Frame, key: str) -> bool:
     """Whether the program sets an option of Dynamo by which a construct is traced."""
-    known = graph_break(key, frame.machine.torch)
-    texts = (known.type, known.explanation, *known.hints) if known is not None else ()
+    told = (graph_break(key, frame.machine.torch, whole=whole) for whole in (True, False))
+    texts = [text for known in told if known is not None for text in (known.type, known.explanation, *known.hints)]
     options = {option for text in texts for option in _OPTION.findall(text)}
     if _is_logging(key):
         options |= _LOGGING_OPTIONS

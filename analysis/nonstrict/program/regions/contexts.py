@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.graph_breaks import graph_break, is_measured
+from nonstrict.knowledge.graph_breaks import is_measured, may_break
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def stacked(frame: Frame, node: ast.AST, stack: Value, name: str, positional: Se
         return ""
     keys = (f"arg:{_STACK}:{manager}" for manager in _names(frame, node, positional[0]))
     key = next((key for key in keys if is_measured(key, frame.machine.torch)), "")
-    return key if graph_break(key, frame.machine.torch) is not None else ""
+    return key if may_break(key, frame.machine.torch) else ""
 
 
 def _names(frame: Frame, node: ast.AST, manager: Value) -> Iterator[str]:

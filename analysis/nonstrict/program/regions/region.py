@@ -6,7 +6,9 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nonstrict.program import hooks
+from nonstrict.facts import resuming
+from nonstrict.knowledge.graph_breaks import falls_back
+from nonstrict.program import hooks, naming
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import Event
@@ -25,6 +27,15 @@ if TYPE_CHECKING:
     from nonstrict.program.values import Value
 
 
+#: The statements after whose breaks Dynamo does not resume a function.
+_IN_THE_WAY: dict[type[ast.stmt], str] = {
+    ast.For: "a loop",
+    ast.AsyncFor: "a loop",
+    ast.While: "a loop",
+    ast.Try: "a `try`",
+    ast.With: "a `with`",
+    ast.AsyncWith: "a `with`",
+}
 #: What `os.environ[...] = ...` is called among effects.
 _ENVIRONMENT = "changes the environment"
 
@@ -70,6 +81,24 @@ class CompiledRegion(MarkedBody):
             return "fullgraph=True"
         refused = strictness.refuses(self.machine, self.mark.function, observed)
         return "error_on_graph_break(True)" if refused else ""
+
+    def given_up(self, observed: Observed) -> str:
+        """What keeps Dynamo from resuming the region after a break: a statement around it, or the construct itself."""
+        function = self.mark.function
+        if function is None or observed.in_hook:
+            return ""
+        node = observed.chain[0].node if observed.chain else observed.effect.node
+        names = naming.names_in(self.machine, function)
+
+        def is_restored(manager: ast.expr) -> bool:
+            made = manager.func if isinstance(manager, ast.Call) else manager
+            name = names(made) if naming.is_chain(made) else ""
+            return name.startswith("torch.") and not falls_back(f"with:{name}")
+
+        statement = resuming.giving_up(function.node, node, is_restored)
+        if statement is not None:
+            return _IN_THE_WAY[type(statement)]
+        return "itself" if not observed.chain and falls_back(observed.effect.what) else ""
 
     @property
     def falls_back(self) -> bool:

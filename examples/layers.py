@@ -1,0 +1,33 @@
+"""A model that logs in its loop over the layers: torch gives up on all of `forward`, and runs it as plain Python."""
+
+import logging
+
+import torch
+from torch import nn
+from torch._dynamo.utils import counters
+
+logger = logging.getLogger(__name__)
+
+
+class Encoder(nn.Module):
+    def __init__(self, depth=3):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(depth))
+
+    def forward(self, x):
+        for index, layer in enumerate(self.layers):
+            x = layer(x).relu()
+            logger.info("layer %d", index)
+        return x
+
+
+def main():
+    counters.clear()
+    encoder = torch.compile(Encoder())
+    for _ in range(3):
+        encoder(torch.ones(2, 4))
+    print(f"graphs compiled: {counters['stats']['unique_graphs']}")
+
+
+if __name__ == "__main__":
+    main()
