@@ -25,10 +25,14 @@ _SWEPT = ("call:torch.", "method:Tensor.", "method:Parameter.")
 
 
 class Cost(NamedTuple):
-    """What a construct does where the graph may break, and whether the whole function then runs without one."""
+    """What a construct does where the graph may break, and whether the whole function then runs without one.
+
+    A context manager is `restored` if a function resumes in its block after a break.
+    """
 
     verdict: Verdict
     falls_back: bool
+    restored: bool = False
 
 
 def measured_in_pieces(constructs: list[Construct], processes: int | None = None) -> list[Cost]:
@@ -38,6 +42,23 @@ def measured_in_pieces(constructs: list[Construct], processes: int | None = None
 
 
 def _cost(construct: Construct) -> Cost:
+    cost = _cost_of_ways(construct)
+    entered = construct.key.startswith("with:") and cost.verdict.breaks is False
+    return cost._replace(restored=entered and any(map(_is_restored, construct.ways)))
+
+
+def _is_restored(code: str) -> bool:
+    """Whether something of a function is compiled in which the graph breaks in the block of a `with` statement."""
+    tree = ast.parse(code)
+    block = next((node for node in ast.walk(tree) if isinstance(node, ast.With)), None)
+    if block is None:
+        return False
+    block.body.insert(0, ast.parse("print()").body[0])
+    outcome = trying.tried(ast.unparse(tree), compiled=True, in_pieces=True)
+    return outcome.state == "broke" and not outcome.falls_back
+
+
+def _cost_of_ways(construct: Construct) -> Cost:
     """Tries the ways to write a construct until one is traced whole."""
     ways = trying.accepted(construct.ways) if construct.swept else construct.ways
     refusals: list[trying.Outcome] = []
@@ -58,7 +79,8 @@ def pieces_text(costs: list[Cost], constructs: list[Construct], base: dict[str, 
     """The data file: what the table with `fullgraph=True` does not say.
 
     An entry is as there, and `""` also where the construct holds another one that breaks: it makes a plain number of
-    what is decided or computed with then. `falls_back` are constructs after which nothing of the function is compiled.
+    what is decided or computed with then. `falls_back` are constructs after which nothing of the function is compiled,
+    `restored` the context managers in whose blocks a function resumes after a break.
     """
     table, told = reasons(cost.verdict for cost in costs)
     entries = {cost.verdict.key: entry_of(cost.verdict, told) for cost in costs}
@@ -86,6 +108,7 @@ def pieces_text(costs: list[Cost], constructs: list[Construct], base: dict[str, 
         "reasons": lines(rows),
         "entries": lines(changed),
         "falls_back": json.dumps(falling),
+        "restored": json.dumps([cost.verdict.key for cost in costs if cost.restored]),
     }
     return "{\n" + ",\n".join(f'"{name}": {part}' for name, part in parts.items()) + "\n}\n"
 

@@ -15,6 +15,7 @@ from nonstrict.knowledge.graph_breaks import (
     falls_back,
     graph_break,
     is_measured,
+    is_restored,
     may_break,
     measured_version,
 )
@@ -242,6 +243,14 @@ def test_constructs_after_which_nothing_is_compiled():
     assert falls_back("stmt:for-iterator-argument")
     assert not falls_back("call:builtins.print")
     assert [key for key in PIECES["falls_back"] if not may_break(key)] == []
+
+
+def test_context_managers_in_whose_blocks_a_function_resumes():
+    assert is_restored("with:torch.no_grad")
+    assert is_restored("with:contextlib.nullcontext")
+    assert not is_restored("with:contextlib.suppress")
+    assert not is_restored("with:contextlib.contextmanager")
+    assert [key for key in PIECES["restored"] if may_break(key)] == []
 
 
 @pytest.mark.torch

@@ -69,9 +69,19 @@ def falls_back(key: str) -> bool:
     return key in _falling_back()
 
 
+def is_restored(key: str) -> bool:
+    """Whether a function resumes after a break in the block of a context manager: `with:torch.no_grad`."""
+    return key in _restored()
+
+
 @cache
 def _falling_back() -> frozenset[str]:
     return frozenset(data_file(_IN_PIECES)["falls_back"])
+
+
+@cache
+def _restored() -> frozenset[str]:
+    return frozenset(data_file(_IN_PIECES)["restored"])
 
 
 def is_measured(key: str, torch: tuple[int, int] = OLDEST) -> bool:

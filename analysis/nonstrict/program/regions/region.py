@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import resuming
 from nonstrict.knowledge.graph_breaks import falls_back
-from nonstrict.program import hooks, naming
+from nonstrict.program import hooks
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import Event
 from nonstrict.program.marks import callers, handlers, purity
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.regions import flags, strictness
+from nonstrict.program.regions import contexts, flags, strictness
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -88,13 +88,7 @@ class CompiledRegion(MarkedBody):
         if function is None or observed.in_hook:
             return ""
         node = observed.chain[0].node if observed.chain else observed.effect.node
-        names = naming.names_in(self.machine, function)
-
-        def is_restored(manager: ast.expr) -> bool:
-            made = manager.func if isinstance(manager, ast.Call) else manager
-            name = names(made) if naming.is_chain(made) else ""
-            return name.startswith("torch.") and not falls_back(f"with:{name}")
-
+        is_restored = partial(contexts.may_be_restored, self.machine, function)
         statement = resuming.giving_up(function.node, node, is_restored)
         if statement is not None:
             return _IN_THE_WAY[type(statement)]
