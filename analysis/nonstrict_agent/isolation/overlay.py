@@ -68,7 +68,7 @@ class View:
         size = f"size={self._containment.scratch},nr_inodes={_FILES_IN_MEMORY},mode=755"
         mount("tmpfs", "/proc", "tmpfs", NO_SET_UID | NO_DEVICES, size)
         os.chdir("/proc")
-        for name in ("old", "new", "upper", "work", "shm", "nothing"):
+        for name in ("old", "new", "upper", "scratch", "shm", "nothing"):
             os.mkdir(name)
         with open("nothing.txt", "wb"):
             pass
@@ -130,7 +130,7 @@ class View:
     def _overlay(self, path: str, mode: int) -> None:
         self._overlays += 1
         real, shown = "/old" + path, "/new" + path
-        upper, work = f"/upper/{self._overlays}", f"/work/{self._overlays}"
+        upper, work = f"/upper/{self._overlays}", f"/scratch/{self._overlays}"
         os.mkdir(upper)
         os.mkdir(work)
         os.chmod(upper, stat.S_IMODE(mode))
