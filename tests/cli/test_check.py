@@ -24,7 +24,7 @@ def test_findings_and_status(nonstrict: Command, project: Path):
 
 def test_nothing_found(nonstrict: Command, project: Path):
     run = nonstrict("check", "clean.py")
-    assert (run.status, run.out, run.err) == (0, "No findings in 1 file.\n", "")
+    assert (run.status, run.out, run.err) == (0, "No findings in 1 file.\n1 marked function looked at.\n", "")
 
 
 def test_json_as_the_score_program_reads_it(nonstrict: Command, project: Path):

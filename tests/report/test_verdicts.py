@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nonstrict.check.cache import Cache
+from nonstrict.check.cache import Cache, Entry
+from nonstrict.coverage import Counts
 from nonstrict.findings import Diagnostic, Outcome, Severity, Status, Verdict
 from nonstrict.report.context import renderer
 from nonstrict.report.statistics import render_statistics
@@ -190,7 +191,7 @@ def test_a_verdict_names_the_backends_that_speak_for_it():
 
 def test_the_cache_of_checks_keeps_no_verdicts(tmp_path: Path):
     cache = Cache(str(tmp_path), "entry.json", b"key")
-    cache.store([found._replace(verdict=CONFIRMED) for found in diagnostics()], (), ())
+    cache.store(Entry(tuple(found._replace(verdict=CONFIRMED) for found in diagnostics()), (), Counts()), ())
     entry = cache.load()
     assert entry is not None
     assert list(entry.diagnostics) == diagnostics()

@@ -11,6 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.faults import FAULT, Faults, beginning
+from nonstrict.coverage import Looked
+from nonstrict.coverage import merged as merged_looks
 from nonstrict.findings import Applicability, Finding, Severity
 from nonstrict.knowledge.markers import may_mark, may_wrap
 from nonstrict.text.epochs import epochs
@@ -43,7 +45,8 @@ class AnalysisOptions(NamedTuple):
     experiment can answer (NST900). `jobs` is the number of processes that may be used. What the analysis was
     made of is added to `kept`: a process that ends anyway need not take its syntax trees apart. `fixes` is the least
     applicability of the fixes that findings carry; None if they carry none. `links` are the files that are listed by
-    the name of a link: by the absolute path without links.
+    the name of a link: by the absolute path without links. With `regions`, more is told of each compiled region than
+    that it was looked at.
     """
 
     torch_version: str | None = None
@@ -56,6 +59,7 @@ class AnalysisOptions(NamedTuple):
     probes: bool = False
     fixes: Applicability | None = None
     links: Mapping[str, str] = {}
+    regions: bool = False
 
 
 class Analysis(NamedTuple):
@@ -65,6 +69,7 @@ class Analysis(NamedTuple):
     sources: dict[str, Source]
     failures: list[tuple[str, str]]
     read: frozenset[str]
+    looked: Looked = Looked()
 
 
 class Marked(NamedTuple):
@@ -88,6 +93,7 @@ class Share(NamedTuple):
 
     findings: list[Finding]
     read: frozenset[str]
+    looked: Looked = Looked()
 
 
 def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
@@ -97,7 +103,7 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
     marked, named = marked_files(files, options, failures, faults)
     sources = {source.path: source for source in (*(file.source for file in marked), *named) if source is not None}
     findings = [syntax_error(problem) for source in sources.values() for problem in source.problems]
-    read: frozenset[str] = frozenset()
+    share = Share([], frozenset())
     if marked:
         if failures:
             unread = {path for path, _ in failures}
@@ -105,7 +111,6 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
         collecting = gc.isenabled()
         # Syntax trees are large, long-lived and hold no cycles: collecting garbage more than doubles the parsing time.
         gc.disable()
-        share = Share([], frozenset())
         try:
             with faults.losing_files("was not analysed", [file.path for file in marked]):
                 share = _in_epochs(files, marked, options)
@@ -115,10 +120,9 @@ def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
             if collecting:
                 gc.enable()
         findings += share.findings
-        read = share.read
-    read |= {file.path for file in marked} | set(sources)
+    read = share.read | {file.path for file in marked} | set(sources)
     findings += faults.found
-    return Analysis(findings, _shown(findings, sources, options), failures, read)
+    return Analysis(findings, _shown(findings, sources, share.looked, options), failures, read, share.looked)
 
 
 def marked_files(
@@ -272,7 +276,8 @@ def merged(shares: Sequence[Share]) -> Share:
     for share in shares:
         for finding in share.findings:
             keep_nearest(found, finding)
-    return Share(list(found.values()), frozenset[str]().union(*(share.read for share in shares)))
+    read = frozenset[str]().union(*(share.read for share in shares))
+    return Share(list(found.values()), read, merged_looks([share.looked for share in shares]))
 
 
 def keep_nearest(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
@@ -292,10 +297,13 @@ def _rank(finding: Finding) -> tuple[object, ...]:
     return -finding.severity, len(finding.related), finding.related, told
 
 
-def _shown(findings: list[Finding], known: dict[str, Source], options: AnalysisOptions) -> dict[str, Source]:
+def _shown(
+    findings: list[Finding], known: dict[str, Source], looked: Looked, options: AnalysisOptions
+) -> dict[str, Source]:
     """The sources that findings and their evidence lie in, and those that may hold suppressions."""
     shown = dict(known)
     paths = {finding.span.path for finding in findings}
+    paths |= looked.paths if options.regions else set()
     paths |= {related.span.path for finding in findings for related in finding.related}
     for path in sorted(paths - set(shown)):
         overlay = options.overlays.get(path)

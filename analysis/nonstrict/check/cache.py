@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict import __version__
 from nonstrict.check.environment import environment_of
+from nonstrict.coverage import Counts
 from nonstrict.findings import (
     Applicability,
     Diagnostic,
@@ -34,14 +35,15 @@ DIRECTORY = ".nonstrict_cache"
 #: Entries kept in a cache directory; each run of other files or settings makes one.
 MAX_ENTRIES = 32
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of nonstrict. See https://bford.info/cachedir/\n"
-_FORMAT = 4
+_FORMAT = 5
 
 
 class Entry(NamedTuple):
-    """What a run said, and the (path, reason) of what could not be read."""
+    """What a run said, the (path, reason) of what could not be read, and how much was looked at."""
 
     diagnostics: tuple[Diagnostic, ...]
     unread: tuple[tuple[str, str], ...]
+    counts: Counts
 
 
 class Cache:
@@ -70,13 +72,12 @@ class Cache:
             if document["format"] != _FORMAT or _states(document["dependencies"]) != document["states"]:
                 return None
             unread = tuple((str(path), str(reason)) for path, reason in document["unread"])
-            return Entry(tuple(_diagnostic(item) for item in document["diagnostics"]), unread)
+            counts = Counts(*map(int, document["counts"]))
+            return Entry(tuple(_diagnostic(item) for item in document["diagnostics"]), unread, counts)
         except (ValueError, KeyError, TypeError, IndexError):
             return None
 
-    def store(
-        self, diagnostics: Sequence[Diagnostic], unread: Sequence[tuple[str, str]], dependencies: Sequence[str]
-    ) -> None:
+    def store(self, entry: Entry, dependencies: Sequence[str]) -> None:
         """Keep an answer, and drop the oldest ones."""
         import json
 
@@ -85,8 +86,9 @@ class Cache:
             "format": _FORMAT,
             "dependencies": listed,
             "states": _states(listed),
-            "diagnostics": [_record(diagnostic) for diagnostic in diagnostics],
-            "unread": list(unread),
+            "diagnostics": [_record(diagnostic) for diagnostic in entry.diagnostics],
+            "unread": list(entry.unread),
+            "counts": list(entry.counts),
         }
         try:
             self._prepare()

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, syntax_error, torch_of
 from nonstrict.check.faults import Faults, beginning, examined_by
 from nonstrict.check.gathering import gathered
+from nonstrict.check.looking import looked_at
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
+from nonstrict.coverage import Looked
 from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.words import Words
 from nonstrict.findings import Finding, Severity, Span
@@ -165,7 +167,10 @@ def examined(
             found = mended(machine, found, told, faults, documents, records, options.fixes)
         consulted = records.consulted
     read = consulted.union(module.path for module in machine.project.loaded())
-    return Examined(Share([*found.values(), *faults.found], frozenset(read)), tuple(told))
+    looked = Looked()
+    with faults.losing_files("was not searched for what it compiles", sorted(task.own)):
+        looked = looked_at(machine, task.own, (one.body for one in told), details=options.regions)
+    return Examined(Share([*found.values(), *faults.found], frozenset(read), looked), tuple(told))
 
 
 def _any(body: MarkedBody) -> bool:

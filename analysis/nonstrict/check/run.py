@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.faults import Faults, Losses, beginning
 from nonstrict.check.files import Discovery, discover
+from nonstrict.coverage import Counts, Looked
 from nonstrict.findings import Applicability
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class RunOptions(NamedTuple):
     directories below that of the main settings; None where only the main settings count. `jobs` 0 means as many
     as there are processors. `cache` allows reading and writing the cache. `progress` is told how many marked
     functions are done, and how many there are. `overlays` are sources that stand for files of the same path. `kept`,
-    `probes`, `fixes`: see `AnalysisOptions`.
+    `probes`, `fixes`, `regions`: see `AnalysisOptions`.
     """
 
     jobs: int = 0
@@ -40,6 +41,7 @@ class RunOptions(NamedTuple):
     kept: list[object] | None = None
     probes: bool = False
     fixes: Applicability | None = Applicability.DISPLAY
+    regions: bool = False
 
 
 class CheckResult(NamedTuple):
@@ -48,7 +50,8 @@ class CheckResult(NamedTuple):
     `failures` are sentences about what could not be checked, `faulty` says that a fault of nonstrict is among them,
     `unread` are the paths among them that could not be read, with the reason;
     `read` holds the sources of files with diagnostics that the run had to read (empty when the answer came from the
-    cache), and all overlays. `checked` are the paths of the `files` that were checked.
+    cache), and all overlays. `counts` say how much was looked at, `looked` at what, which the cache does not keep.
+    `checked` are the paths of the `files` that were checked.
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -59,6 +62,8 @@ class CheckResult(NamedTuple):
     checked: tuple[str, ...] = ()
     faulty: bool = False
     unread: tuple[tuple[str, str], ...] = ()
+    counts: Counts = Counts()
+    looked: Looked = Looked()
 
 
 def check(paths: Sequence[str], settings: Settings, options: RunOptions | None = None) -> CheckResult:
@@ -85,19 +90,24 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
     if not discovery.files and not discovery.faults:
         _validated(settings)
         return CheckResult((), 0, failures, {}, unread=discovery.failures)
-    if not options.cache or options.standard_input is not None or options.overlays or discovery.faults:
+    special = options.standard_input is not None or options.overlays or options.regions
+    if not options.cache or special or discovery.faults:
         return _analysed(discovery, settings, options, standard_input)[0]
     cache, hit = _remembered(discovery, settings, options, losses)
     if hit is not None:
         count = len(discovery.files) - len(hit.unread)
         checked = () if hit.unread else tuple(discovery.files)
         unread = (*discovery.failures, *hit.unread)
-        return CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
+        told = CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
+        return told._replace(counts=hit.counts)
     result, dependencies = _analysed(discovery, settings, options, None)
     # A fault may be gone with the next run, or its traceback be wanted.
     if cache is not None and not result.faulty:
+        from nonstrict.check.cache import Entry
+
+        unread = result.unread[len(discovery.failures) :]
         with losses.losing("the cache was not written", cache.directory):
-            cache.store(result.diagnostics, result.unread[len(discovery.failures) :], dependencies)
+            cache.store(Entry(result.diagnostics, unread, result.counts), dependencies)
     return result
 
 
@@ -153,12 +163,16 @@ def _analysed(
     lost_things = sentences(diagnostics)
     unread = (*discovery.failures, *analysis.failures)
     failures = (*_sentences(unread), *lost_things)
-    shown = {d.location.path for d in diagnostics} & set(analysis.sources)
+    paths = {d.location.path for d in diagnostics}
+    if options.regions:
+        paths |= analysis.looked.paths
+    shown = paths & set(analysis.sources)
     read = {**options.overlays, **{path: analysis.sources[path] for path in shown}}
     lost = {path for path, _ in analysis.failures}
     checked = tuple(path for path in discovery.files if path not in lost)
     count = len(discovery.files) - len(lost)
     result = CheckResult(diagnostics, count, failures, read, False, checked, bool(lost_things), unread)
+    result = result._replace(counts=analysis.looked.counts, looked=analysis.looked)
     return result, _dependencies(analysis)
 
 
@@ -198,6 +212,7 @@ def _analysis(
             kept=options.kept,
             probes=options.probes,
             fixes=options.fixes,
+            regions=options.regions,
             links=discovery.links,
         ),
     )

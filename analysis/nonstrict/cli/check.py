@@ -279,6 +279,7 @@ def _written(result: CheckResult, settings: Settings, options: argparse.Namespac
     if failures:
         return ExitStatus.FAILURE
     failing = any(diagnostic.severity >= settings.fail_on for diagnostic in result.diagnostics)
+    failing = failing or (settings.strict_coverage and result.counts.missed > 0)
     failing = failing or (options.exit_non_zero_on_fix and aside.done is not None and bool(aside.done.fixed))
     return ExitStatus.FINDINGS if failing and not options.exit_zero else ExitStatus.CLEAN
 
@@ -302,6 +303,7 @@ def _rendered(
             listed=settings.show_fixes,
         ),
         known=aside.known,
+        looked=result.counts,
     )
     return _text(result.diagnostics, context, settings.output_format, options)
 

@@ -83,6 +83,11 @@ def _rules(group: ArgumentGroup) -> None:
     group.add_argument(
         "--fail-on", choices=("error", "warning", "note"), help="least severity for exit status 1 (default: warning)"
     )
+    group.add_argument(
+        "--strict-coverage",
+        action=argparse.BooleanOptionalAction,
+        help="exit with 1 if a compiled region was not looked at (`nonstrict regions` says why)",
+    )
     group.add_argument("-e", "--exit-zero", action="store_true", help="exit with 0 even if there are findings")
 
 

@@ -18,6 +18,7 @@ COMMANDS = {
     "check": ("check", "check files and directories"),
     "audit": ("audit", "say whether a function may be marked, and what is in the way"),
     "confirm": ("confirm", "compile a function in a sandbox, and say which findings come true"),
+    "regions": ("regions", "list the compiled regions, their graphs and breaks, and what was not looked at"),
     "record": ("record", "run a command and keep what its calls of marked functions are like"),
     "server": ("server", "speak the language server protocol with an editor"),
     "rule": ("rule", "explain a rule, or list all rules"),

@@ -35,6 +35,8 @@ def overridden(settings: Settings, options: argparse.Namespace) -> Settings:
     fields: dict[str, Any] = {}
     _select_rules(fields, settings, options)
     _select_files(fields, settings, options)
+    if options.strict_coverage is not None:
+        fields["strict_coverage"] = options.strict_coverage
     if options.fail_on:
         fields["fail_on"] = Severity[options.fail_on.upper()]
     _choose_fixes(fields, settings, options)

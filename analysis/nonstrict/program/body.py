@@ -26,6 +26,7 @@ from nonstrict.program.effects import OF_METADATA, Effect, Event, Observed, Summ
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding, partials
 from nonstrict.program.marks.sites import CallSite, Parameter
+from nonstrict.program.no_region import NoRegion
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import crossing
 from nonstrict.program.values import UNKNOWN, Kind, Value
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 _OF_MODE = frozenset({Event.MODE, Event.ATTRIBUTE})
 
 
-class MarkedBody:
+class MarkedBody(NoRegion):
     """One marked function, interpreted on demand. Implements `nonstrict.rules.base.Body`."""
 
     def __init__(self, machine: Machine, mark: Mark, torch: tuple[int, int]) -> None:
@@ -226,23 +227,6 @@ class MarkedBody:
             for seen in self._observed.get(Event.HELPER, [])
             if evidence.replaced_abroad(self.machine, seen.effect.place)
         ]
-
-    def refusal(self, observed: Observed) -> str:
-        """A marked function is no region: nothing in it breaks a graph."""
-        return ""
-
-    def given_up(self, observed: Observed) -> str:
-        """A marked function is no region: nothing in it breaks a graph."""
-        return ""
-
-    @property
-    def falls_back(self) -> bool:
-        """Who calls a marked function is traced with it: nothing goes on without it."""
-        return False
-
-    def supposed(self, observed: Observed) -> MarkedBody | None:
-        """The helper of a region in which something happens, as if it were marked; a marked function has none."""
-        return None
 
     def _introduction(self) -> str:
         return f"`{self.function}` is marked with `{self.api}` here"

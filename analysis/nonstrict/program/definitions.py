@@ -104,6 +104,32 @@ class Region:
     node: ast.AST
 
 
+class Compiled(NamedTuple):
+    """One function that is compiled: from where the user sees it, in which text."""
+
+    path: str
+    offset: int
+    node: ast.AST
+    function: Function
+
+
+@dataclass(eq=False, slots=True)
+class CompileSite:
+    """A place where `torch.compile` is applied, and to which functions, as far as interpreting the program tells.
+
+    `given` is what it was given where no function is known. A site is `certain` unless it is a method called `compile`
+    of an object that may be anything.
+    """
+
+    path: str
+    offset: int
+    node: ast.AST
+    certain: bool = True
+    compiled: list[Compiled] = field(default_factory=list[Compiled])
+    given: Value | None = None
+    within: Function | None = None  # the function in which it stands
+
+
 class Passed(NamedTuple):
     """What a region passes to a marked function, as tracing it tells; `receiver` is what a method is called on."""
 

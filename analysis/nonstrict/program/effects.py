@@ -226,6 +226,8 @@ class Summary:
     idle: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     #: the function, where this is the summary of one that was called
     definition: Function | None = None
+    #: of code in a region, the expressions by which tensors are computed, and whether that is sure
+    operations: dict[ast.AST, bool] = field(default_factory=dict["ast.AST", bool])
 
     def add(self, effect: Effect) -> None:
         """Record an effect once; what changes other entries, or puts something else, each time does all of that."""

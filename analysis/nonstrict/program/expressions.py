@@ -25,7 +25,7 @@ from nonstrict.program import (
 )
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import breaks, folding
+from nonstrict.program.regions import breaks, folding, operations
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -56,18 +56,24 @@ _OF_NUMBERS = Flag.POINTER | Flag.SHAPE
 _NO_PENDING: frozenset[object] = frozenset()
 
 
+#: Expressions that may compute a tensor.
+_COMPUTING = frozenset({ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript})
+
+
 def evaluate(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression; reading captured state is not counted until the value is used."""
     handler = _HANDLERS.get(type(node))
-    return handler(frame, node) if handler is not None else UNKNOWN
+    if handler is None:
+        return UNKNOWN
+    value = handler(frame, node)
+    if frame.region and type(node) in _COMPUTING:  # asked here too: most frames are of no region
+        operations.note(frame, node, value)
+    return value
 
 
 def use(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression that is really used: reads of captured state are effects."""
-    handler = _HANDLERS.get(type(node))
-    if handler is None:
-        return UNKNOWN
-    return frame.consume(node, handler(frame, node))
+    return frame.consume(node, evaluate(frame, node)) if type(node) in _HANDLERS else UNKNOWN
 
 
 def _constant(frame: Frame, node: ast.Constant) -> Value:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.definitions import Class, Function, Mark, Region
+    from nonstrict.program.definitions import Class, CompileSite, Function, Mark, Region
     from nonstrict.program.generics import Registered
     from nonstrict.program.marks.differentiated import Need
     from nonstrict.program.marks.operators import Operator
@@ -106,6 +106,8 @@ class Machine:
         self.regions: dict[ast.AST, Region] = {}
         #: by their nodes, the other objects for which such a function is compiled
         self.recompiled: dict[ast.AST, list[Region]] = {}
+        #: by their nodes, the places where `torch.compile` is applied that the interpreter came to
+        self.compile_sites: dict[ast.AST, CompileSite] = {}
         #: functions that were called where the graph must not break
         self.called_strictly: set[ast.AST] = set()
         #: functions that Dynamo knows by their identity not to look into

@@ -35,7 +35,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, layers
+from nonstrict.program.regions import breaks, layers, sites
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -435,6 +435,7 @@ def _other(
     unseen.method(frame, node, receiver, name)
     if frame.static and receiver.kind is Kind.UNKNOWN and name in _ALL_TENSORS_OF:
         return _tensors_of(receiver, name)
+    sites.method(frame, node, receiver, name)
     return UNKNOWN.with_pending(receiver.pending)
 
 

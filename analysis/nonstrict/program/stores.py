@@ -21,7 +21,7 @@ from nonstrict.program import (
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.regions import breaks, items
+from nonstrict.program.regions import breaks, items, operations
 from nonstrict.program.values import (
     CALLABLES,
     CONTAINERS,
@@ -307,6 +307,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     before = _quietly(frame, target)
     value = expressions.use(frame, statement.value)
     if before.kind in TENSORS:
+        operations.note(frame, statement, before.at(FRESH))
         frame.settle(value)
         if isinstance(target, ast.Subscript) and not frame.region:
             symbolic_slices.stored(frame, target.slice, expressions.index(frame, target.slice))
@@ -330,6 +331,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         in_env = frame.scope is None or target.id in frame.scope.local
         read = frame.consume(target, before).at(FRESH) if in_env else before
         result = expressions.operate(frame, statement, read, value, statement.op)
+        operations.note(frame, statement, result)
         if not in_env and result.kind is Kind.UNKNOWN:
             result = before.at(FRESH)
         frame.assign(target.id, result, statement)

@@ -51,7 +51,7 @@ _MODULE_METHODS = frozenset(
 
 def note(frame: Frame, node: ast.AST, why: str, name: str = "") -> None:
     """Something at an expression of a body was not looked into; `name` is its dotted name, if it has one."""
-    if not frame.static and not frame.region:
+    if not frame.static:
         callee = Value(Kind.EXTERNAL, FRESH, name)
         frame.summary.add(Effect(Event.UNSEEN, frame.module.path, frame.offset, node, FRESH, callee, why))
 
@@ -73,7 +73,7 @@ def unknown(frame: Frame, node: ast.AST) -> None:
 
     A method that tensors have and that stays in the graph is taken for the tensor's: `scores.transpose(1, 2)`.
     """
-    if frame.static or frame.region:
+    if frame.static:
         return
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         operator = tensor_method(node.func.attr)

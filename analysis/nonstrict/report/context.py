@@ -10,6 +10,7 @@ from nonstrict.findings import Applicability, Location
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from nonstrict.coverage import Counts
     from nonstrict.findings import Diagnostic
     from nonstrict.rules.base import Rule
     from nonstrict.text.notebook_rows import FileRow
@@ -94,7 +95,8 @@ class Context(NamedTuple):
     `unread` are those of the sentences that say of a path why it could not be read: (path, reason).
 
     Paths are shown from `directory` (absolute, or "" for the working directory); `counts` asks formats made for
-    people for a closing line with counts. `known` is the number of findings that the baseline holds.
+    people for a closing line with counts. `known` is the number of findings that the baseline holds, `looked` how many
+    regions and marked functions were looked at, None where nobody asks.
     """
 
     lines: Lines
@@ -105,6 +107,7 @@ class Context(NamedTuple):
     directory: str = ""
     fixing: Fixing = Fixing()
     known: int = 0
+    looked: Counts | None = None
     unread: tuple[tuple[str, str], ...] = ()
 
     def known_place(self, where: Location) -> Location | None:

@@ -12,6 +12,7 @@ from nonstrict.report.verdicts import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nonstrict.coverage import Counts
     from nonstrict.findings import Diagnostic
     from nonstrict.report.context import Context
 
@@ -27,8 +28,11 @@ def summary(diagnostics: Sequence[Diagnostic], context: Context) -> str:
         return before
     checked = plural(context.files, "file")
     aside = _aside(context)
+    if not context.files and not diagnostics:
+        return f"{before}No files were checked.\n"
+    last = looked_at(context.looked) if context.looked is not None else ""
     if not diagnostics:
-        return before + (f"No findings in {checked}{aside}.\n" if context.files else "No files were checked.\n")
+        return f"{before}No findings in {checked}{aside}.\n{last}"
     counts = ", ".join(
         plural(count, severity.label)
         for severity in sorted(Severity, reverse=True)
@@ -38,7 +42,21 @@ def summary(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     verdicts = counted(diagnostics)
     second = f"{plural(len(diagnostics), 'finding')}: {verdicts}.\n" if verdicts else ""
     third = available(diagnostics, context, Style(context.color))
-    return f"{before}Found {counts} in {touched} of {checked}{aside}.\n{second}{third}"
+    return f"{before}Found {counts} in {touched} of {checked}{aside}.\n{second}{third}{last}"
+
+
+def looked_at(counts: Counts, *, told: bool = False) -> str:
+    """How much was looked at, and what of the regions was not: findings are only to be had where somebody looked.
+
+    Unless it is `told` above why, it says how that is to be had.
+    """
+    if not any(counts):
+        return "No compiled region or marked function was found.\n"
+    kinds = [plural(counts.regions, "region")] if counts.regions or counts.missed else []
+    kinds += [plural(counts.marked, "marked function")] if counts.marked else []
+    why = "" if told else " (`nonstrict regions` says why)"
+    missed = f", {plural(counts.missed, 'region')} not{why}" if counts.missed else ""
+    return f"{' and '.join(kinds)} looked at{missed}.\n"
 
 
 def _aside(context: Context) -> str:

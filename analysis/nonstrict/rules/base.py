@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Fix
     from nonstrict.fixes.context import Context
+    from nonstrict.knowledge.graph_breaks import GraphBreak
     from nonstrict.program.boundary.exchange import Given, Taken
     from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.boundary.sizes import Sizes
@@ -68,6 +69,10 @@ class Body(Protocol):
 
     def refusal(self, observed: Observed) -> str:
         """The option by which a break of the graph in a region is an error; "" where the graph may break."""
+        ...
+
+    def graph_break(self, observed: Observed) -> GraphBreak | None:
+        """What torch says of a construct that breaks the graph of a region; None where it does not."""
         ...
 
     def given_up(self, observed: Observed) -> str:

@@ -112,16 +112,15 @@ graph where it may: a note, unless torch does not resume after them.
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
-from nonstrict.knowledge.graph_breaks import graph_break
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.purity import supposed
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions.breaks import DISABLED, DISABLED_MODULE, NATIVE, NEVER_FOUND
+from nonstrict.program.regions.breaks import DISABLED, DISABLED_MODULE, NEVER_FOUND
 from nonstrict.rules.base import COMPILED, Experiment, Rule, report
+from nonstrict.rules.constructs import construct
 from nonstrict.rules.purity import certificate
 from nonstrict.rules.ways_out import is_effect, is_message, way_out
 
@@ -135,13 +134,6 @@ if TYPE_CHECKING:
     from nonstrict.program.places import Place
     from nonstrict.rules.base import Body
 
-_LONGEST = 60
-#: What the truth of is asked for, by construct.
-_DECIDED = {
-    "stmt:if-tensor": "the tensor",
-    "stmt:if-tensor-literal": "the tensor",
-    "stmt:numpy-branch": "the array",
-}
 #: What no edit is known for: no value that a caller could pass, one that stays what it is if passed, no break at all.
 _UNMENDED = frozenset({"stmt:environ-write", "stmt:numpy-branch", "stmt:if-tensor-literal", NEVER_FOUND})
 _GRAPH_BREAK = "call:torch._dynamo.graph_break"
@@ -162,10 +154,10 @@ def examine(body: Body) -> Iterator[Finding]:
             refused.add((key, place))
         if key == NEVER_FOUND:
             yield _frozen(body, seen)
-        known = None if key.startswith(NATIVE) or seen.in_hook else graph_break(key, body.torch, whole=body.fullgraph)
+        known = body.graph_break(seen)
         if known is None:
             continue
-        message = f"{_construct(seen)} breaks the graph of `{body.function}`{_named(known)}"
+        message = f"{construct(seen)} breaks the graph of `{body.function}`{_named(known)}"
         if refusal := body.refusal(seen):
             message += f": with `{refusal}` compilation fails"
             message += ", and the callers go on without it" if body.falls_back else ""
@@ -180,7 +172,7 @@ def examine(body: Body) -> Iterator[Finding]:
 def _frozen(body: Body, seen: Observed) -> Finding:
     """What is traced without an error, and is decided there and then."""
     message = (
-        f"{_construct(seen)} is decided while `{body.function}` is traced: nothing fails, and the number is not found, "
+        f"{construct(seen)} is decided while `{body.function}` is traced: nothing fails, and the number is not found, "
         "whatever the tensor holds"
     )
     advice = "ask the tensor, as in `(lengths == 3).any()`, and choose with `torch.where`; or decide outside the region"
@@ -195,25 +187,6 @@ def _severity(body: Body, seen: Observed) -> Severity:
     if not conditional:
         return Severity.WARNING if body.falls_back else Severity.ERROR
     return Severity.NOTE if seen.chain or seen.effect.telling else Severity.WARNING
-
-
-def _construct(seen: Observed) -> str:
-    """The construct as the user wrote it, shortened."""
-    node = seen.effect.node
-    if decided := _DECIDED.get(seen.effect.what):
-        return f"deciding on {decided} `{_short(ast.unparse(node))}`"
-    if isinstance(node, ast.Call):
-        return f"`{_short(ast.unparse(node.func))}()`"
-    if isinstance(node, ast.ClassDef):
-        return f"defining the class `{node.name}`"
-    if isinstance(node, ast.Raise):
-        return "`raise`"
-    return f"`{_short(ast.unparse(node))}`"
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
 
 
 def _named(known: GraphBreak) -> str:

@@ -81,6 +81,7 @@ class Settings(NamedTuple):
     per_file_ignores: tuple[tuple[Pattern, tuple[str, ...]], ...] = ()
     severity: tuple[tuple[str, Severity], ...] = ()
     fail_on: Severity = Severity.WARNING
+    strict_coverage: bool = False
     fixable: tuple[str, ...] = ("ALL",)
     unfixable: tuple[str, ...] = ()
     fix: bool = False

@@ -73,6 +73,13 @@ OPTIONS: dict[str, Option] = {
             'fail-on = "error"',
         ),
         Option(
+            "strict-coverage",
+            "boolean",
+            "false",
+            "Make the exit status 1 if a compiled region was not looked at; `nonstrict regions` says why it was not.",
+            "strict-coverage = true",
+        ),
+        Option(
             "fixable",
             "selectors",
             '["ALL"]',

@@ -410,7 +410,7 @@ class Folder:
     def _remember(self) -> None:
         """Keep what was found for the next session; nothing was edited since the files were read."""
         found = [one for path in self.files_with_findings() for one in self.found(path)]
-        self._remembered.keep(found, self._results.read())
+        self._remembered.keep(found, self._results.read(), self._results.counts())
 
     def _code(self, path: str) -> str:
         """What the analysis knows as the text of a file."""
@@ -438,6 +438,7 @@ class Folder:
             marks=shown_marks(path, (one.body for one in told.told)),
             read=share.read | {path},
             asked=machine.elsewhere.asked(),
+            looked=share.looked,
             seen=seen(path, module.outline, told.told, machine) if module is not None and alone else None,
         )
 
@@ -461,6 +462,7 @@ class Folder:
             marks=now.marks(),
             read=known.read | told.share.read,
             asked=known.asked | machine.elsewhere.asked(),
+            looked=known.looked,
             seen=now,
         )
 

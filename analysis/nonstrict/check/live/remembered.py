@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.check.cache import open_cache
+from nonstrict.check.cache import Entry, open_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nonstrict.check.files import Discovery
+    from nonstrict.coverage import Counts
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
 
@@ -48,6 +49,6 @@ class Remembered:
         self._found = None
         return wanted
 
-    def keep(self, diagnostics: Iterable[Diagnostic], dependencies: Iterable[str]) -> None:
+    def keep(self, diagnostics: Iterable[Diagnostic], dependencies: Iterable[str], counts: Counts) -> None:
         """Keep what is known for the next session."""
-        self._cache.store(tuple(diagnostics), (), tuple(dependencies))
+        self._cache.store(Entry(tuple(diagnostics), (), counts), tuple(dependencies))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.analysis import Share, merged
 from nonstrict.check.faults import is_faulty, log_faults
+from nonstrict.coverage import Looked
+from nonstrict.coverage import merged as merged_looks
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import loose
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nonstrict.check.live.units import Seen
+    from nonstrict.coverage import Counts
     from nonstrict.findings import Finding, Location, Span
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.writers.elsewhere import Asked
@@ -47,14 +50,15 @@ class SeenMark(NamedTuple):
 class Result(NamedTuple):
     """What the marked functions of one file yield, in whatever file, and what that depends on.
 
-    `read` are the files that were read for it, `asked` the questions to the bytes of all files. `seen` is the same mark
-    by mark, where that is known.
+    `read` are the files that were read for it, `asked` the questions to the bytes of all files, `looked` what was
+    looked at, in the lines of the last whole examination. `seen` is the same mark by mark, where that is known.
     """
 
     findings: tuple[Finding, ...]
     marks: tuple[SeenMark, ...]
     read: frozenset[str]
     asked: frozenset[Asked]
+    looked: Looked = Looked()
     seen: Seen | None = None
 
     @property
@@ -145,6 +149,10 @@ class Results:
     def is_faulty(self) -> bool:
         """Whether a fault of nonstrict lost something."""
         return any(is_faulty(result.findings) for result in self._known.values())
+
+    def counts(self) -> Counts:
+        """How much was looked at; only as long as no text was edited."""
+        return merged_looks([result.looked for result in self._known.values()]).counts
 
     def read(self) -> frozenset[str]:
         """All files that were read."""

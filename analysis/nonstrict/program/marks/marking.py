@@ -16,6 +16,7 @@ from nonstrict.program.effects import Effect, Event
 from nonstrict.program.marks import outcomes, replacing
 from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place
+from nonstrict.program.regions import sites
 from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
 
@@ -58,6 +59,8 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
         candidates = [positional[0]]
     if not candidates:
         _note_open(frame, named or next(iter(positional), UNKNOWN))
+        if marker.kind == "compiled" and (named is not None or positional):
+            sites.open_to(frame, node, named or positional[0])
         factory = Value(Kind.EXTERNAL, FRESH, name)
         return Value(Kind.PARTIAL, FRESH, (factory, tuple(positional), tuple(keywords.items())))
     target = candidates[0]
@@ -109,7 +112,9 @@ def note_region(frame: Frame, node: ast.AST, name: str, target: Value, keywords:
         function = function_of(frame.machine, alternative)
         known = frame.machine.regions.get(function.node) if function is not None else None
         if function is None:
+            sites.open_to(frame, node, alternative)
             continue
+        sites.applied(frame, node, function)
         region = Region(function, alternative, whole, backend if isinstance(backend, str) else "", path, offset, at)
         if known is not None and whole and known.fullgraph:
             others = frame.machine.recompiled.setdefault(function.node, [])

@@ -140,6 +140,16 @@ def words_in(code: str) -> frozenset[str]:
     return found
 
 
+def compiling(module: Module) -> tuple[bool, list[Chunk]]:
+    """Whether a module may compile regions outside its definitions, and the definitions in which it may."""
+    code = module.source.code
+    if not COMPILES.search(code):
+        return False, []
+    outside = any(True for _ in module.outside(REGION_WORDS))
+    chunks = module.chunks_at(_applications(module, REGION_WORDS))
+    return outside, [chunk for chunk in chunks if COMPILES.search(chunk.text)]
+
+
 def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:
     """Whether a definition compiles a region or mentions a marker: most that hold the word `compile` do neither."""
     return any(name in text for name in names) or COMPILES.search(text) is not None

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import resuming
-from nonstrict.knowledge.graph_breaks import falls_back
+from nonstrict.knowledge.graph_breaks import GraphBreak, falls_back, graph_break
 from nonstrict.program import hooks
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
@@ -15,6 +15,8 @@ from nonstrict.program.effects import Event
 from nonstrict.program.marks import callers, handlers, purity
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import contexts, flags, strictness
+from nonstrict.program.regions.breaks import NATIVE
+from nonstrict.program.regions.graphs import Graphs, counted
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -88,11 +90,26 @@ class CompiledRegion(MarkedBody):
         if function is None or observed.in_hook:
             return ""
         node = observed.chain[0].node if observed.chain else observed.effect.node
+        if around := self.in_the_way(function, node):
+            return around
+        return "itself" if not observed.chain and falls_back(observed.effect.what) else ""
+
+    def in_the_way(self, function: Function, node: ast.AST) -> str:
+        """The statement that keeps Dynamo from resuming a function after a break at a node in it; "" if none does."""
         is_restored = partial(contexts.may_be_restored, self.machine, function)
         statement = resuming.giving_up(function.node, node, is_restored)
-        if statement is not None:
-            return _IN_THE_WAY[type(statement)]
-        return "itself" if not observed.chain and falls_back(observed.effect.what) else ""
+        return "" if statement is None else _IN_THE_WAY[type(statement)]
+
+    def graph_break(self, observed: Observed) -> GraphBreak | None:
+        """What torch says of a construct that breaks the graph of the region; None where it does not."""
+        if observed.effect.what.startswith(NATIVE) or observed.in_hook:
+            return None
+        return graph_break(observed.effect.what, self.torch, whole=self.fullgraph)
+
+    @cached_property
+    def graphs(self) -> Graphs:
+        """How many graphs the region is compiled to, as far as its breaks are known."""
+        return counted(self)
 
     @property
     def falls_back(self) -> bool:

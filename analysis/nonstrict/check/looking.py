@@ -1,0 +1,119 @@
+"""What an examination looked at, as it is told to users: compiled regions, those that it could not read among them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.coverage import Break, Looked, Part, Region
+from nonstrict.findings import Related
+from nonstrict.program.effects import Event, span_of
+from nonstrict.program.marks import roots
+from nonstrict.program.regions import graphs, sites
+from nonstrict.program.regions.breaks import NATIVE
+from nonstrict.program.regions.region import CompiledRegion
+from nonstrict.rules.constructs import construct
+from nonstrict.rules.purity import unseen_of
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterable, Iterator
+
+    from nonstrict.findings import Span
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.definitions import Compiled, CompileSite
+    from nonstrict.program.machine import Machine
+
+
+def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBody], *, details: bool) -> Looked:
+    """The regions that are compiled in some files, and the marked functions among the bodies that were looked at."""
+    bodies = list(bodies)
+    marks = frozenset(body.marked_at for body in bodies if body.mark.function is not None and body.marker != "compiled")
+    regions: dict[ast.AST, CompiledRegion] = {}
+    for body in bodies:
+        if isinstance(body, CompiledRegion) and body.mark.function is not None:
+            regions[body.mark.function.node] = body
+    found = (one for site in _sites(machine, set(paths)) for one in _told(machine, site, regions, details=details))
+    return Looked(tuple(found), marks)
+
+
+def _sites(machine: Machine, paths: set[str]) -> Iterator[CompileSite]:
+    """The places where files compile something: those that the interpreter came to, and those that the text names."""
+    known = machine.compile_sites
+    yield from known.values()
+    for path in sorted(paths):
+        module = machine.project.module(path)
+        if module is not None:
+            outside, chunks = roots.compiling(module)
+            named = sites.named_in(machine, module, chunks, outside=outside)
+            yield from (site for site in named if site.node not in known)
+
+
+def _told(
+    machine: Machine, site: CompileSite, regions: dict[ast.AST, CompiledRegion], *, details: bool
+) -> Iterator[Region]:
+    at = span_of(site.path, site.offset, site.node)
+    for compiled in site.compiled:
+        region = regions.get(compiled.function.node)
+        yield _region(machine, at, compiled, region if details else None)
+    if not site.compiled:
+        why = sites.unknown(site)
+        if why:
+            yield Region(at, at, missed=why)
+
+
+def _region(machine: Machine, site: Span, compiled: Compiled, region: CompiledRegion | None) -> Region:
+    function = compiled.function
+    span = span_of(compiled.path, compiled.offset, compiled.node)
+    defined = span_of(function.module.path, function.offset, function.node)
+    told = Region(span, site, function.qualname, defined)
+    if region is None:
+        return told
+    return told._replace(
+        whole=region.fullgraph,
+        graphs=(region.graphs.least, region.graphs.most),
+        parts=tuple(map(_part, region.graphs.parts)),
+        breaks=tuple(_breaks(region)),
+        callers=tuple(_callers(machine, compiled)),
+        marked=tuple(_marked(region)),
+        unseen=tuple(_unseen(region)),
+    )
+
+
+def _part(part: graphs.Part) -> Part:
+    """A part of a region: the lines from the first expression to the last."""
+    path, offset = part.function.module.path, part.function.offset
+    first, last = span_of(path, offset, part.first), span_of(path, offset, part.last)
+    span = first._replace(end_line=last.end_line, end_column=last.end_column)
+    cause = construct(part.seen) if part.seen is not None else f"`{part.callee}()`" if part.callee else ""
+    return Part(part.kind, part.function.qualname, span, part.depth, part.sure, cause, part.around)
+
+
+def _breaks(region: CompiledRegion) -> Iterator[Break]:
+    """What breaks the graph, in the order of the text."""
+    for seen in region.observed(Event.BREAK):
+        known = region.graph_break(seen)
+        if known is not None or seen.effect.what.startswith(NATIVE):
+            conditional = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
+            named = known.id if known is not None else None
+            stops = region.given_up(seen)
+            yield Break(seen.effect.span, construct(seen), named or "", conditional, stops, region.chain(seen)[1:])
+
+
+def _callers(machine: Machine, compiled: Compiled) -> Iterator[Related]:
+    """The calls of a compiled function that were seen in code outside any trace."""
+    for frame, node, _, _ in machine.static_calls.get(compiled.function.node, ()):
+        caller = frame.function.qualname if frame.function is not None else frame.module.name
+        yield Related(span_of(frame.module.path, frame.offset, node), f"`{caller}`")
+
+
+def _marked(region: CompiledRegion) -> Iterator[Related]:
+    """The calls of marked functions in a region."""
+    for seen in region.observed(Event.CALLED):
+        mark = seen.effect.value.ref
+        name = mark.function.qualname if mark.function is not None else mark.spelling
+        yield Related(seen.effect.span, f"`{name}`")
+
+
+def _unseen(region: MarkedBody) -> Iterator[Related]:
+    """What a region does that was not looked into."""
+    yield from (Related(unseen.span, unseen.message) for unseen in unseen_of(region))

@@ -1,0 +1,88 @@
+"""`nonstrict regions`: lists what `torch.compile` is applied to, and what was found out of each."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from nonstrict.check.run import RunOptions, check
+from nonstrict.cli.check_arguments import number_of_processes
+from nonstrict.cli.configuration import add_configuration_arguments, main_settings, nested_settings, settings_below
+from nonstrict.cli.failure import report_failure
+from nonstrict.cli.overrides import environment_overrides
+from nonstrict.cli.status import ExitStatus
+from nonstrict.cli.terminal import use_color
+from nonstrict.settings.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from nonstrict.check.run import CheckResult
+    from nonstrict.settings.model import Settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.epilog = (
+        "Exit status: 0 the regions were listed, 1 some were not looked at and --strict-coverage is given, "
+        "2 the files could not be read."
+    )
+    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="files and directories (default: .)")
+    parser.add_argument(
+        "--graph", action="store_true", help="show the graphs and breaks of each region in the order of its text"
+    )
+    parser.add_argument(
+        "--strict-coverage",
+        action=argparse.BooleanOptionalAction,
+        help="exit with 1 if a region was not looked at",
+    )
+    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    add_configuration_arguments(parser)
+    parser.add_argument("--python", metavar="PATH", help="interpreter or environment whose torch is used (not started)")
+    parser.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
+    parser.add_argument(
+        "-j", "--jobs", type=number_of_processes, default=0, metavar="N", help="processes (default: one per processor)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """List the regions, and say by the exit status whether all were looked at."""
+    try:
+        gone = next((path for path in options.paths if not os.path.exists(path)), None)
+        if gone is not None:
+            return report_failure(f"{gone}: does not exist")
+        settings = environment_overrides(main_settings(options.paths, options), options)
+        nested = _Nested(options) if nested_settings(options) else None
+        wanted = RunOptions(jobs=options.jobs, nested=nested, kept=options.kept, fixes=None, regions=True)
+        result = check(options.paths, settings, wanted)
+    except ConfigurationError as error:
+        return report_failure(str(error))
+    sys.stdout.write(_rendered(result, options))
+    for failure in result.failures:
+        report_failure(failure)
+    if result.failures:
+        return ExitStatus.FAILURE
+    strict = settings.strict_coverage if options.strict_coverage is None else options.strict_coverage
+    return ExitStatus.FINDINGS if strict and result.counts.missed else ExitStatus.CLEAN
+
+
+class _Nested:
+    """Settings of directories below, with the command line on top."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+
+    def __call__(self, directory: str, names: Collection[str]) -> Settings | None:
+        settings = settings_below(directory, names)
+        return environment_overrides(settings, self._options) if settings is not None else None
+
+
+def _rendered(result: CheckResult, options: argparse.Namespace) -> str:
+    from nonstrict.report.context import Context, Lines
+    from nonstrict.report.regions import Shown, render
+
+    context = Context(Lines(result.read), result.files, color=use_color(options.color, sys.stdout))
+    return render(Shown(result.looked, result.read, options.graph), options.output_format, context)

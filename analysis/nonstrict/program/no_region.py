@@ -1,0 +1,35 @@
+"""What rules ask of compiled regions, answered for a marked function, which is none: it is traced with its callers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nonstrict.knowledge.graph_breaks import GraphBreak
+    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.effects import Observed
+
+
+class NoRegion:
+    """A body in which no graph breaks by itself."""
+
+    def refusal(self, observed: Observed) -> str:
+        """No option makes a break an error."""
+        return ""
+
+    def given_up(self, observed: Observed) -> str:
+        """Nothing is given up."""
+        return ""
+
+    def graph_break(self, observed: Observed) -> GraphBreak | None:
+        """Nothing breaks a graph."""
+        return None
+
+    @property
+    def falls_back(self) -> bool:
+        """Nothing goes on without it."""
+        return False
+
+    def supposed(self, observed: Observed) -> MarkedBody | None:
+        """There is no helper to mark in its place."""
+        return None

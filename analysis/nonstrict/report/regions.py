@@ -1,0 +1,171 @@
+"""`nonstrict regions`: each compiled region with its graphs, its breaks, who calls it, and what was not looked into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nonstrict.report.style import Style, one_line, shown_position
+from nonstrict.report.summary import looked_at, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nonstrict.coverage import Break, Looked, Part, Region
+    from nonstrict.findings import Location, Related, Span
+    from nonstrict.report.context import Context
+    from nonstrict.text.source import Source
+
+#: So many callers, and places that were not looked into, are listed; the rest is counted.
+_LISTED = 5
+_KINDS = {"graph": "graph", "break": "break", "eager": "plain Python"}
+
+
+class Shown(NamedTuple):
+    """What is shown: the regions, the sources that they lie in, and whether their parts are shown in order."""
+
+    looked: Looked
+    sources: Mapping[str, Source]
+    parts: bool = False
+
+    def at(self, span: Span) -> Location:
+        """Where a span is, for users."""
+        return self.sources[span.path].locate(span)
+
+    def position(self, span: Span) -> str:
+        """`path:row:column`."""
+        where = self.at(span)
+        return shown_position(where.path, where.row, where.column, where.cell)
+
+
+def render(shown: Shown, output_format: str, context: Context) -> str:
+    """The regions as `text` or `json`."""
+    if output_format == "json":
+        import json
+
+        return json.dumps([_record(region, shown, context) for region in shown.looked.regions], indent=2) + "\n"
+    style = Style(context.color)
+    blocks = ["\n".join(_block(region, shown, style)) for region in shown.looked.regions]
+    return "".join(f"{block}\n\n" for block in blocks) + looked_at(shown.looked.counts, told=True)
+
+
+# -- text ---------------------------------------------------------------------------------------------------------
+
+
+def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
+    if region.missed:
+        yield f"{shown.position(region.span)}: {style.paint('warning', 'not looked at')}: {one_line(region.missed)}"
+        return
+    options = ", ".join(f"{name}={value}" for name, value in region.options)
+    yield f"{shown.position(region.span)}: {style.paint('bold', region.function)}{f' ({options})' if options else ''}"
+    if region.graphs is not None:
+        yield f"    {graphs(region)}"
+        yield from _tree(region, shown) if shown.parts else _breaks(region, shown)
+    yield from _listed("called at", region.callers, shown)
+    yield from _listed("marked functions", region.marked, shown)
+    yield from _listed("not looked into", region.unseen, shown)
+
+
+def graphs(region: Region) -> str:
+    """`3 graphs, 2 breaks`: what becomes of a region, as far as its breaks are known."""
+    least, most = region.graphs or (0, 0)
+    breaks = f", {plural(len(region.breaks), 'break')}" if region.breaks else ""
+    if region.whole and region.breaks:
+        sure = any(not one.conditional for one in region.breaks)
+        return f"{'does not compile' if sure else 'may not compile'}{breaks}"
+    if not most:
+        return f"nothing is compiled{breaks}"
+    count = plural(most, "graph") if least == most else f"{least} to {plural(most, 'graph')}"
+    return f"{count}{breaks}"
+
+
+def _breaks(region: Region, shown: Shown) -> Iterator[str]:
+    for broken in region.breaks:
+        yield f"      {shown.position(broken.span)}: {_told(broken)}"
+
+
+def _told(broken: Break) -> str:
+    named = f" ({broken.id})" if broken.id else ""
+    where = "" if not broken.stops or broken.stops == "itself" else f" in {broken.stops}"
+    stops = f"{where}, after which torch does not resume" if broken.stops else ""
+    return f"{one_line(broken.construct)}{named}{stops}{', on some paths' if broken.conditional else ''}"
+
+
+def _tree(region: Region, shown: Shown) -> Iterator[str]:
+    """The parts of a region in order, those of functions that are compiled by themselves below the call."""
+    for part in region.parts:
+        where = shown.at(part.span)
+        rows = f"{where.row}" if where.row == where.end_row else f"{where.row}-{where.end_row}"
+        yield f"      {'  ' * part.depth}{_KINDS[part.kind]} {one_line(where.path)}:{rows} {_described(part)}".rstrip()
+
+
+def _described(part: Part) -> str:
+    around = f" in {part.around}" if part.around and part.around != "itself" else ""
+    cause = {"graph": f"`{part.function}`", "break": part.cause, "eager": f"`{part.function}`, for {part.cause}"}
+    return f"{one_line(cause[part.kind])}{around}{'' if part.sure else ', on some paths'}"
+
+
+def _listed(heading: str, places: Sequence[Related], shown: Shown) -> Iterator[str]:
+    if not places:
+        return
+    yield f"    {heading}:"
+    for place in places[:_LISTED]:
+        yield f"      {shown.position(place.span)}: {one_line(place.message)}"
+    if len(places) > _LISTED:
+        yield f"      and {len(places) - _LISTED} more"
+
+
+# -- JSON ---------------------------------------------------------------------------------------------------------
+
+
+def _record(region: Region, shown: Shown, context: Context) -> dict[str, Any]:
+    least, most = region.graphs or (None, None)
+    return {
+        "function": region.function or None,
+        **_place(region.span, shown, context),
+        "site": _place(region.site, shown, context),
+        "defined": _place(region.defined, shown, context) if region.defined is not None else None,
+        "options": dict(region.options),
+        "looked_at": not region.missed,
+        "reason": region.missed or None,
+        "graphs": {"least": least, "most": most} if region.graphs is not None else None,
+        "breaks": [
+            {
+                **_place(one.span, shown, context),
+                "construct": one.construct,
+                "id": one.id or None,
+                "conditional": one.conditional,
+                "stops": one.stops or None,
+                "chain": _related(one.way, shown, context),
+            }
+            for one in region.breaks
+        ],
+        "parts": [
+            {
+                "kind": part.kind,
+                "function": part.function,
+                **_place(part.span, shown, context),
+                "depth": part.depth,
+                "conditional": not part.sure,
+                "cause": part.cause or None,
+                "stops": part.around or None,
+            }
+            for part in region.parts
+        ],
+        "callers": _related(region.callers, shown, context),
+        "marked": _related(region.marked, shown, context),
+        "not_looked_into": _related(region.unseen, shown, context),
+    }
+
+
+def _related(places: Sequence[Related], shown: Shown, context: Context) -> list[dict[str, Any]]:
+    return [{**_place(place.span, shown, context), "message": place.message} for place in places]
+
+
+def _place(span: Span, shown: Shown, context: Context) -> dict[str, Any]:
+    where = shown.at(span)
+    return {
+        "filename": context.absolute(where.path),
+        "cell": where.cell,
+        "location": {"row": where.row, "column": where.column},
+        "end_location": {"row": where.end_row, "column": where.end_column},
+    }

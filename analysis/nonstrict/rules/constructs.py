@@ -1,0 +1,40 @@
+"""Constructs that break graphs, as the user wrote them: for messages, and wherever regions are listed."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.program.regions.breaks import NATIVE
+
+if TYPE_CHECKING:
+    from nonstrict.program.effects import Observed
+
+_LONGEST = 60
+#: What the truth of is asked for, by construct.
+_DECIDED = {
+    "stmt:if-tensor": "the tensor",
+    "stmt:if-tensor-literal": "the tensor",
+    "stmt:numpy-branch": "the array",
+}
+
+
+def construct(seen: Observed) -> str:
+    """The construct as the user wrote it, shortened."""
+    node = seen.effect.node
+    if seen.effect.what.startswith(NATIVE):
+        return f"`{seen.effect.what.removeprefix(NATIVE)}`"
+    if decided := _DECIDED.get(seen.effect.what):
+        return f"deciding on {decided} `{_short(ast.unparse(node))}`"
+    if isinstance(node, ast.Call):
+        return f"`{_short(ast.unparse(node.func))}()`"
+    if isinstance(node, ast.ClassDef):
+        return f"defining the class `{node.name}`"
+    if isinstance(node, ast.Raise):
+        return "`raise`"
+    return f"`{_short(ast.unparse(node))}`"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."

@@ -1,0 +1,84 @@
+"""`nonstrict regions`: what is listed, and that nothing that compiles is left out in silence."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+PROGRAM = """\
+import torch
+from somewhere import load
+
+
+def noisy(x: torch.Tensor):
+    x = x + 1
+    print("here")
+    return x * 2
+
+
+@torch.compile
+def nested(x: torch.Tensor):
+    return noisy(x.sin()).cos()
+
+
+@torch.compile
+def given_up(x: torch.Tensor):
+    for _ in range(3):
+        x = noisy(x)
+    return x.cos()
+
+
+@torch.compile(fullgraph=True)
+def whole(x: torch.Tensor):
+    return x.sin().cos()
+
+
+def run(model):
+    return torch.compile(model)(torch.ones(3))
+
+
+unknown = torch.compile(load())
+nested(torch.ones(3))
+"""
+
+
+def test_each_region_is_listed(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "regions.py").write_text(PROGRAM)
+    run = nonstrict("regions", "regions.py", "--isolated", "--output-format", "json")
+    regions = {region["function"]: region for region in json.loads(run.out) if region["looked_at"]}
+    # As torch 2.13 compiles them, counted by a backend.
+    assert {name: region["graphs"] for name, region in regions.items()} == {
+        "nested": {"least": 4, "most": 4},
+        "given_up": {"least": 2, "most": 2},
+        "whole": {"least": 1, "most": 1},
+    }
+    assert [one["stops"] for one in regions["given_up"]["breaks"]] == ["a loop"]
+    assert [part["kind"] for part in regions["nested"]["parts"]] == [
+        *("graph", "break", "graph", "break", "graph", "graph")
+    ]
+    assert [one["message"] for one in regions["nested"]["callers"]] == ["`regions`"]
+
+
+def test_what_was_not_looked_at_is_told(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "regions.py").write_text(PROGRAM)
+    run = nonstrict("regions", "regions.py", "--isolated")
+    assert run.status == 0
+    assert "3 regions looked at, 2 regions not.\n" in run.out
+    assert "not looked at: `model` is what callers of `run` give it" in run.out
+    assert nonstrict("regions", "regions.py", "--isolated", "--strict-coverage").status == 1
+
+
+def test_check_says_how_much_it_looked_at(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "regions.py").write_text(PROGRAM)
+    options = ("check", "regions.py", "--isolated", "--exit-zero")
+    first, again = nonstrict(*options), nonstrict(*options)
+    assert first.out.endswith("3 regions looked at, 2 regions not (`nonstrict regions` says why).\n")
+    assert again.out == first.out  # from the cache
+    (tmp_path / "clean.py").write_text(PROGRAM.replace("print", "str"))
+    assert nonstrict("check", "clean.py", "--isolated").status == 0
+    assert nonstrict("check", "clean.py", "--isolated", "--strict-coverage").status == 1
