@@ -35,6 +35,7 @@ from nonstrict.program.installed import Installed
 from nonstrict.program.marks import roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.places import Origin, Place
+from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers import foreign_writes, late, namespace_writes, own_methods, reached, resolving, writes
@@ -106,6 +107,8 @@ class Machine:
         self.regions: dict[ast.AST, Region] = {}
         #: by their nodes, the other objects for which such a function is compiled
         self.recompiled: dict[ast.AST, list[Region]] = {}
+        #: the applications of `torch.compile` and `Module.compile`, and what is done with the state of modules
+        self.compilations = Compilations()
         #: functions that were called where the graph must not break
         self.called_strictly: set[ast.AST] = set()
         #: functions that Dynamo knows by their identity not to look into
