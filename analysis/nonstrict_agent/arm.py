@@ -36,8 +36,8 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     collected), `gradients`, `calls` (how many calls of regions are followed), `repeat` and `changes` (see `Recording`),
     `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every level of logging is switched on).
     The trace holds `calls`, `lines`, `missing`, `gradients`, `files`, `ahead` (whether anything is traced ahead of
-    time), where code is compiled `breaks` (see `Breaks`), and `failure` with a sentence where the program did not get
-    to its driver.
+    time), `applied` (see `observe.applied`), where code is compiled `breaks` (see `Breaks`), and `failure` with a
+    sentence where the program did not get to its driver.
     """
     sys.argv = [job["path"]]
     search(program_in(job))
@@ -78,6 +78,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     if listening:
         trace["breaks"] = breaks.seen
     trace["ahead"] = recorder.is_ahead
+    trace["applied"] = [one.told() for one in recorder.applications.seen]
     trace["files"] = sorted({str(module.__file__) for module in Modules(is_user)()})
     return trace
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict_agent.changing import CannotChangeError, change_state, copied
 from nonstrict_agent.observe.ambient import ambient_state
+from nonstrict_agent.observe.applied import Applications
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.lines import untraced
 from nonstrict_agent.observe.state import Snapshot, closure_roots, module_roots, snapshot
@@ -67,6 +68,7 @@ class Recorder:
         self.watched: dict[str, object] = {}
         #: Functions that are compiled; what their closures hold may be rebound.
         self.functions: list[FunctionType] = []
+        self.applications = Applications(recording.is_user)
         self._undo: dict[int, Callable[[], object]] = {}
         self._last: dict[str, str] = {}
 

@@ -11,10 +11,13 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from nonstrict_agent.observe.applied import renamed
 from nonstrict_agent.recorder import Recorder, Region
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from nonstrict_agent.observe.applied import Application
 
 EAGER = "eager"
 INDUCTOR = "inductor"
@@ -121,6 +124,7 @@ def _compile(original: Callable[..., Any], recorder: Recorder, backend: str) -> 
             return functools.partial(compiled, **options)
         if options.get("disable"):
             return model
+        application = recorder.applications.note()
         if backend == FAKE:
             # Where the graph may break, Dynamo leaves to eager code what cannot be traced.
             traced = _traced(model, make_fx if options.get("fullgraph") else None)
@@ -130,7 +134,8 @@ def _compile(original: Callable[..., Any], recorder: Recorder, backend: str) -> 
             model = model.__wrapped__
         chosen: dict[str, Any] = {name: options[name] for name in ("fullgraph", "dynamic") if name in options}
         result = original(model, backend=backend, **chosen)
-        return recorded(result, model, recorder)
+        application.renamed = renamed(result, model)
+        return recorded(result, model, recorder, application)
 
     return compiled
 
@@ -155,14 +160,14 @@ def _traced(model: Any, make_fx: Callable[..., Any] | None) -> Any:
     return call
 
 
-def recorded(compiled: Any, model: Any, recorder: Recorder) -> Any:
-    """A compiled callable whose calls are recorded; a compiled module stays a module."""
+def recorded(compiled: Any, model: Any, recorder: Recorder, application: Application | None = None) -> Any:
+    """A compiled callable whose calls are recorded, and counted for its application; a compiled module stays one."""
     import torch
 
     name = getattr(model, "__qualname__", None) or type(model).__qualname__
     if isinstance(compiled, torch.nn.Module):
         inner = compiled.forward
-        compiled.forward = _recording(inner, name, recorder)
+        compiled.forward = _recording(inner, name, recorder, application=application)
         recorder.watched.setdefault(name, model)
         return compiled
     owner = getattr(model, "__self__", None)
@@ -170,7 +175,7 @@ def recorded(compiled: Any, model: Any, recorder: Recorder) -> Any:
         recorder.watched.setdefault(type(owner).__qualname__, owner)
     if isinstance(model, types.FunctionType):
         recorder.functions.append(model)
-    return _recording(compiled, name, recorder)
+    return _recording(compiled, name, recorder, application=application)
 
 
 def is_region(function: Any) -> bool:
@@ -181,9 +186,16 @@ def is_region(function: Any) -> bool:
 
 
 def _recording(
-    function: Callable[..., Any], name: str, recorder: Recorder, written: Callable[..., Any] | None = None
+    function: Callable[..., Any],
+    name: str,
+    recorder: Recorder,
+    written: Callable[..., Any] | None = None,
+    application: Application | None = None,
 ) -> Callable[..., Any]:
-    """A region whose calls are recorded; `written` is what stands in the program for it, if it is not the same."""
+    """A region whose calls are recorded; `written` is what stands in the program for it, if it is not the same.
+
+    The calls count for the application of `torch.compile` that made it.
+    """
     import torch
 
     region = Region(name, written or function)
@@ -193,7 +205,10 @@ def _recording(
     def call(*arguments: Any, **keywords: Any) -> Any:
         if torch.compiler.is_compiling():
             return function(*arguments, **keywords)
-        return recorder.call(region, chosen, arguments, keywords)
+        if application is None:
+            return recorder.call(region, chosen, arguments, keywords)
+        with application.counted():
+            return recorder.call(region, chosen, arguments, keywords)
 
     setattr(call, _MARK, id(call))
     return call

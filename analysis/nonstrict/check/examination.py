@@ -21,6 +21,7 @@ from nonstrict.program.machine import Machine
 from nonstrict.program.marks import callers, loose, open_targets, roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.project import Project
+from nonstrict.program.regions import identity, ineffective
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.elsewhere import Bytes
 from nonstrict.program.writers.evidence import MODE_TEXTS
@@ -263,9 +264,24 @@ def _examine_bodies(
                 told.append(Told(body, tuple(findings)))
         # Looking at bodies evaluates more of the program, which may compile more functions.
         bodies = _regions(machine, task, seen, faults)
+    _examine_wrapped(machine, task, options, wanted, told, faults)
     for region in machine.failed_regions():
         if region.failed is not None:
             faults.lose(region.failed, "was not analysed", f"`{region.function}`", [region.marked_at])
+
+
+def _examine_wrapped(
+    machine: Machine,
+    task: Task,
+    options: AnalysisOptions,
+    wanted: Callable[[MarkedBody], bool],
+    told: list[Told],
+    faults: Faults,
+) -> None:
+    """Have rules look at the wrappers of compiled modules, once all is evaluated that may use them."""
+    with faults.losing_files("was not searched for uses of compiled modules", sorted(task.own)):
+        bodies = (body for body in identity.bodies(machine, task.own) if wanted(body))
+        told.extend(Told(body, tuple(examined_by(body, _asked(body, options)))) for body in bodies)
 
 
 def _announced(
@@ -301,6 +317,9 @@ def _announced(
             module = machine.project.module(path)
             marks = loose.marks(machine, module) if module is not None else ()
             bodies += [body for body in (MarkedBody(machine, mark, machine.torch) for mark in marks) if wanted(body)]
+            bodies += (
+                [body for body in ineffective.bodies(machine, module) if wanted(body)] if module is not None else ()
+            )
     return bodies
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.confirm.applications import ASKED
 from nonstrict.confirm.sensitivity import (
     CROSSING,
     TELLING,
@@ -30,6 +31,7 @@ _CHANNELS = {
     Experiment.CHANGE: {Channel.VALUES, Channel.ERROR, Channel.GRADIENTS, Channel.ARGUMENTS},
     Experiment.EFFECT: set(Channel),
     Experiment.DRAW: {Channel.VALUES, Channel.ERROR, Channel.ARGUMENTS, Channel.STATE, Channel.OUTPUT},
+    **{one: set[Channel]() for one in ASKED},
     **{one: {Channel.ERROR, Channel.VALUES, Channel.GRADIENTS, Channel.ARGUMENTS} for one in _REFUSED},
 }
 _CAPTURES = frozenset({"NST101", "NST102", "NST103", "NST105", "NST204", "NST206", "NST608"})

@@ -11,9 +11,11 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm import evidence
+from nonstrict.confirm.applications import ASKED, verdict
 from nonstrict.confirm.attribution import is_foreign, proves, related, speaks_of
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.numbers import difference
+from nonstrict.confirm.programs import EAGER
 from nonstrict.confirm.refusals import refused_by_sandbox
 from nonstrict.confirm.sensitivity import TELLING, reached, sensitive
 from nonstrict.confirm.traces import Arms, Channel, Divergence, all_lines, cause_of, divergences
@@ -204,6 +206,8 @@ def _is_stale(eager: Mapping[str, Any], compiled: Mapping[str, Any], index: int)
 def _judged(
     suspect: Suspect, suspects: Sequence[Suspect], arms: Arms, found: Mapping[str, list[Divergence]]
 ) -> Judgement:
+    if suspect.experiment in ASKED:
+        return of_application(suspect, arms.control, arms.compiled)
     outcomes: list[Outcome] = []
     proofs: list[tuple[str, Divergence]] = []
     blocked = ""
@@ -238,6 +242,23 @@ def _judged(
         told = f"torch breaks the graph there: {next(iter(broken.values()))}"
         return Judgement(Status.CONFIRMED, "", told, tuple(one._replace(detail="") for one in outcomes))
     return _unproven(suspect, arms, found, tuple(outcomes), blocked)
+
+
+def of_application(
+    suspect: Suspect, control: Mapping[str, Any], compiled: Mapping[str, Mapping[str, Any]]
+) -> Judgement:
+    """The judgement of a finding about an application of `torch.compile`, in the arms that were run."""
+    told = verdict(suspect, [*compiled.values(), control], compiled=bool(compiled))
+    if told is None:
+        return Judgement(Status.INCONCLUSIVE, "line-not-reached", "", ())
+    result = (
+        "same"
+        if told[0] is Status.REFUTED
+        else "not-compiled"
+        if suspect.experiment is Experiment.COMPILED
+        else "error"
+    )
+    return Judgement(told[0], "", told[1], tuple(Outcome(name, result) for name in compiled or (EAGER,)))
 
 
 def _unlike(suspect: Suspect, backend: str, listed: Sequence[Divergence], arms: Arms) -> Outcome:

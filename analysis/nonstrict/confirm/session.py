@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict.confirm.applications import ASKED
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
 from nonstrict.confirm.attribution import may_be_refused
 from nonstrict.confirm.belonging import ended_early, foreign_calls, is_anothers, without_failing
 from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
-from nonstrict.confirm.judging import Judgement, foretold, judge, refused_by_eager, unexplained, why_raised
+from nonstrict.confirm.judging import (
+    Judgement,
+    foretold,
+    judge,
+    of_application,
+    refused_by_eager,
+    unexplained,
+    why_raised,
+)
 from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
@@ -413,6 +422,8 @@ def _without_calls(suspect: Suspect, eager: Mapping[str, Any], control: Mapping[
     refused = refused_by_eager(suspect, eager)
     if refused is not None:
         return refused
+    if suspect.experiment in ASKED and (told := of_application(suspect, control, {})).status is not Status.INCONCLUSIVE:
+        return told
     stop: Mapping[str, Any] = eager.get("stop") or {}
     ended = not eager.get("failure") and not eager["calls"] and stop.get("kind") == "end"
     if ended and suspect.path == suspect.file and reached(suspect, control):

@@ -59,11 +59,16 @@ def _mode(frame: Frame) -> int:
 
 def _key(function: Function, bound: dict[str, Value], mode: int) -> tuple[object, ...]:
     told_apart = ~(Flag.LITERAL | Flag.GRADIENT) if mode == _REGION else ~(Flag.LITERAL | Flag.FLOATING | Flag.GRADIENT)
-    return (function, mode, tuple((name, _shape(value, told_apart)) for name, value in bound.items()))
+    return (function, mode, tuple((name, _shape(value, told_apart, mode)) for name, value in bound.items()))
 
 
-def _shape(value: Value, told_apart: int) -> Value:
-    """What tells two arguments apart: a tensor's exact place among the arguments does not."""
+def _shape(value: Value, told_apart: int, mode: int) -> Value:
+    """What tells two arguments apart: a tensor's exact place among the arguments does not.
+
+    What is traced of a module is the same in the wrapper that `torch.compile` puts around it.
+    """
+    if value.flags & Flag.COMPILED and mode != _STATIC:
+        value = value._replace(flags=value.flags & ~Flag.COMPILED)
     if value.kind in TENSORS and value.place.origin is Origin.ARGUMENT:
         place = Place(Origin.ARGUMENT, "", "", ("~",) if value.place.is_view else ())
         return Value(value.kind, place, value.ref, flags=value.flags & told_apart, pending=symbols.of(value))

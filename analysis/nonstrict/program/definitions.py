@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Module
     from nonstrict.program.places import Place
+    from nonstrict.program.regions.misapplied import Misuse, Wasted
     from nonstrict.program.values import Value
 
 
@@ -89,6 +90,8 @@ class Mark:
     within: Function | None = None  # the function in which the marker is applied
     operator: Operator | None = None  # of a leaf function or an implementation of a custom operator
     calls: list[SeenCall] = field(default_factory=list["SeenCall"])
+    wasted: Wasted | None = None  # why `torch.compile` compiles nothing
+    misused: tuple[Misuse, ...] = ()  # where its wrapper of a module is taken for the module
 
 
 @dataclass(eq=False, slots=True)

@@ -19,6 +19,7 @@ from nonstrict.program import (
     generics,
     hooks,
     methods,
+    module_contents,
     module_state,
     named_tuples,
     parameters,
@@ -160,6 +161,7 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
 def _external(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if callee.place.captured:
         frame.consume(node, callee)
+    frame.machine.compilations.states.called(frame, node, callee.ref, positional, keywords)
     made = singletons.without_init(callee.ref, positional)
     return made or externals.call(frame, node, callee.ref, positional, keywords)
 
@@ -168,6 +170,9 @@ def _method(frame: Frame, node: ast.AST, callee: Value, positional: list[Value],
     receiver, name = callee.ref
     if name == "__new__" and (made := singletons.without_init(name, positional)) is not None:
         return made
+    if receiver.kind is Kind.PARTIAL and receiver.flags & Flag.COMPILED:
+        made = module_contents.of_wrapper(frame, node, receiver, name, positional, keywords)
+        return made if made is not None else UNKNOWN
     return methods.call(frame, node, receiver, name, positional, keywords)
 
 

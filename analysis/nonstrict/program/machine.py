@@ -35,6 +35,7 @@ from nonstrict.program.installed import Installed
 from nonstrict.program.marks import roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.places import Origin, Place
+from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers import foreign_writes, late, namespace_writes, own_methods, reached, resolving, writes
@@ -106,8 +107,8 @@ class Machine:
         self.regions: dict[ast.AST, Region] = {}
         #: by their nodes, the other objects for which such a function is compiled
         self.recompiled: dict[ast.AST, list[Region]] = {}
-        #: by their nodes, the places where `torch.compile` is applied that the interpreter came to
-        self.compile_sites: dict[ast.AST, CompileSite] = {}
+        #: the applications of `torch.compile` and `Module.compile`, and what is done with the state of modules
+        self.compilations = Compilations()
         #: functions that were called where the graph must not break
         self.called_strictly: set[ast.AST] = set()
         #: functions that Dynamo knows by their identity not to look into
@@ -291,6 +292,11 @@ class Machine:
     def seen_through(self, found: Iterable[Write]) -> Iterator[Write]:
         """Writes that texts suggest, those by calls with what the calls really change."""
         return resolving.resolved(self, found)
+
+    @cached_property
+    def compile_sites(self) -> dict[ast.AST, CompileSite]:
+        """By their nodes, the places where `torch.compile` is applied that the interpreter came to."""
+        return {}
 
     @cached_property
     def handed_open(self) -> dict[Function, None]:

@@ -21,6 +21,7 @@ from nonstrict.program import (
     held_modules,
     hooks,
     iteration,
+    module_contents,
     named_tuples,
     namespaces,
     reflection,
@@ -107,8 +108,6 @@ _TEXT_RESULTS = {
     "encode": Value(Kind.STRING, ref=BYTES),
 }
 _ARRAY_RESULTS = {"item": Kind.NUMBER, "tolist": Kind.UNKNOWN, "tobytes": Kind.STRING}
-_ALL_TENSORS_OF = frozenset({"parameters", "buffers", "named_parameters", "named_buffers", "state_dict"})
-_TENSORS_OF = _ALL_TENSORS_OF | {"get_parameter", "get_buffer"}
 
 
 def call(
@@ -265,14 +264,14 @@ def _module(
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
     if name == "compile":
-        return layers.compiled(frame, node, "torch.nn.Module.compile", module, keywords)
+        return layers.compiled(frame, node, layers.OF_MODULES, module, keywords)
     if name in ("forward", "__call__", "_call_impl"):
         # One of the program is a bound method: this is the one of torch that `super().forward` names.
         return frame.machine.call(frame, node, held_modules.inherited(frame, module), positional, keywords)
     if name in ("train", "eval") and stores.outer(module.place):
         frame.emit(Event.WRITE, node, module.place.step(".training"), BOOL, name)
-    if name in _TENSORS_OF:
-        return _tensors_of(module, name)
+    if name in module_contents.METHODS:
+        return module_contents.method(frame, node, module, name, positional, keywords)
     hooked = hooks.member(frame, module, name)
     if (name in _CHILDREN or hooked is not None) and not positional:
         child = hooked or _child(module, attributes=name != "modules")
@@ -284,17 +283,6 @@ def _module(
         _fill(module, name, positional, keywords)
     unseen.method(frame, node, module, name)
     return gradients.told(module, name, positional, keywords) if name in MODULE_SELF else UNKNOWN
-
-
-def _tensors_of(module: Value, name: str) -> Value:
-    """The parameters and buffers in a module: one by one, in pairs with their names, or under their names."""
-    tensor = Value(Kind.PARAMETER, module.place.step("[]"))
-    if name.startswith("get_"):
-        return tensor
-    if name == "state_dict":
-        return holding(Kind.DICT, tensor)
-    named = name.startswith("named_")
-    return holding(Kind.ITERATOR, container(Kind.TUPLE, STRING, tensor) if named else tensor)
 
 
 def _fill(module: Value, how: str, positional: list[Value], keywords: dict[str, Value]) -> None:
@@ -433,8 +421,8 @@ def _other(
     if receiver.flags & Flag.NATIVE:
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
     unseen.method(frame, node, receiver, name)
-    if frame.static and receiver.kind is Kind.UNKNOWN and name in _ALL_TENSORS_OF:
-        return _tensors_of(receiver, name)
+    if frame.static and receiver.kind is Kind.UNKNOWN and name in module_contents.OF_ALL:
+        return module_contents.tensors_of(receiver, name)
     sites.method(frame, node, receiver, name)
     return UNKNOWN.with_pending(receiver.pending)
 

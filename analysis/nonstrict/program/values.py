@@ -78,6 +78,7 @@ class Flag:
     RELEASE = 131072  # follows from the release of torch that the program runs with, and from nothing that varies
     GRADIENT = 262144  # tensor made to need gradients
     EMPTY = 524288  # tensor made without elements: there is no memory
+    COMPILED = 1048576  # module as `torch.compile` returns it: another object around the one that it was given
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 
@@ -275,7 +276,7 @@ def holding(kind: Kind, element: Value | None) -> Value:
 
 
 #: What holds for a value if it holds for one of those that it may be.
-_OF_EITHER = Flag.ATTACHED | Flag.MAYBE | Flag.OPTIONAL
+_OF_EITHER = Flag.ATTACHED | Flag.MAYBE | Flag.OPTIONAL | Flag.COMPILED
 
 
 def join(left: Value | None, right: Value) -> Value:

@@ -123,10 +123,14 @@ _RESULTS = {
     "effect-lost": "effect lost",
     "error": "error",
     "graph-break": "graph break",
+    "not-compiled": "nothing compiled",
     "not-run": "not run",
 }
 #: Results that speak for a status; the backends that gave them are named in its sentence.
-_SPEAKING = {Status.CONFIRMED: ("silent-wrong", "effect-lost", "error", "graph-break"), Status.REFUTED: ("same",)}
+_SPEAKING = {
+    Status.CONFIRMED: ("silent-wrong", "effect-lost", "error", "graph-break", "not-compiled"),
+    Status.REFUTED: ("same",),
+}
 
 
 def tag(verdict: Verdict) -> str:

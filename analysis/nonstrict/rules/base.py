@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 TRACED = frozenset({"nonstrict", "in-graph", "make-fx"})
 #: Regions that `torch.compile` traces; rules of these see what Dynamo traces in place of a marked function.
 COMPILED = frozenset({"compiled"})
+#: Applications of `torch.compile` that compile nothing, and modules in its wrapper.
+INEFFECTIVE = frozenset({"ineffective"})
+WRAPPED = frozenset({"wrapped"})
 #: `TRACED` and functions whose result is frozen.
 FROZEN = TRACED | {"constant-result"}
 
@@ -47,6 +50,10 @@ class Experiment(enum.Enum):
     """The line is executed; torch refuses it, or computes something else."""
     BREAK = "break"
     """As `REFUSAL`; where the graph may break, it breaks there."""
+    COMPILED = "compiled"
+    """The application of `torch.compile` is reached: nothing is compiled of what it returned."""
+    IDENTITY = "identity"
+    """The application of `torch.compile` is reached: the state of the wrapper has other names."""
     NONE = "none"
     """No run can tell."""
 
@@ -304,7 +311,7 @@ def report_at(
     evidence: tuple[Related, ...] = (),
 ) -> Finding:
     """The finding of a rule on a place that is no effect: a marker, a call site, a parameter."""
-    how = "compiled" if body.marker in COMPILED else "marked"
+    how = "compiled" if body.marker in COMPILED | INEFFECTIVE | WRAPPED else "marked"
     marked = Related(body.marked_at, f"`{body.function}` is {how} here")
     return Finding(
         code=rule.code,

@@ -22,10 +22,11 @@ from nonstrict.program.marks import (
     roots,
 )
 from nonstrict.program.naming import names_in
+from nonstrict.program.regions import tensorless
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from nonstrict.program.marks.applications import Application
     from nonstrict.program.marks.operators import Operator
     from nonstrict.program.places import Place
+    from nonstrict.program.regions.misapplied import Misuse, Wasted
     from nonstrict.program.values import Value
 
 
@@ -64,6 +66,20 @@ class AppliedMarker:
     def operator(self) -> Operator | None:
         """What the marker declared or implements, of a leaf function or a custom operator."""
         return self._mark.operator
+
+    @property
+    def wasted(self) -> Wasted | None:
+        """Why nothing is compiled, of an application of `torch.compile` that compiles nothing (NST801)."""
+        return self._mark.wasted
+
+    def computes_no_tensor(self, arguments: Mapping[str, Value]) -> bool:
+        """Whether nothing is compiled of a region, with some arguments, as it has no operation on tensors (NST801)."""
+        return tensorless.computes_no_tensor(self._machine, self._mark, arguments)
+
+    @property
+    def misused(self) -> tuple[Misuse, ...]:
+        """Where the wrapper that `torch.compile` puts around a module is taken for the module (NST802)."""
+        return self._mark.misused
 
     @property
     def target(self) -> Value:

@@ -16,6 +16,7 @@ from nonstrict.knowledge.markers import MARKERS, since
 from nonstrict.program.definitions import Mark
 from nonstrict.program.marks import once, roots
 from nonstrict.program.places import FRESH
+from nonstrict.program.regions.misapplied import INEFFECTIVE, WRAPPED
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 ABSENT = "absent"
 #: A function marks one that it is given, and drops what it gets.
 DROPPED = "dropped"
-KINDS = frozenset({ABSENT, DROPPED})
+#: Marks that are shown to nobody: of what they are about there is another one, or none.
+KINDS = frozenset({ABSENT, DROPPED, INEFFECTIVE, WRAPPED})
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 #: Markers that return a new function and leave the given one as it is.
@@ -36,7 +38,7 @@ _WRAPPING = frozenset({"nonstrict", "leaf"})
 _WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in _WRAPPING)
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """A top-level definition, or all that stands outside of these, with its line offset."""
 
     root: ast.AST
@@ -49,10 +51,10 @@ def marks(machine: Machine, module: Module) -> list[Mark]:
     words = {name.rpartition(".")[2] for name in absent}
     found: list[Mark] = []
     if words and not _is_provided(module, words):
-        for part in _parts(machine, module, words):
+        for part in parts(machine, module, words):
             found += _absent(machine, module, part, absent)
     names = _names(module)
-    for part in _parts(machine, module, names):
+    for part in parts(machine, module, names):
         found += _dropped(machine, module, part, names)
     return found
 
@@ -77,17 +79,17 @@ def _is_provided(module: Module, words: set[str]) -> bool:
     return any(re.search(rf"\.{word}\s*=[^=]|[\"']{word}[\"']\s*,", module.source.code) for word in words)
 
 
-def _parts(machine: Machine, module: Module, words: set[str]) -> Iterator[_Part]:
+def parts(machine: Machine, module: Module, words: set[str]) -> Iterator[Part]:
     """The parts of a module in which one of some words stands."""
     if any(True for _ in module.outside(words)):
-        yield _Part(module.outline.shell, 0)
+        yield Part(module.outline.shell, 0)
     for chunk in module.chunks_with(words):
         node = module.outline.node(chunk) if machine.concerns(module, chunk) else None
         if node is not None:
-            yield _Part(node, chunk.offset)
+            yield Part(node, chunk.offset)
 
 
-def _mark(kind: str, module: Module, part: _Part, node: ast.AST, spelling: str, target: str) -> Mark:
+def _mark(kind: str, module: Module, part: Part, node: ast.AST, spelling: str, target: str) -> Mark:
     value = Value(Kind.EXTERNAL, FRESH, target)
     api = spelling.rpartition(".")[2]
     return Mark(kind, api, value, module.path, part.offset, node, None, spelling=spelling)
@@ -96,7 +98,7 @@ def _mark(kind: str, module: Module, part: _Part, node: ast.AST, spelling: str, 
 # -- names that are missing ---------------------------------------------------------------------------------------
 
 
-def _absent(machine: Machine, module: Module, part: _Part, absent: frozenset[str]) -> Iterator[Mark]:
+def _absent(machine: Machine, module: Module, part: Part, absent: frozenset[str]) -> Iterator[Mark]:
     told = {id(node) for mark in machine.marks.values() if mark.path == module.path for node in _applied_by(mark)}
     words = {name.rpartition(".")[2] for name in absent}
     reads = guards.ways(part.root, lambda node: _names_one(node, words) and id(node) not in told)
@@ -131,7 +133,7 @@ def _spelling(machine: Machine, module: Module, way: Sequence[ast.AST]) -> str:
     return found.ref if found is not None and found.kind is Kind.EXTERNAL else ""
 
 
-def _is_guarded(module: Module, part: _Part, way: Sequence[ast.AST]) -> bool:
+def _is_guarded(module: Module, part: Part, way: Sequence[ast.AST]) -> bool:
     """Whether something may ask for the name before, in the function or in the module."""
     first = getattr(way[0], "lineno", 0) + part.offset
     above = [one for one in module.outline.shell.body if one.lineno < first] if first else []
@@ -171,7 +173,7 @@ def _is_reached(machine: Machine, module: Module, way: Sequence[ast.AST]) -> boo
 # -- results that are dropped -------------------------------------------------------------------------------------
 
 
-def _dropped(machine: Machine, module: Module, part: _Part, names: set[str]) -> Iterator[Mark]:
+def _dropped(machine: Machine, module: Module, part: Part, names: set[str]) -> Iterator[Mark]:
     for way in guards.ways(part.root, lambda node: isinstance(node, ast.Call) and last_name(node) in names):
         node, given = way[-1], _parameter(way)
         if given and isinstance(node, ast.Call) and is_statement(part.root, node):

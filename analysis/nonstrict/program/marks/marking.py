@@ -16,7 +16,7 @@ from nonstrict.program.effects import Effect, Event
 from nonstrict.program.marks import outcomes, replacing
 from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.regions import sites
+from nonstrict.program.regions import compilations, sites
 from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
 
@@ -62,13 +62,15 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
         if marker.kind == "compiled" and (named is not None or positional):
             sites.open_to(frame, node, named or positional[0])
         factory = Value(Kind.EXTERNAL, FRESH, name)
-        return Value(Kind.PARTIAL, FRESH, (factory, tuple(positional), tuple(keywords.items())))
+        made = Value(Kind.PARTIAL, FRESH, (factory, tuple(positional), tuple(keywords.items())))
+        return compilations.of_unknown(frame, node, made) if name == "torch.compile" else made
     target = candidates[0]
     if marker.kind == "make-fx" and keywords.get("strict", UNKNOWN).const is True:
         return UNKNOWN  # strict export compiles the code, as a region is compiled
     if marker.kind in _TRANSPARENT:
         if marker.kind == "compiled":
             note_region(frame, node, name, target, keywords)
+            return compilations.wrapper(frame, node, target)
         return _disabled(frame, target) if name.rpartition(".")[2] in _DISABLING else target
     return marked_value(frame, node, name, target, positional)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program import classes, held_modules
 from nonstrict.program.marks import marking
-from nonstrict.program.regions import breaks
+from nonstrict.program.regions import breaks, compilations
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from nonstrict.program.frames import Frame
 
+#: What compiles a module and leaves it what it is.
+OF_MODULES = "torch.nn.Module.compile"
 #: Dynamo refuses these, and what derives from them, as soon as it wraps one; their cells (`LSTMCell`) it traces.
 _REFUSED = {"RNN": "rnn-call", "LSTM": "lstm-call", "GRU": "gru-call"}
 
@@ -43,6 +45,8 @@ def compiled(frame: Frame, node: ast.AST, name: str, target: Value, keywords: di
     """`torch.compile` is given a module: its regions, those of what a `Sequential` consists of among them."""
     modules = [module for module in target.alternatives() if module.kind is Kind.MODULE]
     for module in [] if is_switched_off(keywords) else modules:
+        if name == OF_MODULES:
+            compilations.in_place(frame, node, module)
         for part in (module, *held_modules.called(module)):
             marking.note_region(frame, node, name, part, keywords)
     return NONE

@@ -1,0 +1,272 @@
+"""What becomes of the value of an expression, as far as the text around it tells: called, asked for members, lost.
+
+The value is followed through local names and through methods that return their object (`.eval()`, `.to(device)`). What
+is handed on, returned, stored or bound in another way escapes: nobody knows what is done with it.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.memo import remembered
+from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.facts.walk import children, walk
+from nonstrict.knowledge.call_results import MODULE_SELF
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+_Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_Comprehension = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_Loop = (ast.For, ast.AsyncFor, ast.While)
+#: What shows all variables of a function to others.
+_REVEALING = frozenset({"locals", "vars", "exec", "eval", "globals"})
+#: What gives a condition of two values, and says nothing of them.
+_IDENTITY = (ast.Is, ast.IsNot)
+
+
+class Use(enum.Enum):
+    """One thing that is done with a value."""
+
+    DROPPED = "dropped"
+    BOUND = "bound"
+    CALLED = "called"
+    MEMBER = "member"
+    SET = "set"
+    ITERATED = "iterated"
+    ESCAPED = "escaped"
+
+
+class Fate(NamedTuple):
+    """One use, at a node: the call, the attribute, the name that is bound, or what lets the value escape."""
+
+    use: Use
+    node: ast.AST
+
+
+class Text(NamedTuple):
+    """A part of a program that has variables of its own: the nodes in it, each with the one around."""
+
+    root: ast.AST
+    parents: Mapping[ast.AST, ast.AST]
+
+
+def text_of(root: ast.AST) -> Text:
+    """The text of a function, or of a module outside of definitions."""
+    return remembered(root, "_nonstrict_text", lambda node: Text(node, _parents(node)))
+
+
+def _parents(root: ast.AST) -> dict[ast.AST, ast.AST]:
+    return {child: node for node in walk(root) for child in children(node)}
+
+
+def fates(text: Text, node: ast.expr, looks: Callable[[ast.Call], bool]) -> list[Fate]:
+    """The uses of what an expression computes; `looks` says of a call whether it only looks at what it is given."""
+    found = _Fates(text, looks)
+    found.follow(node)
+    return found.seen
+
+
+def uses_of_name(text: Text, name: str, after: ast.AST, looks: Callable[[ast.Call], bool]) -> list[Fate]:
+    """The uses of what a variable holds from a node on."""
+    found = _Fates(text, looks)
+    found.loads(name, after)
+    return found.seen
+
+
+def names_bound(seen: Sequence[Fate]) -> list[ast.Name]:
+    """The names that hold the value."""
+    return [one.node for one in seen if one.use is Use.BOUND and isinstance(one.node, ast.Name)]
+
+
+class _Fates:
+    """Collects uses."""
+
+    def __init__(self, text: Text, looks: Callable[[ast.Call], bool]) -> None:
+        self._text = text
+        self._looks = looks
+        self._followed: set[ast.AST] = set()
+        self.seen: list[Fate] = []
+
+    def _add(self, use: Use, node: ast.AST) -> None:
+        self.seen.append(Fate(use, node))
+
+    def follow(self, node: ast.expr) -> None:
+        """Collect what is done with the value of an expression."""
+        if node in self._followed:
+            return
+        self._followed.add(node)
+        around = self._text.parents.get(node)
+        if isinstance(around, ast.Attribute):
+            self._member(around)
+        elif isinstance(around, ast.Call):
+            self._call(around, node)
+        elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+            self._assigned(around, node)
+        elif isinstance(around, ast.Expr):
+            self._add(Use.DROPPED, around)
+        elif isinstance(around, (ast.IfExp, ast.BoolOp)):
+            self._chosen(around, node)
+        elif isinstance(around, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and node is around.elt:
+            self._collected(around)
+        elif isinstance(around, (ast.Subscript, ast.For, ast.comprehension)):
+            held = around.value if isinstance(around, ast.Subscript) else around.iter
+            self._add(Use.ITERATED if held is node else Use.ESCAPED, node)
+        elif not _only_asks(around, node):
+            self._add(Use.ESCAPED, node)
+
+    def _member(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self._add(Use.SET, node)
+            return
+        call = self._text.parents.get(node)
+        if isinstance(call, ast.Call) and call.func is node and node.attr in MODULE_SELF:
+            if not isinstance(self._text.parents.get(call), ast.Expr):
+                self.follow(call)
+            return
+        self._add(Use.MEMBER, node)
+
+    def _call(self, call: ast.Call, node: ast.expr) -> None:
+        if call.func is node:
+            self._add(Use.CALLED, call)
+        elif not self._looks(call):
+            self._add(Use.ESCAPED, node)
+
+    def _assigned(self, around: ast.Assign | ast.AnnAssign | ast.NamedExpr, node: ast.expr) -> None:
+        for target in around.targets if isinstance(around, ast.Assign) else [around.target]:
+            if isinstance(target, ast.Name):
+                self._bound(target, around)
+            else:
+                self._add(Use.ESCAPED, node)
+        if isinstance(around, ast.NamedExpr):
+            self.follow(around)
+
+    def _chosen(self, around: ast.IfExp | ast.BoolOp, node: ast.expr) -> None:
+        if isinstance(around, ast.BoolOp) or node is not around.test:
+            self.follow(around)
+
+    def _collected(self, around: ast.expr) -> None:
+        dropped = isinstance(self._text.parents.get(around), ast.Expr) and not isinstance(around, ast.GeneratorExp)
+        self._add(Use.DROPPED if dropped else Use.ESCAPED, around)
+
+    def _bound(self, target: ast.Name, binding: ast.AST) -> None:
+        self._add(Use.BOUND, target)
+        if self._is_shared(target):
+            self._add(Use.ESCAPED, target)
+            return
+        self.loads(target.id, binding)
+
+    def _is_shared(self, target: ast.Name) -> bool:
+        """Whether a name is no variable of the text itself: of a class, another function or the module."""
+        root = self._text.root
+        inner = next((one for one in self._around(target) if isinstance(one, (*_Function, ast.ClassDef))), None)
+        if inner is not None and inner is not root:
+            return True
+        if isinstance(root, FunctionNode):
+            scope = scope_of(root)
+            return target.id in scope.global_names or target.id in scope.nonlocal_names
+        return False
+
+    def _around(self, node: ast.AST) -> Iterator[ast.AST]:
+        while (node := self._text.parents.get(node)) is not None:  # type: ignore[assignment]
+            yield node
+
+    def loads(self, name: str, binding: ast.AST) -> None:
+        """Collect what is done with a variable that a statement, or an expression in one, binds."""
+        way = [binding, *self._around(binding)]
+        for node in self._text.parents:
+            if not isinstance(node, ast.Name):
+                continue
+            if node.id in _REVEALING and isinstance(self._text.parents[node], ast.Call):
+                self._add(Use.ESCAPED, node)
+            elif node.id == name and isinstance(node.ctx, ast.Load) and self._reaches(way, node):
+                self.follow(node)
+
+    def _reaches(self, way: Sequence[ast.AST], load: ast.Name) -> bool:
+        """Whether a variable that is bound at the end of a way may be read by a name with what it holds then."""
+        around = [load, *self._around(load)]
+        if any(_binds(one, load.id) for one in around if isinstance(one, _Comprehension)):
+            return False
+        inner = next((one for one in around if isinstance(one, _Function) and one is not self._text.root), None)
+        if inner is not None:
+            return inner in way or load.id not in scope_of(inner).local
+        common = next(one for one in way if one in around)
+        loops = [one for one in way[way.index(common) :] if isinstance(one, _Loop)]
+        again = [one for one in loops if not _binds(one, load.id)]
+        if again:
+            return True
+        if _position(load) < _position(way[0]) or (way[0] in around):
+            return False
+        if isinstance(common, (ast.If, ast.IfExp)):
+            return _side(common, way) == _side(common, around)
+        return not self._replaced(way, around)
+
+    def _replaced(self, way: Sequence[ast.AST], around: Sequence[ast.AST]) -> bool:
+        """Whether a statement between the two, in a block that is around the binding, binds the name anew."""
+        name: str = getattr(around[0], "id", "")
+        for inner, outer in itertools.pairwise(way):
+            for block in _blocks(outer):
+                if inner not in block:
+                    continue
+                for statement in block[block.index(inner) + 1 :]:
+                    if statement in around:
+                        return _binds(statement, name) and getattr(statement, "iter", None) not in around
+                    if isinstance(statement, ast.Assign) and any(_is_name(one, name) for one in statement.targets):
+                        return True
+        return False
+
+
+def _only_asks(around: ast.AST | None, node: ast.expr) -> bool:
+    """Whether a node only asks whether a value is there."""
+    if isinstance(around, ast.Compare):
+        return all(isinstance(one, _IDENTITY) for one in around.ops)
+    if isinstance(around, (ast.If, ast.While, ast.Assert)):
+        return around.test is node
+    return isinstance(around, (ast.UnaryOp, ast.FormattedValue, ast.Delete))
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    """Whether a loop or comprehension binds a name by its target."""
+    loops = node.generators if isinstance(node, _Comprehension) else [node]
+    return any(
+        _is_name(part, name)
+        for one in loops
+        if isinstance(one, (ast.For, ast.AsyncFor, ast.comprehension))
+        for part in walk(one.target)
+    )
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _side(node: ast.AST, way: Sequence[ast.AST]) -> bool:
+    """Whether a way leads through the other branch of an `if`."""
+    other: object = getattr(node, "orelse", None)
+    inside = way[way.index(node) - 1] if way.index(node) else node
+    return inside in other if isinstance(other, list) else inside is other
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.AST]]:
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            yield block
+
+
+def reads_of(text: Text, name: str, looks: Callable[[ast.Call], bool]) -> list[Fate]:
+    """What a definition does with a variable of the module around it."""
+    found = _Fates(text, looks)
+    for node in text.parents:
+        if isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names:
+            found.seen.append(Fate(Use.ESCAPED, node))
+        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            found.follow(node)
+    return found.seen

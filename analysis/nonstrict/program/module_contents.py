@@ -1,0 +1,56 @@
+"""Parameters, buffers and state of modules: what is asked for them, or given to the module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.call_results import MODULE_SELF
+from nonstrict.program import unseen
+from nonstrict.program.values import STRING, UNKNOWN, Kind, Value, container, holding
+
+if TYPE_CHECKING:
+    import ast
+
+    from nonstrict.program.frames import Frame
+
+OF_ALL = frozenset({"parameters", "buffers", "named_parameters", "named_buffers", "state_dict"})
+METHODS = OF_ALL | {"get_parameter", "get_buffer", "load_state_dict"}
+
+
+def method(
+    frame: Frame, node: ast.AST, module: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """The result of one of the `METHODS` of a module."""
+    states = frame.machine.compilations.states
+    if name == "load_state_dict":
+        states.given(frame, node, module, positional, keywords)
+        unseen.method(frame, node, module, name)
+        return UNKNOWN
+    found = tensors_of(module, name)
+    return states.taken(frame, node, module, found) if name == "state_dict" else found
+
+
+def of_wrapper(
+    frame: Frame, node: ast.AST, wrapper: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value | None:
+    """The same for what `torch.compile` made of something unknown: it is a module, as functions have no state."""
+    for value in (*positional, *keywords.values()):
+        frame.consume(node, value)
+        frame.settle(value)
+    states = frame.machine.compilations.states
+    if name == "state_dict":
+        return states.taken(frame, node, wrapper, holding(Kind.DICT, UNKNOWN))
+    if name == "load_state_dict":
+        states.given(frame, node, wrapper, positional, keywords)
+    return wrapper if name in MODULE_SELF else None
+
+
+def tensors_of(module: Value, name: str) -> Value:
+    """The parameters and buffers in a module: one by one, in pairs with their names, or under their names."""
+    tensor = Value(Kind.PARAMETER, module.place.step("[]"))
+    if name.startswith("get_"):
+        return tensor
+    if name == "state_dict":
+        return holding(Kind.DICT, tensor)
+    named = name.startswith("named_")
+    return holding(Kind.ITERATOR, container(Kind.TUPLE, STRING, tensor) if named else tensor)

@@ -1,0 +1,156 @@
+"""Where the wrapper that `torch.compile` puts around a module is taken for the module.
+
+Measured on torch 2.13: `isinstance` says no, the names of its state begin with `_orig_mod.`, it is no container, and
+what is assigned on its class is not seen by the module.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from nonstrict.program import classes
+from nonstrict.program.body import MarkedBody
+from nonstrict.program.definitions import Mark
+from nonstrict.program.marks import marking, roots
+from nonstrict.program.places import FRESH
+from nonstrict.program.regions.misapplied import WRAPPED, Misuse
+from nonstrict.program.regions.states import Loading, Saving, Testing, plain_of
+from nonstrict.program.values import Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.regions.compilations import Compilation
+    from nonstrict.program.regions.states import Seen
+
+#: Who names it knows of the wrapper.
+_KNOWS = b"_orig_mod"
+#: The same in code and in strings, not in comments.
+_IN_CODE = re.compile(rb"^[^#\n]*_orig_mod", re.MULTILINE)
+_READ = ("state_dict", "load_state_dict", "isinstance")
+
+
+def bodies(machine: Machine, paths: Collection[str]) -> Iterator[MarkedBody]:
+    """The applications of `torch.compile` in some files whose wrappers are taken for modules."""
+    if not any(one.path in paths for one in machine.compilations.at.values()):
+        return
+    for path in sorted({one.path for one in machine.compilations.at.values() if one.path in paths}):
+        module = machine.project.module(path)
+        if module is not None and any(word in module.source.code for word in _READ):
+            roots.find_calls(machine, module, set(_READ))
+    elsewhere = machine.elsewhere
+    aware = any(_IN_CODE.search(elsewhere.found.data(path)) for path in elsewhere.files_with(_KNOWS))
+    found: dict[ast.AST, list[Misuse]] = {}
+    for compilation, misuse in _misuses(machine, aware=aware):
+        found.setdefault(compilation.node, []).append(misuse)
+    for compilation in machine.compilations.at.values():
+        if compilation.path in paths and compilation.node in found:
+            mark = _mark(machine, compilation, tuple(dict.fromkeys(found[compilation.node])))
+            yield MarkedBody(machine, mark, machine.torch)
+
+
+def _mark(machine: Machine, compilation: Compilation, misused: tuple[Misuse, ...]) -> Mark:
+    function = marking.function_of(machine, compilation.target)
+    target = compilation.target
+    if function is None:
+        given = compilation.node.args if isinstance(compilation.node, ast.Call) else []
+        target = Value(Kind.EXTERNAL, FRESH, ast.unparse(given[0]) if given else "model")
+    place = (compilation.path, compilation.offset, compilation.node)
+    return Mark(WRAPPED, "torch.compile", target, *place, function, misused=misused)
+
+
+def _misuses(machine: Machine, *, aware: bool) -> Iterator[tuple[Compilation, Misuse]]:
+    """What is wrong, with the application that made the wrapper; `aware` is a program that names what is inside it."""
+    for one in machine.compilations.states.seen:
+        if isinstance(one, Testing):
+            yield from _of_test(machine, one)
+        elif isinstance(one, Saving) and not aware:
+            yield from _of_saved(machine, one)
+        elif isinstance(one, Loading) and not aware:
+            yield from _of_load(machine, one)
+
+
+def _made_by(machine: Machine, value: Value, at: Seen) -> Compilation | None:
+    """The application that made a wrapper; None if it comes after the use, in the same function."""
+    for made in machine.compilations.around(value):
+        later = made.path == at.path and made.function is at.function and _line(made) >= at.span.line
+        if not later:
+            return made
+    return None
+
+
+def _line(made: Compilation) -> int:
+    return getattr(made.node, "lineno", 0) + made.offset
+
+
+# -- isinstance ---------------------------------------------------------------------------------------------------
+
+
+def _of_test(machine: Machine, test: Testing) -> Iterator[tuple[Compilation, Misuse]]:
+    made = _made_by(machine, test.value, test)
+    names = [_name_if_lost(machine, test.value, one) for one in test.asked]
+    if made is not None and names and all(name is not None for name in names) and any(names):
+        yield made, Misuse("isinstance", test.span, next(filter(None, names)))
+
+
+def _name_if_lost(machine: Machine, wrapper: Value, asked: Value) -> str | None:
+    """A class of which the module inside is an instance, and not its wrapper; "" if neither is, None if both may be."""
+    if asked.kind is Kind.CLASS and hasattr(asked.ref, "bases"):
+        if not classes.is_module(asked.ref) or _decides_itself(machine, asked):
+            return None
+        inside = hasattr(wrapper.ref, "bases") and asked.ref in set(classes.lineage(wrapper.ref))
+        return asked.ref.name if inside else ""
+    if asked.kind is not Kind.EXTERNAL or not str(asked.ref).startswith("torch.nn.") or _is_general(asked.ref):
+        return None
+    bases = classes.external_bases(wrapper.ref) if hasattr(wrapper.ref, "bases") else {wrapper.ref}
+    lasts = {str(base).rpartition(".")[2] for base in bases}
+    name = str(asked.ref).rpartition(".")[2]
+    return name if name in lasts else ""
+
+
+def _is_general(name: str) -> bool:
+    return name.rpartition(".")[2] == "Module"
+
+
+def _decides_itself(machine: Machine, asked: Value) -> bool:
+    """Whether a class has a say in what counts as an instance of it."""
+    return any(one.keywords for one in (base.node for base in classes.lineage(asked.ref) if not isinstance(base, str)))
+
+
+# -- state --------------------------------------------------------------------------------------------------------
+
+
+def _of_saved(machine: Machine, saving: Saving) -> Iterator[tuple[Compilation, Misuse]]:
+    """The state of a wrapper is written to a file, and nothing is seen that reads it into a wrapper again."""
+    made = _made_by(machine, saving.state.module, saving)
+    if made is None or not saving.state.is_wrapper:
+        return
+    again = [
+        one
+        for one in machine.compilations.states.seen
+        if isinstance(one, Loading) and one.file and one.file == saving.file
+    ]
+    if not any(one.is_wrapper for one in again):
+        yield made, Misuse("saved", saving.state.span, other=saving.span)
+
+
+def _of_load(machine: Machine, loading: Loading) -> Iterator[tuple[Compilation, Misuse]]:
+    """A state with other names than those of the module that it is loaded into."""
+    states = [loading.state] if loading.state is not None else []
+    if loading.file:
+        saved = [
+            one for one in machine.compilations.states.seen if isinstance(one, Saving) and one.file == loading.file
+        ]
+        states += [one.state for one in saved]
+    if not states or any(one.is_wrapper is loading.is_wrapper for one in states):
+        return
+    wrapper = loading.module if loading.is_wrapper else states[0].module
+    made = _made_by(machine, wrapper, loading) or (
+        _made_by(machine, wrapper, states[0]) if not loading.is_wrapper else None
+    )
+    if made is not None and plain_of(loading.module if not loading.is_wrapper else states[0].module):
+        how = "plain-into-wrapper" if loading.is_wrapper else "wrapper-into-plain"
+        yield made, Misuse(how, loading.span, strict=loading.strict, other=states[0].span)
