@@ -95,7 +95,7 @@ def pieces_text(costs: list[Cost], constructs: list[Construct], base: dict[str, 
     code = {construct.key: _names(construct.ways[0]) - {_own_name(construct.key)} for construct in constructs}
     differing = {key for key in entries if differs(key) and base["entries"].get(key) is not None}
     only_here = {key for key in differing if not base["entries"][key]}
-    making = _making({key: code[key] for key in only_here if key.startswith(_CALLS)})
+    making = _making({key: code[key] for key in only_here if key.startswith(_CALLS) and not _takes_number(key)})
     made = {key for key in differing if not making.isdisjoint(code[key])}
     changed = {key: "" if key in made else entries[key] for key in differing}
     used = {label for entry in changed.values() if (label := entry[0] if isinstance(entry, list) else entry)}
@@ -117,6 +117,11 @@ def _making(code: dict[str, set[str]]) -> set[str]:
     """The names of the calls that break by themselves, of those that break here; `code` are the other names in each."""
     names = {key: _own_name(key) for key in code}
     return {names[key] for key, others in code.items() if others.isdisjoint(names.values())}
+
+
+def _takes_number(key: str) -> bool:
+    """Whether a function of torch takes a number out of the tensor that it is given: `torch.zeros(count)`."""
+    return key.startswith("arg:torch.") and key.endswith(":tensor")
 
 
 def _own_name(key: str) -> str:

@@ -132,6 +132,14 @@ class Holder:
         raise AttributeError(name)
 
 
+class Kept:
+    """A plain object that holds tensors, one of them in a list."""
+
+    def __init__(self, value: torch.Tensor) -> None:
+        self.value = value
+        self.seen = [value]
+
+
 class Countdown:
     """An iterator written by hand."""
 

@@ -126,6 +126,7 @@ ARGUMENTS: dict[str, Callable[[], Any]] = {
     "x": lambda: torch.tensor([1.0, 2.0, 3.0]),
     "y": lambda: torch.tensor([3.0, 2.0, 1.0]),
     "n": lambda: torch.tensor([1, 0, 2]),
+    "k": lambda: torch.tensor(1),
     "m": lambda: torch.eye(3),
     "g": lambda: torch.tensor([1.0, 2.0, 3.0], requires_grad=True),
     "mask": lambda: torch.tensor([True, False, True]),

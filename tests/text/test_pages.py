@@ -191,6 +191,19 @@ def test_a_session_on_one_line_is_read() -> None:
     ]
 
 
+def test_a_page_that_imports_torch_nowhere_does_so_in_its_first_line() -> None:
+    shown = "# Steps\n\n```python\n@torch.compile\ndef f(x):\n    return x\n```\n"
+    assert page(shown).code.split("\n")[:4] == ["import torch", "", "", "@torch.compile"]
+
+
+@pytest.mark.parametrize(
+    "before", ["import torch", "from torch import nn", "import numpy, torch as t\ntorch = t", "torch = load()"]
+)
+def test_a_page_that_says_what_torch_is_does_not(before: str) -> None:
+    source = page(f"# Steps\n\n```python\n{before}\n```\n\n```python\ntorch.ones(3)\n```\n")
+    assert source.code.split("\n")[0] == ""
+
+
 def test_adversarial_pages_take_no_long_time() -> None:
     for piece in ("# f(x) a ", "def f(x): ", "if x: y = 1 ", "( ", "@a ", "x = 1 # y. z = "):
         page("```{code-cell} " + piece * 2000 + "```")

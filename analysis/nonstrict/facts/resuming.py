@@ -8,7 +8,7 @@ which can be entered again (`should_compile_partial_graph`).
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.walk import walk
 
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
 
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+#: Line and column behind an expression.
+Position: TypeAlias = tuple[int, int]
+
+
+def end_of(node: ast.AST) -> Position:
+    """Where an expression ends: what is evaluated first ends first, what an expression is made of before itself."""
+    return getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0
 
 
 def giving_up(function: FunctionNode, node: ast.AST, is_restored: Callable[[ast.expr], bool]) -> ast.stmt | None:

@@ -52,8 +52,22 @@ def assigned_once(around: ast.AST, name: str) -> ast.expr | None:
     if len(stored) != 1:
         return None
     for node in walk(around):
-        if isinstance(node, ast.Assign) and stored[0] in node.targets:
-            return node.value
+        if isinstance(node, ast.Assign):
+            if stored[0] in node.targets:
+                return node.value
+            if (part := _part_of(node, stored[0])) is not None:
+                return part
+    return None
+
+
+def _part_of(assignment: ast.Assign, target: ast.Name) -> ast.expr | None:
+    """What a variable is bound to in `x, y = torch.ones(3), torch.zeros(3)`."""
+    for several in assignment.targets:
+        value = assignment.value
+        if isinstance(several, ast.Tuple) and isinstance(value, ast.Tuple) and len(several.elts) == len(value.elts):
+            parts = dict(zip(several.elts, value.elts, strict=True))
+            starred = any(isinstance(part, ast.Starred) for part in (*several.elts, *value.elts))
+            return None if starred else parts.get(target)
     return None
 
 

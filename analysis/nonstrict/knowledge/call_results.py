@@ -1,4 +1,4 @@
-"""What calls of the standard library and NumPy return, as far as the analysis distinguishes kinds of values.
+"""What calls of the standard library, NumPy and some helpers of torch return, as far as kinds are distinguished.
 
 Source: the pages of the Python 3.14 documentation of each module, and the NumPy 2 reference.
 """
@@ -127,6 +127,10 @@ RESULTS: dict[str, str] = {
     "context-manager": "contextlib.ExitStack contextlib.chdir contextlib.closing contextlib.nullcontext "
     "contextlib.redirect_stderr contextlib.redirect_stdout contextlib.suppress decimal.localcontext "
     "warnings.catch_warnings",
+    # of floating-point numbers: torch/nn/utils/clip_grad.py and convert_parameters.py of torch 2.13
+    "tensor": "torch.nn.utils.clip_grad.clip_grad_norm_ "
+    "torch.nn.utils.clip_grad_norm_ torch.nn.utils.convert_parameters.parameters_to_vector "
+    "torch.nn.utils.get_total_norm torch.nn.utils.parameters_to_vector",
     "none": "bisect.insort bisect.insort_left bisect.insort_right builtins.delattr builtins.exec builtins.print "
     "builtins.setattr gc.disable gc.enable heapq.heapify heapq.heappush json.dump logging.basicConfig "
     "logging.critical logging.debug logging.error logging.exception logging.info logging.log logging.warning "

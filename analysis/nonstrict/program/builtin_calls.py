@@ -26,7 +26,7 @@ from nonstrict.program import (
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, sequences, strictness
+from nonstrict.program.regions import arguments, sequences, strictness
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -88,7 +88,7 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     for alternative in value.alternatives() if not value.is_variant else ():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
             if frame.region:
-                whole = last_name(node) == "int" and breaks.guards_item(frame, alternative)
+                whole = last_name(node) == "int" and arguments.guards_item(frame, alternative)
                 return NUMBER if whole else frame.unbacked(node, alternative, "`item()`")
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else "int"
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")

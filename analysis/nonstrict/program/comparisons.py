@@ -98,7 +98,8 @@ def _sought(frame: Frame, node: ast.Compare, values: list[Value], pending: froze
         conditions.decide_value(frame, node, values[-1])
     if frame.region and values[-1].is_tensor:
         return BOOL.with_pending(frame.unbacked(node, values[-1], "`item()`").pending)
-    items.sought(frame, node, values[0], values[-1])
+    if items.sought(frame, node, values[0], values[-1]):
+        return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
     if frame.region and len(values) == 2 and breaks.never_found(frame, node, *values):
         return BOOL
     return BOOL.with_pending(pending)

@@ -25,7 +25,7 @@ from nonstrict.program import (
 )
 from nonstrict.program.effects import Event
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import breaks, folding, operations
+from nonstrict.program.regions import arguments, breaks, folding, operations
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -33,6 +33,7 @@ from nonstrict.program.values import (
     ELLIPSIS,
     NO_CONSTANT,
     NONE,
+    NUMBER,
     SETTING,
     TENSORS,
     UNKNOWN,
@@ -139,6 +140,9 @@ def _binary(frame: Frame, node: ast.BinOp) -> Value:
     left, right = use(frame, node.left), use(frame, node.right)
     if frame.region and (left.flags | right.flags) & Flag.POINTER:
         breaks.statement(frame, node, "data-ptr-arithmetic")
+    if frame.region and arguments.computes_with_drawn(frame, left, right):
+        breaks.statement(frame, node, "random-number-arithmetic")
+        return NUMBER
     return operate(frame, node, left, right, node.op)
 
 
@@ -215,6 +219,9 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
     value = use(frame, node.operand)
     if value.kind in TENSORS:
         return Value(Kind.TENSOR, FRESH, flags=value.flags & ~Flag.LITERAL, pending=value.pending)
+    if frame.region and isinstance(node.op, ast.USub) and arguments.computes_with_drawn(frame, value):
+        breaks.statement(frame, node, "random-negative")
+        return NUMBER
     if value.kind is Kind.NUMBER and isinstance(node.op, ast.USub) and isinstance(value.const, (int, float)):
         return Value(Kind.NUMBER, FRESH, const=-value.const, pending=value.pending)
     if value.pending and isinstance(node.op, ast.USub) and not frame.region:

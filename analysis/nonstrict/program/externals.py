@@ -249,8 +249,7 @@ def _made(frame: Frame, result: str, name: str, values: list[Value]) -> Value:
 
 def typed(result: str, name: str, values: Sequence[Value]) -> Value:
     """The value for a kind of result that knowledge names."""
-    simple = _RESULTS.get(result)
-    if simple is not None:
+    if (simple := _RESULTS.get(result)) is not None:
         scalar = result == "number" and name.startswith("numpy.") and name not in _PYTHON_NUMBERS
         return simple._replace(ref=name) if scalar else simple
     kind = _CONTAINER_RESULTS.get(result)
@@ -289,7 +288,8 @@ def _random(frame: Frame, node: ast.AST, name: str, what: str, values: list[Valu
         frame.machine.taint(frame, node, mutated, drawn)
         return NONE
     if result is None or result == "none":
-        return drawn._replace(kind=Kind.UNKNOWN)
+        of_python = what == "draws a random number" and not name.endswith(".randbytes")  # of `random.Random`
+        return drawn if of_python else drawn._replace(kind=Kind.UNKNOWN)
     return typed(result, name, values).with_pending(drawn.pending)
 
 

@@ -32,7 +32,7 @@ from nonstrict.program.frames import Frame, traced
 from nonstrict.program.marks import in_place, marking, operators
 from nonstrict.program.marks.aliases import holds_marker
 from nonstrict.program.places import FRESH, NOWHERE, Origin
-from nonstrict.program.regions import breaks, dispatch, layers, strictness
+from nonstrict.program.regions import breaks, dispatch, ignored, layers, strictness
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,
@@ -247,6 +247,8 @@ def follow(
         if function not in machine.allowed:
             breaks.emit(frame, node, breaks.DISABLED)
         return _returned_without_looking(frame, function)
+    if frame.region and ignored.is_ignored(machine, function):
+        return NONE
     _hand_over(frame, node, (*positional, *keywords.values()))
     if frame.static:
         _noted(frame, node, function, positional, keywords)

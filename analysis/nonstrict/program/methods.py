@@ -115,7 +115,7 @@ def call(
 ) -> Value:
     """The result of `receiver.name(...)`."""
     if frame.region:
-        breaks.method(frame, node, receiver, name, positional)
+        breaks.method(frame, node, receiver, name, positional, keywords)
     if receiver.kind is Kind.UNION:
         found: Value | None = None
         for alternative in receiver.ref:

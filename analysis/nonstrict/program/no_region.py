@@ -21,6 +21,10 @@ class NoRegion:
         """Nothing is given up."""
         return ""
 
+    def hidden_behind(self, observed: Observed) -> int:
+        """Nothing stands behind a break."""
+        return 0
+
     def graph_break(self, observed: Observed) -> GraphBreak | None:
         """Nothing breaks a graph."""
         return None

@@ -257,7 +257,9 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
     if base.kind in TENSORS:
         frame.settle(value)
         items.indexes(frame, node, index, stores=True)
-        if isinstance(node, ast.Subscript) and not frame.region:
+        if isinstance(node, ast.Subscript) and frame.region:
+            items.selects(frame, node, items.parts(index), stores=True)
+        elif isinstance(node, ast.Subscript):
             symbolic_slices.stored(frame, node.slice, index)
         frame.written(node, base, "[...] =")
         return
@@ -309,7 +311,9 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     if before.kind in TENSORS:
         operations.note(frame, statement, before.at(FRESH))
         frame.settle(value)
-        if isinstance(target, ast.Subscript) and not frame.region:
+        if isinstance(target, ast.Subscript) and frame.region:
+            items.augmented(frame, target, expressions.index(frame, target.slice))
+        elif isinstance(target, ast.Subscript):
             symbolic_slices.stored(frame, target.slice, expressions.index(frame, target.slice))
         frame.written(statement, _holder(frame, target, before), "an in-place operator")
         if isinstance(target, ast.Name):

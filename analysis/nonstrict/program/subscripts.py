@@ -209,6 +209,7 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
     if index.kind is Kind.TUPLE and index.heap is not None:
         parts = list(index.heap.items.values())
     advanced = False
+    items.selects(frame, node, parts)
     if not frame.region:
         pending = symbolic_slices.selected(frame, node.slice, base, parts)
     for position, part in enumerate(parts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.knowledge.effects import call_result
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
 from nonstrict.program import (
     attributes,
@@ -22,7 +23,7 @@ from nonstrict.program import (
 from nonstrict.program.effects import Event, Sight
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
-from nonstrict.program.regions import breaks, outputs
+from nonstrict.program.regions import arguments, breaks, outputs
 from nonstrict.program.values import (
     BOOL,
     NO_CONSTANT,
@@ -112,7 +113,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return gradients.computed(frame, keywords)
     if any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in positional[:1]):
         return functional_calls.transformed(positional)
-    return UNKNOWN
+    return Value(Kind.TENSOR, flags=Flag.FLOATING) if call_result(name) == "tensor" else UNKNOWN
 
 
 def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -306,7 +307,7 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
     if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.origin is FRESH.origin:
         return NUMBER
     if last in ("item", "tolist"):
-        if last == "item" and breaks.guards_item(frame, first):
+        if last == "item" and arguments.guards_item(frame, first):
             return NUMBER
         made = frame.unbacked(node, first, f"`{last}()`", of=_selected_from(node, name))
         if last == "item":

@@ -86,6 +86,13 @@ class Body(Protocol):
         """What keeps Dynamo from resuming a region after a break: "a loop", "itself", ...; "" where it goes on."""
         ...
 
+    def hidden_behind(self, observed: Observed) -> int:
+        """The line of the break for which a function of a region runs as plain Python before it comes to another in it.
+
+        0 where the graph must not break, and where Dynamo comes to it.
+        """
+        ...
+
     @property
     def falls_back(self) -> bool:
         """Whether all calls of a region that were seen go on with something else where torch refuses it."""

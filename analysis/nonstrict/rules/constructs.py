@@ -16,6 +16,7 @@ _DECIDED = {
     "stmt:if-tensor": "the tensor",
     "stmt:if-tensor-literal": "the tensor",
     "stmt:numpy-branch": "the array",
+    "stmt:if-random": "the drawn number",
 }
 
 

@@ -104,6 +104,9 @@ something; one behind a test of sizes is a warning.
 `torch._dynamo.graph_break()` and calls of functions that `torch.compiler.disable` was applied to are meant to break the
 graph where it may: a note, unless torch does not resume after them.
 
+After a break that torch does not resume after, the function runs as plain Python: what else would break in it does not
+come up until that is mended, and is a note.
+
 ## References
 
 - [Graph breaks](https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html)
@@ -139,7 +142,10 @@ _UNMENDED = frozenset({"stmt:environ-write", "stmt:numpy-branch", "stmt:if-tenso
 _GRAPH_BREAK = "call:torch._dynamo.graph_break"
 #: What is written to break the graph, where it may.
 _WANTED = frozenset(
-    {_GRAPH_BREAK, DISABLED, DISABLED_MODULE, "call:torch.compiler.disable", "call:torch._dynamo.disable"}
+    {
+        *(_GRAPH_BREAK, DISABLED, DISABLED_MODULE, "call:torch.compiler.disable", "call:torch._dynamo.disable"),
+        *("call:torch._dynamo.skip_frame", "call:torch._dynamo.step_unsupported"),
+    }
 )
 
 
@@ -157,16 +163,24 @@ def examine(body: Body) -> Iterator[Finding]:
         known = body.graph_break(seen)
         if known is None:
             continue
-        message = f"{construct(seen)} breaks the graph of `{body.function}`{_named(known)}"
-        if refusal := body.refusal(seen):
-            message += f": with `{refusal}` compilation fails"
-            message += ", and the callers go on without it" if body.falls_back else ""
-        elif around := body.given_up(seen):
-            where = "" if around == "itself" else f" in {around}"
-            message += f"{where}, after which torch does not resume: nothing of `{body.function}` is compiled"
+        message = f"{construct(seen)} breaks the graph of `{body.function}`{_named(known)}{_outcome(body, seen)}"
         severity = _severity(body, seen)
         advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
         yield report(RULE, body, seen, message, help=advice, severity=severity)
+
+
+def _outcome(body: Body, seen: Observed) -> str:
+    """What becomes of the region."""
+    if refusal := body.refusal(seen):
+        return f": with `{refusal}` compilation fails" + (
+            ", and the callers go on without it" if body.falls_back else ""
+        )
+    if line := body.hidden_behind(seen):
+        return f" once torch comes to it: after the break in line {line} this function runs as plain Python"
+    if around := body.given_up(seen):
+        where = "" if around == "itself" else f" in {around}"
+        return f"{where}, after which torch does not resume: nothing of `{body.function}` is compiled"
+    return ""
 
 
 def _frozen(body: Body, seen: Observed) -> Finding:
@@ -183,7 +197,8 @@ def _severity(body: Body, seen: Observed) -> Severity:
     conditional = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
     if not body.refusal(seen):
         wanted = seen.effect.what in _WANTED and not body.given_up(seen)
-        return Severity.NOTE if conditional or wanted else Severity.WARNING
+        once = conditional or wanted or body.hidden_behind(seen)
+        return Severity.NOTE if once else Severity.WARNING
     if not conditional:
         return Severity.WARNING if body.falls_back else Severity.ERROR
     return Severity.NOTE if seen.chain or seen.effect.telling else Severity.WARNING

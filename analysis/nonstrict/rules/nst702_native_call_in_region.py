@@ -114,7 +114,8 @@ def examine(body: Body) -> Iterator[Finding]:
         if refusal:
             message += f", and with `{refusal}` compilation fails"
         conditional = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
-        severity = None if refusal else Severity.NOTE if conditional else Severity.WARNING
+        hidden = body.hidden_behind(seen)
+        severity = None if refusal else Severity.NOTE if conditional or hidden else Severity.WARNING
         advice = "wrap the call in a `torch.library.custom_op` with a `register_fake`"
         yield report(RULE, body, seen, message, help=advice, severity=severity)
 

@@ -15,6 +15,8 @@ _STATE = re.compile(r"torch\.(?:set_|manual_seed|seed|random|backends|cuda|use_d
 _BUILT = re.compile(r"torch\.nn\.|torch\.optim|:requires_grad=True")
 _INTROSPECTION = re.compile(r"(?:inspect|sys|gc|traceback|types)\.|builtins\.(?:globals|eval|exec|compile|breakpoint)")
 
+_ELEMENT = "use `index_select` or `gather` with an index of one element: `x.index_select(0, place.view(1))`"
+_DRAWN = "draw outside the region and pass what is drawn, or draw a tensor and choose with `torch.where`"
 _CHOICE = "choose by `index_select` among stacked tensors, compute all and weigh them, or choose outside the region"
 _RECURRENT = (
     "call the layer outside the region, or use its cell (`nn.LSTMCell`) in a loop; "
@@ -53,7 +55,16 @@ _STATEMENTS = {
     "stmt:data-ptr-arithmetic": "wrap what needs the address in a `torch.library.custom_op` with a `register_fake`",
     "stmt:percent-format-tensor": "format outside the region; return the tensor",
     "stmt:tensor-data-assign": "use `copy_` under `torch.no_grad()`, or assign outside the region",
+    **dict.fromkeys(("stmt:tensor-subscript-scalar", "stmt:tensor-subscript-scalar-write"), _ELEMENT),
+    "stmt:tensor-slice-tensor": "choose with a mask, as `torch.arange(n) < count`, or pass the bound as a number",
+    "stmt:mask-augmented": "use `torch.where(mask, changed, x)`",
+    **dict.fromkeys(
+        ("stmt:if-random", "stmt:for-range-random", "stmt:random-number-arithmetic", "stmt:random-negative"), _DRAWN
+    ),
+    **dict.fromkeys(("stmt:tensor-subscript-random", "stmt:tensor-slice-random", "stmt:list-subscript-random"), _DRAWN),
+    "arg:copy.deepcopy:holding-tensors": "make a new object with clones of its tensors, or copy outside the region",
     "stmt:list-subscript-item": _CHOICE,
+    "stmt:list-subscript-tensor-argument": _CHOICE,
     "stmt:list-subscript-tensor": _CHOICE,
     "stmt:dict-subscript-item": _CHOICE,
     "call:torch._dynamo.graph_break": "remove the call, or compile without `fullgraph=True`",

@@ -29,6 +29,12 @@ _OPTION = re.compile(r"[ \t]*:[\w-]+:")
 _PROMPT = re.compile(r"(?P<indent>[ \t]*)(?P<mark>>>>|\.\.\.)(?:[ ](?P<code>.*)|[ \t]*$)")
 
 
+_USES_TORCH = re.compile(r"(?<![\w.])torch\.\w")
+_IMPORTS_TORCH = re.compile(
+    r"^[ \t]*(?:import|from)[ \t]+torch\b|\btorch[ \t]*=(?!=)|\bimport\b.*\bas torch\b", re.MULTILINE
+)
+
+
 @dataclass(slots=True)
 class _Page:
     """The lines of the module under construction, with their origins and cells."""
@@ -61,9 +67,17 @@ def page_source(path: str, text: str) -> Source:
         _read(rows, page)
     else:
         page.lines = [""] * len(rows)
+    _import_torch(page.lines)
     # NUL bytes are no Python, and `ast` refuses the whole module for one.
     code = "\n".join(page.lines).replace("\0", " ")
     return Source(path, SourceKind.PAGE, text, code, (), tuple(page.origins) or None, tuple(page.cells))
+
+
+def _import_torch(lines: list[str]) -> None:
+    """Let a page that shows parts of programs with torch, and imports it nowhere, do so in its first line."""
+    code = "\n".join(lines)
+    if lines and not lines[0] and _USES_TORCH.search(code) and not _IMPORTS_TORCH.search(code):
+        lines[0] = "import torch"
 
 
 def _read(rows: list[str], page: _Page) -> None:

@@ -18,13 +18,13 @@ from nonstrict.knowledge.graph_breaks import graph_break, is_measured, may_break
 from nonstrict.program import classes, differentiation, naming
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import branches, contexts, messages, unbacked
+from nonstrict.program.regions import arguments, branches, contexts, messages, unbacked
 from nonstrict.program.regions import options as dynamo_options
-from nonstrict.program.values import NO_CONSTANT, TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.values import NO_CONSTANT, TENSORS, Flag, Kind, Value
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
@@ -52,12 +52,6 @@ _RECEIVERS = {
     Kind.SET: "set",
     Kind.DEQUE: "deque",
 }
-_ARGUMENTS = {
-    Kind.TENSOR: "tensor",
-    Kind.PARAMETER: "tensor",
-    Kind.OBJECT: "object",
-    Kind.MODULE: "module",
-}
 #: Decorators whose functions warn of being called.
 _DEPRECATING = frozenset({"warnings.deprecated", "typing_extensions.deprecated"})
 #: Made of an input they are traced, made of a tensor of the region they are not.
@@ -73,11 +67,6 @@ _INSTANCES = {
     "event": ("Event", "threading.Event"),
     "queue": ("Queue",),
 }
-#: The position and name of the argument that tells the size of a result; without it the data does.
-_SIZED_BY = {"torch.nn.functional.one_hot": (1, "num_classes")}
-#: What tells by a tensor how much there is of the result, and by a number does not ask for data: the name of that
-#: argument, the first one beside the tensor that is worked on.
-_COUNTED_BY = {"repeat_interleave": "repeats", "tensor_split": "indices_or_sections"}
 _PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.NONE})
 _SELECTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE, Kind.MODULE})
 _CONVERSIONS = frozenset({"long", "int", "to", "cpu", "cuda", "contiguous"})
@@ -106,18 +95,19 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
     if name == "builtins.range" and positional and unbacked.is_size(frame, node, positional[0]):
         statement(frame, node, "range-data-size")
         return
+    if name == "builtins.range" and any(arguments.is_drawn(frame, value) for value in positional):
+        statement(frame, node, "for-range-random")
+        return
     if (changed := branches.changed(frame, node, name, positional, keywords)) is not None:
         _changing(frame, node, changed)
         return
-    if not (name.startswith("torch.") and _counts_plainly(name, positional[1:], keywords)):
+    if not (name.startswith("torch.") and arguments.counts_plainly(name, positional[1:], keywords)):
         _look_up(frame, node, name, positional, keywords)
 
 
 def _look_up(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
     torch = frame.machine.torch
-    if name.startswith("math."):
-        positional = [value for value in positional if not (value.is_tensor and guards_item(frame, value))]
-    for condition in (*_left_out(node, name, positional, keywords), *_conditions(positional, keywords)):
+    for condition in arguments.conditions(frame, node, name, positional, keywords):
         key = f"arg:{name}:{condition}"
         if is_measured(key, torch):
             if may_break(key, torch):
@@ -125,13 +115,6 @@ def _look_up(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value]
             return
     if may_break(f"call:{name}", torch):
         emit(frame, node, f"call:{name}")
-
-
-def _counts_plainly(name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> bool:
-    """Whether what would follow from data, if it was told by a tensor, is told by plain numbers."""
-    parameter = _COUNTED_BY.get(name.rpartition(".")[2])
-    given = next(iter(positional), keywords.get(parameter or "", UNKNOWN))
-    return parameter is not None and not given.is_tensor
 
 
 def _check(frame: Frame, node: ast.AST, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
@@ -181,7 +164,14 @@ def without_gradient(tensor: Value) -> Value:
     return tensor.with_pending(frozenset(effect for effect in tensor.pending if effect.event is not Event.BREAK))
 
 
-def method(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value]) -> None:
+def method(
+    frame: Frame,
+    node: ast.AST,
+    receiver: Value,
+    name: str,
+    positional: Sequence[Value],
+    keywords: Mapping[str, Value],
+) -> None:
     """A method of a value outside the program is called in a region."""
     if receiver.ref in _CONTEXT_VARIABLES and name in _CONTEXT_VARIABLE:
         statement(frame, node, _CONTEXT_VARIABLE[name])
@@ -197,21 +187,20 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: 
         if may_break(key := f"method:Tensor.{name}:data-size", torch):
             emit(frame, node, key)
         return
-    if not (receiver.is_tensor and _counts_plainly(name, positional, {})):
-        _look_up_method(frame, node, receiver, name, positional)
+    if not (receiver.is_tensor and arguments.counts_plainly(name, positional, keywords)):
+        told = [repr(first.const) for first in positional[:1] if first.const is not NO_CONSTANT]
+        _look_up_method(frame, node, receiver, name, [*told, *arguments.of_method(keywords)])
 
 
-def _look_up_method(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value]) -> None:
+def _look_up_method(frame: Frame, node: ast.AST, receiver: Value, name: str, told: Sequence[str]) -> None:
     torch = frame.machine.torch
     given = receiver.place.origin is Origin.ARGUMENT and not receiver.place.is_view
     for kind in _receivers(receiver):
         key = f"method:{kind}.{name}"
-        if given and may_break(f"{key}:argument", torch):
-            emit(frame, node, f"{key}:argument")
-            return
-        for first in positional[:1]:
-            if first.const is not NO_CONSTANT and may_break(f"{key}:{first.const!r}", torch):
-                emit(frame, node, f"{key}:{first.const!r}")
+        variants = [f"{key}:argument"] if given else []
+        for variant in (*variants, *(f"{key}:{one}" for one in told)):
+            if may_break(variant, torch):
+                emit(frame, node, variant)
                 return
         if not is_measured(key, torch):
             continue
@@ -248,6 +237,8 @@ def decided(frame: Frame, node: ast.AST, value: Value) -> None:
     alternatives = value.alternatives()
     if depends_on_data(frame, value):
         statement(frame, node, "if-tensor-item")
+    if arguments.is_drawn(frame, value):
+        statement(frame, node, "if-random")
     kinds = {member.kind for member in alternatives} - {Kind.NONE}
     if kinds and kinds <= TENSORS:
         literal = all(member.flags & Flag.LITERAL for member in alternatives if member.kind in TENSORS)
@@ -321,11 +312,13 @@ def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> No
     mapping = base.kind is Kind.DICT
     if depends_on_data(frame, index):
         statement(frame, node, "dict-subscript-item" if mapping else "list-subscript-item")
+    elif arguments.is_drawn(frame, index) and not mapping:
+        statement(frame, node, "list-subscript-random")
     elif index.is_tensor and not mapping and not index.flags & Flag.LITERAL:
         # What is converted may be an integer before, and then it is the same tensor.
         source = frame.machine.evaluate(frame, _unconverted(node.slice))
-        if not guards_item(frame, source):
-            statement(frame, node, "list-subscript-tensor")
+        guarded = arguments.guards_item(frame, source)
+        statement(frame, node, "list-subscript-tensor-argument" if guarded else "list-subscript-tensor")
 
 
 def _unconverted(expression: ast.expr) -> ast.expr:
@@ -377,76 +370,6 @@ def _switched_on(frame: Frame, key: str) -> bool:
     return any(dynamo_options.is_set(frame.machine, option) for option in sorted(options))
 
 
-def _conditions(positional: Sequence[Value], keywords: dict[str, Value]) -> Iterator[str]:
-    """What the table may tell apart about the arguments of a call."""
-    for name, value in keywords.items():
-        if value.const is not NO_CONSTANT:
-            yield f"{name}={value.const!r}"
-        elif value.kind is Kind.SETTING and isinstance(value.ref, str):
-            yield value.ref.rpartition(".")[2]
-        elif value.kind is Kind.GENERATOR:
-            yield "generator"
-    if not positional and not keywords:
-        yield "scalar"  # NumPy draws a number where no size is asked for
-    if "key" in keywords:
-        if any(value.is_tensor or _condition(value) == "tensors" for value in positional):
-            yield "tensors-key"
-        return  # what is compared is what the function makes of the arguments
-    for value in (*positional, *keywords.values()):
-        if value.is_tensor and value.flags & Flag.LITERAL:
-            yield "literal"
-        condition = _condition(value)
-        if condition:
-            yield condition
-
-
-def _left_out(node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Iterator[str]:
-    """The argument without which the size of a result follows from data; -1 is how it is left out in words."""
-    position, parameter = _SIZED_BY.get(name, (0, ""))
-    if not parameter or not isinstance(node, ast.Call) or _spreads(node):
-        return
-    given = keywords.get(parameter, positional[position] if position < len(positional) else None)
-    if given is None or given.const == -1:
-        yield f"{parameter}-missing"
-
-
-def _spreads(call: ast.Call) -> bool:
-    """Whether arguments are passed by `*` or `**`."""
-    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
-    return starred or any(keyword.arg is None for keyword in call.keywords)
-
-
-def _condition(value: Value) -> str:
-    """What the table calls an argument; "" if it does not tell it apart."""
-    if value.kind is Kind.ITERATOR:
-        given = value.place.origin is Origin.ARGUMENT
-        held = _of_elements(value.heap.element) if value.heap is not None else ""
-        return "iterator-argument" if given else "global-iterator" if value.place.captured else held
-    if value.kind in (Kind.LIST, Kind.TUPLE) and value.heap is not None:
-        return _of_elements(value.heap.element)
-    if (
-        value.kind is Kind.OBJECT
-        and value.heap is not None
-        and any(one.is_tensor for one in value.heap.attributes.values())
-    ):
-        return "dataclass-of-tensors"
-    return _ARGUMENTS.get(value.kind) or ("item" if from_item(value) else "")
-
-
-def _of_elements(element: Value | None) -> str:
-    """What the table calls a sequence, by its elements."""
-    kinds = {_of_element(member) for member in element.alternatives()} if element is not None else set[str]()
-    return kinds.pop() if len(kinds) == 1 else ""
-
-
-def _of_element(element: Value) -> str:
-    if element.kind in TENSORS:
-        return "tensors"
-    if element.kind is not Kind.TUPLE or element.heap is None or element.ref is not None:
-        return ""
-    return "tensor-pairs" if any(member.is_tensor for member in element.heap.items.values()) else ""
-
-
 def depends_on_data(frame: Frame, value: Value) -> bool:
     """Whether a number or truth value follows from the data of a tensor: nothing can be decided on it.
 
@@ -465,20 +388,6 @@ def checked(frame: Frame, values: Sequence[Value]) -> None:
     frame.summary.settled.update(
         effect.key for value in values for effect in value.pending if effect.event is Event.ESCAPE
     )
-
-
-def guards_item(frame: Frame, tensor: Value) -> bool:
-    """Whether Dynamo may know the number that a region takes out of a tensor: it guards that of an input.
-
-    So it does for integers without a dimension; what they are of which nothing else is known, is not told here.
-    """
-    given = tensor.place.origin is Origin.ARGUMENT or tensor.place.captured
-    return frame.region and given and not tensor.place.is_view and not tensor.flags & (Flag.FLOATING | Flag.BOOLEAN)
-
-
-def from_item(value: Value) -> bool:
-    """Whether a number was taken out of a tensor: Dynamo computes with it, but cannot decide on it."""
-    return any(effect.event is Event.ESCAPE and effect.what == "`item()`" for effect in value.pending)
 
 
 def _receivers(receiver: Value) -> Iterator[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program.regions import breaks
-from nonstrict.program.values import NO_CONSTANT, PRIMITIVES, Kind, Value
+from nonstrict.program.places import Origin
+from nonstrict.program.regions import arguments, breaks, ranks
+from nonstrict.program.values import NO_CONSTANT, PRIMITIVES, Flag, Kind, Value
 
 if TYPE_CHECKING:
-    import ast
+    from collections.abc import Sequence
 
     from nonstrict.program.frames import Frame
 
@@ -20,20 +22,79 @@ def indexes(frame: Frame, node: ast.AST, index: Value, *, stores: bool = False) 
     several = index.kind is Kind.TUPLE and index.heap is not None and len(index.heap.items) > 1
     if not frame.region or not several or index.heap is None:
         return
-    if any(part.kind is Kind.NUMBER and breaks.from_item(part) for part in index.heap.items.values()):
+    if any(part.kind is Kind.NUMBER and arguments.from_item(part) for part in index.heap.items.values()):
         breaks.statement(frame, node, "item-in-index-write" if stores else "item-in-index")
+
+
+def parts(index: Value) -> list[Value]:
+    """The indices of a subscript, one for each dimension that it tells of."""
+    return list(index.heap.items.values()) if index.kind is Kind.TUPLE and index.heap is not None else [index]
+
+
+def selects(frame: Frame, node: ast.Subscript, given: Sequence[Value], *, stores: bool = False) -> None:
+    """Torch takes the number out of an index that is a tensor: one without dimensions, or the bound of a slice."""
+    written = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if not frame.region or len(written) != len(given):
+        return
+    for expression, value in zip(written, given, strict=True):
+        if isinstance(expression, ast.Slice):
+            bounds = (expression.lower, expression.upper, expression.step)
+            told = [frame.machine.evaluate(frame, bound) for bound in bounds if bound is not None]
+            if any(bound.is_tensor and not bound.flags & Flag.LITERAL for bound in told):
+                breaks.statement(frame, node, "tensor-slice-tensor")
+                return
+            if any(arguments.is_drawn(frame, bound) for bound in told):
+                breaks.statement(frame, node, "tensor-slice-random")
+                return
+        elif arguments.is_drawn(frame, value):
+            breaks.statement(frame, node, "tensor-subscript-random")
+            return
+        elif _is_place(frame, expression, value):
+            breaks.statement(frame, node, "tensor-subscript-scalar-write" if stores else "tensor-subscript-scalar")
+            return
+
+
+def augmented(frame: Frame, node: ast.Subscript, index: Value) -> None:
+    """`x[mask] += 1` selects before it writes, where `x[mask] = 1` does not."""
+    if any(part.is_tensor and part.flags & Flag.BOOLEAN for part in parts(index)):
+        breaks.statement(frame, node, "mask-augmented")
+    selects(frame, node, parts(index), stores=True)
+
+
+def _is_place(frame: Frame, expression: ast.expr, index: Value) -> bool:
+    """Whether an index is a whole number in a tensor, of which Dynamo does not know it."""
+    if not index.is_tensor or index.flags & (Flag.BOOLEAN | Flag.LITERAL | Flag.FLOATING):
+        return False
+    return not arguments.guards_item(frame, index) and ranks.rank(frame, expression) == 0
 
 
 def formatted(frame: Frame, node: ast.AST, given: Value) -> None:
     """`"%.4f" % loss.item()`: f-strings and `format` take such a number, this operator does not."""
-    parts = [*given.heap.items.values()] if given.kind is Kind.TUPLE and given.heap is not None else [given]
-    if frame.region and any(part.kind is Kind.NUMBER and breaks.from_item(part) for part in parts):
+    if frame.region and any(part.kind is Kind.NUMBER and arguments.from_item(part) for part in parts(given)):
         breaks.statement(frame, node, "item-percent")
 
 
-def sought(frame: Frame, node: ast.AST, element: Value, holder: Value) -> None:
-    """A tensor is sought among numbers: that decides on its data."""
-    if frame.region and element.is_tensor and holder.kind in _LISTED and holder.heap is not None:
-        held = list(holder.heap.items.values())
-        if held and all(one.kind in PRIMITIVES and one.const is not NO_CONSTANT for one in held):
-            breaks.statement(frame, node, "if-tensor-among-numbers")
+def sought(frame: Frame, node: ast.AST, element: Value, holder: Value) -> bool:
+    """Whether a tensor is sought among tensors: the answer is one too. Among numbers that decides on its data."""
+    if not frame.region or not element.is_tensor or holder.kind not in _LISTED or holder.heap is None:
+        return False
+    held = list(holder.heap.items.values()) or _elements(holder)
+    if held and all(one.kind in PRIMITIVES and one.const is not NO_CONSTANT for one in held):
+        breaks.statement(frame, node, "if-tensor-among-numbers")
+    return bool(held) and all(one.is_tensor for one in held) and not _is_named_among(node)
+
+
+def _elements(holder: Value) -> list[Value]:
+    """What a list that a region is given may hold."""
+    element = holder.heap.element if holder.heap is not None else None
+    given = holder.place.origin is Origin.ARGUMENT
+    return [*element.alternatives()] if given and element is not None else []
+
+
+def _is_named_among(node: ast.AST) -> bool:
+    """Whether what is sought is written among what it is sought in: an object is found without being compared."""
+    if not isinstance(node, ast.Compare):
+        return True
+    holder = node.comparators[-1]
+    written = holder.elts if isinstance(holder, (ast.List, ast.Tuple, ast.Set)) else []
+    return ast.dump(node.left) in map(ast.dump, written)

@@ -25,6 +25,8 @@ _ELEMENTWISE = frozenset(
         *("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not"),
     ]
 )
+_REDUCING = frozenset({"sum", "mean", "prod", "amax", "amin", "argmax", "argmin", "std", "var", "logsumexp", "nansum"})
+_JOINING = frozenset({"cat", "concat", "concatenate"})
 _TRANSPOSED = frozenset({"t", "transpose", "permute", "movedim", "swapaxes"})
 
 
@@ -38,17 +40,59 @@ def check(frame: Frame, node: ast.AST, name: str) -> None:
     if _strided(out):
         breaks.statement(frame, node, "out-noncontiguous")
         return
-    given = _sizes(frame, out)
+    given = sizes(frame, out)
     if given is None:
         return
-    operands = [_sizes(frame, argument) for argument in node.args]
-    known = [sizes for sizes in operands if sizes is not None]
+    operands = [sizes(frame, argument) for argument in node.args]
+    known = [one for one in operands if one is not None]
     if len(known) == len(operands) and name in _ELEMENTWISE:
-        differs = _together(known) not in (given, None)
+        made = _together(known)
     else:
-        differs = given == (0,) and not any(0 in sizes for sizes in known)
+        made = _joined(frame, node, name) or _reduced(node, name, operands)
+    differs = given == (0,) and not any(0 in one for one in known) if made is None else made != given
     if differs:
         breaks.statement(frame, node, "out-shape-mismatch")
+
+
+def _joined(frame: Frame, node: ast.Call, name: str) -> tuple[int, ...] | None:
+    """The sizes of `torch.cat([x, y], dim)`."""
+    parts = node.args[0].elts if node.args and isinstance(node.args[0], (ast.List, ast.Tuple)) else []
+    found = [sizes(frame, part) for part in parts]
+    first = found[0] if found else None
+    along = _dimension(node)
+    if name not in _JOINING or not first or not isinstance(along, int) or not -len(first) <= along < len(first):
+        return None
+    if any(one is None or len(one) != len(first) for one in found):
+        return None
+    whole = list(first)
+    whole[along] = sum(one[along] for one in found if one is not None)
+    return tuple(whole)
+
+
+def _reduced(node: ast.Call, name: str, operands: list[tuple[int, ...] | None]) -> tuple[int, ...] | None:
+    """The sizes of `torch.sum(x, dim=0)`."""
+    of = operands[0] if operands else None
+    along = _dimension(node, default=None)
+    if name not in _REDUCING or of is None or any(keyword.arg == "keepdim" for keyword in node.keywords):
+        return None
+    if along is None or not -len(of) <= along < len(of):
+        return None
+    kept = list(of)
+    del kept[along]
+    return tuple(kept)
+
+
+def _dimension(node: ast.Call, default: int | None = 0) -> int | None:
+    """The dimension that a call names; None where it is not known."""
+    named = next((keyword.value for keyword in node.keywords if keyword.arg in ("dim", "axis")), None)
+    given = named if named is not None else next(iter(node.args[1:]), None)
+    if given is None:
+        return default
+    try:
+        told = ast.literal_eval(given)
+    except ValueError:
+        return None
+    return told if isinstance(told, int) else None
 
 
 def _strided(out: ast.expr) -> bool:
@@ -62,7 +106,7 @@ def _strided(out: ast.expr) -> bool:
     return isinstance(out, ast.Call) and isinstance(out.func, ast.Attribute) and last_name(out) in _TRANSPOSED
 
 
-def _sizes(frame: Frame, expression: ast.expr) -> tuple[int, ...] | None:
+def sizes(frame: Frame, expression: ast.expr) -> tuple[int, ...] | None:
     """The sizes of a tensor as numbers; of a parameter of the region those that all of its callers pass."""
     if isinstance(expression, ast.Constant):
         return ()

@@ -14,7 +14,7 @@ from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import Event
 from nonstrict.program.marks import callers, handlers, purity
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.regions import contexts, flags, strictness
+from nonstrict.program.regions import abandoned, contexts, flags, strictness
 from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.program.regions.graphs import Graphs, counted
 from nonstrict.program.values import Kind
@@ -110,6 +110,18 @@ class CompiledRegion(MarkedBody):
     def graphs(self) -> Graphs:
         """How many graphs the region is compiled to, as far as its breaks are known."""
         return counted(self)
+
+    def hidden_behind(self, observed: Observed) -> int:
+        """The line of the break for which Dynamo gives up a function before it comes to another in it; 0 for none."""
+        function = self.mark.function
+        if function is None or self.fullgraph:
+            return 0
+        return abandoned.line_before(self._abandoned, function, observed)
+
+    @cached_property
+    def _abandoned(self) -> dict[ast.AST, abandoned.Abandoned]:
+        function = self.mark.function
+        return abandoned.first(self, function) if function is not None else {}
 
     @property
     def falls_back(self) -> bool:

@@ -44,6 +44,9 @@ def applied(switched: Value, target: Value) -> Value:
     if told is not None and target.kind is Kind.FUNCTION:
         function: Function = target.ref
         function.traits.add(_STRICT if told else _LOOSE)
+    elif told is False and target.kind is Kind.BOUND:
+        # Other objects of the class may be left as they are: what is loosened accuses nobody.
+        target.ref[1].traits.add(_LOOSE)
     return target
 
 

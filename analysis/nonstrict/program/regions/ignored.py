@@ -1,0 +1,48 @@
+"""Functions of the program that Dynamo is told to leave out of regions, or to call at their end.
+
+`torch._dynamo.config.ignore_logging_functions.add(report)`: torch 2.13, `variables/functions.py`, asks both sets before
+it looks into a function.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.walk import walk
+from nonstrict.program import naming
+from nonstrict.program.regions import options
+from nonstrict.program.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.definitions import Function
+    from nonstrict.program.machine import Machine
+    from nonstrict.program.modules import Module
+
+_OPTIONS = ("ignore_logging_functions", "reorderable_logging_functions")
+_CONFIG = "torch._dynamo.config"
+
+
+def is_ignored(machine: Machine, function: Function) -> bool:
+    """Whether the top level of a file of the program puts a function in one of the two sets."""
+    told = [option for option in _OPTIONS if options.is_set(machine, option)]
+    return any(
+        given.kind is Kind.FUNCTION and given.ref.node is function.node
+        for option in told
+        for path in machine.elsewhere.files_with(option.encode())
+        if (module := machine.project.module(path)) is not None
+        for argument in _given(machine, module, option)
+        for given in machine.evaluate(machine.module_frame(module), argument).alternatives()
+    )
+
+
+def _given(machine: Machine, module: Module, option: str) -> Iterator[ast.expr]:
+    """What is added to an option that is a set."""
+    names = naming.names_below(machine, module, module.outline.shell)
+    for node in walk(module.outline.shell):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            changed = node.func.value
+            if isinstance(changed, ast.Attribute) and changed.attr == option and names(changed.value) == _CONFIG:
+                yield from node.args
