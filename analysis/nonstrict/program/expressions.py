@@ -24,6 +24,7 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.effects import Event
+from nonstrict.program.marks import compiling
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import (
@@ -33,6 +34,7 @@ from nonstrict.program.values import (
     ELLIPSIS,
     NO_CONSTANT,
     NONE,
+    REST,
     SETTING,
     TENSORS,
     UNKNOWN,
@@ -109,6 +111,8 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         elif value.heap is not None:
             named = {key: item for key, item in value.heap.items.items() if isinstance(key, str)}
             keywords.update({key: subscripts.entry(frame, value, key, item) for key, item in named.items()})
+        if keyword.arg is None and not contents.is_complete(value) and compiling.takes_options(callee):
+            keywords[REST] = UNKNOWN
     return frame.machine.call(frame, node, callee, positional, keywords)
 
 

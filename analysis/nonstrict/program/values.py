@@ -223,6 +223,8 @@ TYPE = "builtins.type"
 RANGE = "builtins.range"
 REVERSED = "builtins.reversed"
 #: What a partial holds as `const` that an instance of the class around it becomes the first argument of.
+#: Among the keyword arguments of a call: `**` spreads a mapping there of which not all entries are known.
+REST = "**"
 PARTIAL_METHOD = "functools.partialmethod"
 BYTES = "builtins.bytes"
 BYTEARRAY = "builtins.bytearray"

@@ -11,9 +11,9 @@ from nonstrict.facts.scopes import is_deferred, parameter_names
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes, generics, held_modules
-from nonstrict.program.definitions import Function, Mark, Passed, Region, SeenCall
+from nonstrict.program.definitions import CompileOptions, Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
-from nonstrict.program.marks import outcomes, replacing
+from nonstrict.program.marks import compiling, outcomes, replacing
 from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.subclasses import subclasses
@@ -65,7 +65,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
         return UNKNOWN  # strict export compiles the code, as a region is compiled
     if marker.kind in _TRANSPARENT:
         if marker.kind == "compiled":
-            note_region(frame, node, name, target, keywords)
+            note_region(frame, node, target, compiling.options(keywords))
         return _disabled(frame, target) if name.rpartition(".")[2] in _DISABLING else target
     return marked_value(frame, node, name, target, positional)
 
@@ -99,18 +99,22 @@ def _is_external(value: Value) -> bool:
     return any(alternative.kind is Kind.EXTERNAL for alternative in value.alternatives())
 
 
-def note_region(frame: Frame, node: ast.AST, name: str, target: Value, keywords: dict[str, Value]) -> None:
-    """Record that a callable is compiled; the strictest of several ways to compile it counts."""
+def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOptions) -> None:
+    """Record that a callable is compiled; the strictest of several ways to compile it counts.
+
+    `disable=True` compiles nothing: the compiler returns what it is given. Measured on 2.13, counting the frames that
+    reach a backend, for `torch.compile`, `module.compile` and `torch._dynamo.optimize`.
+    """
+    if options.disable is True:
+        return
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
-    whole = keywords.get("fullgraph", keywords.get("nopython", UNKNOWN)).const is True
-    whole = whole or name.rpartition(".")[2] == "optimize_assert"
-    backend = keywords.get("backend", UNKNOWN).const
+    whole = options.fullgraph is True
     for alternative in target.alternatives():
         function = function_of(frame.machine, alternative)
         known = frame.machine.regions.get(function.node) if function is not None else None
         if function is None:
             continue
-        region = Region(function, alternative, whole, backend if isinstance(backend, str) else "", path, offset, at)
+        region = Region(function, alternative, options, path, offset, at)
         if known is not None and whole and known.fullgraph:
             others = frame.machine.recompiled.setdefault(function.node, [])
             if len(others) < _MAX_OBJECTS and not any(_is_alike(region, other) for other in (known, *others)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes, held_modules
-from nonstrict.program.marks import marking
+from nonstrict.program.marks import compiling, marking
 from nonstrict.program.regions import breaks
-from nonstrict.program.values import NONE, UNKNOWN, Kind, Value
+from nonstrict.program.values import NONE, Kind, Value
 
 if TYPE_CHECKING:
     import ast
@@ -39,15 +39,11 @@ def _refused(module: Value) -> str | None:
     return _REFUSED.get(held_modules.name_of(held))
 
 
-def compiled(frame: Frame, node: ast.AST, name: str, target: Value, keywords: dict[str, Value]) -> Value:
+def compiled(frame: Frame, node: ast.AST, target: Value, keywords: dict[str, Value]) -> Value:
     """`torch.compile` is given a module: its regions, those of what a `Sequential` consists of among them."""
     modules = [module for module in target.alternatives() if module.kind is Kind.MODULE]
-    for module in [] if is_switched_off(keywords) else modules:
+    told = compiling.options(keywords)
+    for module in modules:
         for part in (module, *held_modules.called(module)):
-            marking.note_region(frame, node, name, part, keywords)
+            marking.note_region(frame, node, part, told)
     return NONE
-
-
-def is_switched_off(keywords: dict[str, Value]) -> bool:
-    """Whether `torch.compile` is told to leave alone what it is given."""
-    return keywords.get("disable", UNKNOWN).const is True
