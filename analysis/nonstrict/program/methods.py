@@ -264,8 +264,8 @@ def _module(
         return done
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
-    if name == "compile":
-        return layers.compiled(frame, node, module, keywords)
+    if name in ("compile", "apply"):
+        return _with_parts(frame, node, module, name, positional, keywords)
     if name in ("forward", "__call__", "_call_impl"):
         # One of the program is a bound method: this is the one of torch that `super().forward` names.
         return frame.machine.call(frame, node, held_modules.inherited(frame, module), positional, keywords)
@@ -284,6 +284,19 @@ def _module(
         _fill(module, name, positional, keywords)
     unseen.method(frame, node, module, name)
     return gradients.told(module, name, positional, keywords) if name in MODULE_SELF else UNKNOWN
+
+
+def _with_parts(
+    frame: Frame, node: ast.AST, module: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """Methods that concern a module and all in it: one compiles it, the other calls a function with each."""
+    if name == "compile":
+        return layers.compiled(frame, node, module, keywords)
+    for part in (_child(module, attributes=True), module) if frame.static and positional else ():
+        frame.machine.call(frame, node, positional[0], [part], {})
+    if not frame.static:
+        unseen.method(frame, node, module, name)
+    return module
 
 
 def _tensors_of(module: Value, name: str) -> Value:

@@ -246,10 +246,18 @@ def _expressions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             if any(not isinstance(target, ast.Name) for target in statement.targets):
                 yield statement
         elif isinstance(statement, (ast.If, ast.Try, ast.With)):
+            yield from (ast.copy_location(ast.Expr(value), value) for value in _asked_first(statement))
             yield from _expressions(statement.body)
             yield from _expressions(getattr(statement, "orelse", []))
             for handler in getattr(statement, "handlers", []):
                 yield from _expressions(handler.body)
+
+
+def _asked_first(statement: ast.If | ast.Try | ast.With) -> list[ast.expr]:
+    """The expressions in the head of a statement."""
+    if isinstance(statement, ast.With):
+        return [item.context_expr for item in statement.items]
+    return [statement.test] if isinstance(statement, ast.If) else []
 
 
 def evaluate_chunk(machine: Machine, module: Module, chunk: Chunk, node: ast.AST, names: set[str]) -> None:

@@ -25,6 +25,8 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Path = (ast.Name, ast.Attribute)
 #: Methods that run where an object is made, or called as a function.
 _MAKING = frozenset({"__init__", "__call__"})
+#: The method of modules that compiles them where they are.
+_IN_PLACE = "compile"
 #: Calls whose result is as good as the callable that they are given.
 _KEEPING = frozenset({"partial", "enumerate", "zip", "list", "tuple", "deepcopy", "no_grad"})
 
@@ -153,11 +155,20 @@ class Meanings:
         return self.is_made_of_given(value) and any(_spelled(target) == _spelled(member) for target in node.targets)
 
     def applies_to_given(self) -> bool:
-        """Whether it calls a marker, or what one gives, with what is given: `make_fx(fn)(x)`, `custom_op(name)(fn)`."""
+        """Whether it calls a marker, or what one gives, with what is given: `make_fx(fn)(x)`, `custom_op(name)(fn)`.
+
+        `model.compile()` is given the model.
+        """
         return any(
-            isinstance(inner, ast.Call) and self._gives_applied(inner.func) and self._takes_given(inner)
+            isinstance(inner, ast.Call)
+            and ((self._gives_applied(inner.func) and self._takes_given(inner)) or self._compiles_given(inner.func))
             for inner in walk(self._node)
         )
+
+    def _compiles_given(self, callee: ast.expr) -> bool:
+        if not isinstance(callee, ast.Attribute) or callee.attr != _IN_PLACE or _IN_PLACE not in self._words:
+            return False
+        return _is_of(callee.value, self.given)
 
     def _gives_applied(self, callee: ast.expr) -> bool:
         return self.is_marker(callee) or (isinstance(callee, ast.Call) and self._gives_applied(callee.func))
