@@ -159,10 +159,15 @@ def recorded(compiled: Any, model: Any, recorder: Recorder) -> Any:
     """A compiled callable whose calls are recorded; a compiled module stays a module."""
     import torch
 
+    if getattr(model, "__func__", None) is torch.nn.Module._call_impl:
+        # What `Module.compile` compiles.
+        model = model.__self__
+        recorder.watched.setdefault(type(model).__qualname__, model)
+        return _recording(compiled, type(model).__qualname__, recorder, model.forward)
     name = getattr(model, "__qualname__", None) or type(model).__qualname__
     if isinstance(compiled, torch.nn.Module):
         inner = compiled.forward
-        compiled.forward = _recording(inner, name, recorder)
+        compiled.forward = _recording(inner, name, recorder, defined=model.forward)
         recorder.watched.setdefault(name, model)
         return compiled
     owner = getattr(model, "__self__", None)
@@ -181,12 +186,16 @@ def is_region(function: Any) -> bool:
 
 
 def _recording(
-    function: Callable[..., Any], name: str, recorder: Recorder, written: Callable[..., Any] | None = None
+    function: Callable[..., Any],
+    name: str,
+    recorder: Recorder,
+    written: Callable[..., Any] | None = None,
+    defined: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """A region whose calls are recorded; `written` is what stands in the program for it, if it is not the same."""
+    """A region whose calls are recorded; what it is `written` as, and where it is `defined`, if that is another."""
     import torch
 
-    region = Region(name, written or function)
+    region = Region(name, written or function, defined or written or function)
     chosen = function if recorder.compiles(region) else _by_eager_code(function)
 
     @functools.wraps(function)

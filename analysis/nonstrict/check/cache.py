@@ -34,7 +34,7 @@ DIRECTORY = ".nonstrict_cache"
 #: Entries kept in a cache directory; each run of other files or settings makes one.
 MAX_ENTRIES = 32
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of nonstrict. See https://bford.info/cachedir/\n"
-_FORMAT = 4
+_FORMAT = 5
 
 
 class Entry(NamedTuple):
@@ -174,6 +174,7 @@ def _record(diagnostic: Diagnostic) -> list[object]:
             [fix.title, int(fix.applicability), [[_place(edit.location), edit.text] for edit in fix.edits]]
             for fix in diagnostic.fixes
         ],
+        diagnostic.gives_up,
     ]
 
 
@@ -190,7 +191,7 @@ def _place(location: Location) -> list[object]:
 
 def _diagnostic(record: list[Any]) -> Diagnostic:
     """The diagnostic that `_record` wrote."""
-    code, name, severity, place, message, help_, function, marker, related, links, subject, fixes = record
+    code, name, severity, place, message, help_, function, marker, related, links, subject, fixes, gives_up = record
     return Diagnostic(
         code,
         name,
@@ -209,4 +210,5 @@ def _diagnostic(record: list[Any]) -> Diagnostic:
             )
             for title, applicability, edits in fixes
         ),
+        gives_up=gives_up,
     )

@@ -46,7 +46,8 @@ class CheckResult(NamedTuple):
     """What a run has to say.
 
     `failures` are sentences about what could not be checked, `faulty` says that a fault of nonstrict is among them,
-    `unread` are the paths among them that could not be read, with the reason;
+    `unread` are the paths among them that could not be read, with the reason; `nested` maps files below a further
+    configuration file to its settings;
     `read` holds the sources of files with diagnostics that the run had to read (empty when the answer came from the
     cache), and all overlays. `checked` are the paths of the `files` that were checked.
     """
@@ -59,6 +60,7 @@ class CheckResult(NamedTuple):
     checked: tuple[str, ...] = ()
     faulty: bool = False
     unread: tuple[tuple[str, str], ...] = ()
+    nested: Mapping[str, Settings] = {}
 
 
 def check(paths: Sequence[str], settings: Settings, options: RunOptions | None = None) -> CheckResult:
@@ -92,7 +94,9 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
         count = len(discovery.files) - len(hit.unread)
         checked = () if hit.unread else tuple(discovery.files)
         unread = (*discovery.failures, *hit.unread)
-        return CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
+        return CheckResult(
+            hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread, nested=discovery.nested
+        )
     result, dependencies = _analysed(discovery, settings, options, None)
     # A fault may be gone with the next run, or its traceback be wanted.
     if cache is not None and not result.faulty:
@@ -158,7 +162,9 @@ def _analysed(
     lost = {path for path, _ in analysis.failures}
     checked = tuple(path for path in discovery.files if path not in lost)
     count = len(discovery.files) - len(lost)
-    result = CheckResult(diagnostics, count, failures, read, False, checked, bool(lost_things), unread)
+    result = CheckResult(
+        diagnostics, count, failures, read, False, checked, bool(lost_things), unread, discovery.nested
+    )
     return result, _dependencies(analysis)
 
 

@@ -165,16 +165,18 @@ def examine(body: Body) -> Iterator[Finding]:
         known = None if key.startswith(NATIVE) or seen.in_hook else graph_break(key, body.torch, whole=body.fullgraph)
         if known is None:
             continue
+        gives_up = False
         message = f"{_construct(seen)} breaks the graph of `{body.function}`{_named(known)}"
         if refusal := body.refusal(seen):
             message += f": with `{refusal}` compilation fails"
             message += ", and the callers go on without it" if body.falls_back else ""
         elif around := body.given_up(seen):
+            gives_up = True
             where = "" if around == "itself" else f" in {around}"
             message += f"{where}, after which torch does not resume: nothing of `{body.function}` is compiled"
         severity = _severity(body, seen)
         advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
-        yield report(RULE, body, seen, message, help=advice, severity=severity)
+        yield report(RULE, body, seen, message, help=advice, severity=severity)._replace(gives_up=gives_up)
 
 
 def _frozen(body: Body, seen: Observed) -> Finding:
