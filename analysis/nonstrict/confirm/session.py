@@ -13,8 +13,8 @@ from nonstrict.confirm.belonging import ended_early, foreign_calls, is_anothers,
 from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
-from nonstrict.confirm.judging import Judgement, foretold, judge, refused_by_eager, unexplained, why_raised
-from nonstrict.confirm.measuring import measured, united
+from nonstrict.confirm.judging import Judgement, foretold, judge, refusals, refused_by_eager, unexplained, why_raised
+from nonstrict.confirm.measuring import explained, measured, united
 from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
@@ -327,7 +327,8 @@ class Session:
             self._publish(schedule, told, final=final)
             regions = united(regions, measured(compiled[backend], backend))
         if not schedule.alone:
-            self.measured = united(self.measured, regions, calls=True)
+            refused = refusals(suspects, Arms(eager, control, compiled, foreign))
+            self.measured = united(self.measured, (explained(one, refused) for one in regions), calls=True)
         strange = unexplained(suspects, Arms(eager, control, compiled, foreign))
         if strange is not None and self.unexplained is None and not only and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)
