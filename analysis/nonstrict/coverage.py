@@ -59,7 +59,6 @@ class Region(NamedTuple):
     site: Span
     function: str = ""
     defined: Span | None = None
-    options: tuple[tuple[str, str], ...] = ()
     missed: str = ""
     whole: bool = False
     graphs: tuple[int, int] | None = None

@@ -101,7 +101,8 @@ def _breaks(region: CompiledRegion) -> Iterator[Break]:
 
 def _callers(machine: Machine, compiled: Compiled) -> Iterator[Related]:
     """The calls of a compiled function that were seen in code outside any trace."""
-    for frame, node, _, _ in machine.static_calls.get(compiled.function.node, ()):
+    calls = {node: frame for frame, node, _, _ in machine.static_calls.get(compiled.function.node, ())}
+    for node, frame in calls.items():
         caller = frame.function.qualname if frame.function is not None else frame.module.name
         yield Related(span_of(frame.module.path, frame.offset, node), f"`{caller}`")
 

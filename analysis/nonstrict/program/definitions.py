@@ -120,14 +120,12 @@ class Compiled(NamedTuple):
 class CompileSite:
     """A place where `torch.compile` is applied, and to which functions, as far as interpreting the program tells.
 
-    `given` is what it was given where no function is known. A site is `certain` unless it is a method called `compile`
-    of an object that may be anything.
+    `given` is what it was given where no function is known.
     """
 
     path: str
     offset: int
     node: ast.AST
-    certain: bool = True
     compiled: list[Compiled] = field(default_factory=list[Compiled])
     given: Value | None = None
     within: Function | None = None  # the function in which it stands

@@ -55,8 +55,7 @@ def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
     if region.missed:
         yield f"{shown.position(region.span)}: {style.paint('warning', 'not looked at')}: {one_line(region.missed)}"
         return
-    options = ", ".join(f"{name}={value}" for name, value in region.options)
-    yield f"{shown.position(region.span)}: {style.paint('bold', region.function)}{f' ({options})' if options else ''}"
+    yield f"{shown.position(region.span)}: {style.paint('bold', region.function)}"
     if region.graphs is not None:
         yield f"    {graphs(region)}"
         yield from _tree(region, shown) if shown.parts else _breaks(region, shown)
@@ -124,7 +123,6 @@ def _record(region: Region, shown: Shown, context: Context) -> dict[str, Any]:
         **_place(region.span, shown, context),
         "site": _place(region.site, shown, context),
         "defined": _place(region.defined, shown, context) if region.defined is not None else None,
-        "options": dict(region.options),
         "looked_at": not region.missed,
         "reason": region.missed or None,
         "graphs": {"least": least, "most": most} if region.graphs is not None else None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.resuming import end_of
 from nonstrict.facts.walk import own_scope
-from nonstrict.knowledge.graph_breaks import falls_back, graph_break
+from nonstrict.knowledge.graph_breaks import falls_back
 from nonstrict.program.effects import Event
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def first(region: CompiledRegion, function: Function) -> dict[ast.AST, Abandoned
     """Where functions that run in a region are given up by a break that every run of them comes to."""
     found: dict[ast.AST, Abandoned] = {}
     for seen in region.observed(Event.BREAK):
-        if not seen.in_hook and graph_break(seen.effect.what, region.torch, whole=False) is not None:
+        if region.graph_break(seen) is not None:
             for given_up, node in _given_up(region, function, seen):
                 one = Abandoned(end_of(node), getattr(node, "lineno", 0) + given_up.offset)
                 found[given_up.node] = min(found.get(given_up.node, one), one)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.discarded import is_statement
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.definitions import Compiled, CompileSite
@@ -49,22 +50,23 @@ def open_to(frame: Frame, node: ast.AST, given: Value) -> None:
 
 def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
     """A method is called on an object that may be anything: that of a module, if it is called `compile`."""
-    if name == "compile" and frame.static and receiver.kind is Kind.UNKNOWN and _may_be_of_module(node):
-        _site(frame, node, certain=False).given = receiver
+    if name == "compile" and frame.static and receiver.kind is Kind.UNKNOWN and _may_be_of_module(frame, node):
+        _site(frame, node).given = receiver
 
 
-def _site(frame: Frame, node: ast.AST, *, certain: bool = True) -> CompileSite:
+def _site(frame: Frame, node: ast.AST) -> CompileSite:
     sites = frame.machine.compile_sites
     if node not in sites:
-        sites[node] = CompileSite(frame.module.path, frame.offset, node, certain, within=frame.function)
+        sites[node] = CompileSite(frame.module.path, frame.offset, node, within=frame.function)
     return sites[node]
 
 
-def _may_be_of_module(node: ast.AST) -> bool:
-    """Whether a call gives what `Module.compile` takes, so that an object of no known class may be a module."""
+def _may_be_of_module(frame: Frame, node: ast.AST) -> bool:
+    """Whether a call gives what `Module.compile` takes, or takes nothing of it: that returns None."""
     if not isinstance(node, ast.Call) or node.args:
         return False
-    return all(keyword.arg in _OPTIONS for keyword in node.keywords)
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    return all(keyword.arg in _OPTIONS for keyword in node.keywords) and is_statement(around, node)
 
 
 def named_in(machine: Machine, module: Module, chunks: Iterable[Chunk], *, outside: bool) -> Iterator[CompileSite]:
