@@ -186,6 +186,20 @@ def check(folder: Path, codes: str, before: dict[str, str], after: dict[str, str
             id="whether something is None",
         ),
         pytest.param(
+            "NST104",
+            "limit = None\n\n\n@torch._dynamo.nonstrict_trace\n"
+            "def g(x):\n    return x * 2 if limit is not None else x\n"
+            + REGION
+            + "\n\ndef main():\n    global limit\n    f(torch.ones(3))\n    limit = 3\n"
+            + "    f(torch.ones(3))\n\n\nmain()\n",
+            [
+                ("def g(x)", "def g(x, has_limit)"),
+                ("if limit is not None", "if has_limit"),
+                ("return g(x)", "return g(x, limit is not None)"),
+            ],
+            id="whether something is None that the program sets",
+        ),
+        pytest.param(
             "NST105",
             "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.factor = 2\n\n"
             "    @torch._dynamo.nonstrict_trace\n    def g(self, x):\n"

@@ -43,7 +43,7 @@ def _sites(machine: Machine, paths: set[str]) -> Iterator[CompileSite]:
     for path in sorted(paths):
         module = machine.project.module(path)
         if module is not None:
-            outside, chunks = roots.compiling(module)
+            outside, chunks = roots.compiling(machine, module)
             named = sites.named_in(machine, module, chunks, outside=outside)
             yield from (site for site in named if site.node not in known)
 

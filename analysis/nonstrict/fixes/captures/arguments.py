@@ -28,7 +28,7 @@ from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.signatures import Passing, passed
 from nonstrict.fixes.uses.spots import chain, is_at, is_constant, is_rebound, origin, spelled, spot_of, steps_text
 from nonstrict.program.places import Origin
-from nonstrict.program.values import BOOL, Kind, Value, join
+from nonstrict.program.values import BOOL, NONE, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,8 +160,16 @@ def captured_by(context: Context, seen: Observed) -> Captured | None:
             if isinstance(part, ast.expr) and (found := _at(context, document, part, holder)) is not None:
                 known, exact = _without_unknown_keys(context, found)
                 value = seen.effect.value if exact and length == len(place.path) else known.value
-                return known._replace(value=_with_none(value, known.value))
+                held = join(known.value, NONE) if _begins_as_none(context, place) else known.value
+                return known._replace(value=_with_none(value, held))
     return None
+
+
+def _begins_as_none(context: Context, place: Place) -> bool:
+    """Whether a global is None until the program puts something there: what it is put is all that is known of it."""
+    module = context.machine.project.module(place.file) if place.origin is Origin.GLOBAL and not place.path else None
+    bindings = module.bindings.get(place.name, ()) if module is not None else ()
+    return any(isinstance(one.node, ast.Constant) and one.node.value is None for one in bindings)
 
 
 def _both(inner: ast.AST, outer: ast.AST) -> Iterator[ast.AST]:

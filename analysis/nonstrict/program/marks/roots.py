@@ -140,14 +140,15 @@ def words_in(code: str) -> frozenset[str]:
     return found
 
 
-def compiling(module: Module) -> tuple[bool, list[Chunk]]:
+def compiling(machine: Machine, module: Module) -> tuple[bool, list[Chunk]]:
     """Whether a module may compile regions outside its definitions, and the definitions in which it may."""
     code = module.source.code
     if not COMPILES.search(code):
         return False, []
-    outside = any(True for _ in module.outside(REGION_WORDS))
-    chunks = module.chunks_at(_applications(module, REGION_WORDS))
-    return outside, [chunk for chunk in chunks if COMPILES.search(chunk.text)]
+    others = renamed(machine, module, REGION_WORDS)
+    outside = any(True for _ in module.outside(REGION_WORDS | others))
+    chunks = module.chunks_at(_applications(module, REGION_WORDS | others))
+    return outside, [chunk for chunk in chunks if _compiles_or_marks(chunk.text, others)]
 
 
 def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:

@@ -20,7 +20,7 @@ from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import loose, marking
+from nonstrict.program.marks import aliases, loose, marking
 from nonstrict.program.naming import names_below
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions.members import BENIGN, CALLING, TELLING
@@ -29,6 +29,7 @@ from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.findings import Span
@@ -60,9 +61,10 @@ def bodies(machine: Machine, module: Module) -> Iterator[MarkedBody]:
     """The applications of `torch.compile` in a module that compile nothing."""
     if "compile" not in module.source.code and "optimize" not in module.source.code:
         return
-    for part in loose.parts(machine, module, set(_WORDS)):
+    words = _WORDS | aliases.renamed(machine, module, _WORDS)
+    for part in loose.parts(machine, module, set(words)):
         names = names_below(machine, module, part.root)
-        for site in _sites(part, names):
+        for site in _sites(part, names, words):
             wasted = _wasted(machine, module, site)
             if wasted is not None:
                 yield MarkedBody(machine, _mark(machine, module, site, wasted), machine.torch)
@@ -85,10 +87,10 @@ def _target(machine: Machine, site: _Site) -> Value:
 # -- where it is applied ------------------------------------------------------------------------------------------
 
 
-def _sites(part: Part, names: Names) -> Iterator[_Site]:
+def _sites(part: Part, names: Names, words: AbstractSet[str]) -> Iterator[_Site]:
     whole = text_of(part.root)
     for call in walk(part.root):
-        if not isinstance(call, ast.Call) or last_name(call.func) not in _WORDS | {_APPLY}:
+        if not isinstance(call, ast.Call) or last_name(call.func) not in {*words, _APPLY}:
             continue
         applied = _applied(whole, call, names)
         if applied is not None:
