@@ -4,7 +4,8 @@ Run with an environment that has torch: `python scripts/generate_graph_breaks.py
 `torch.compile(fullgraph=True, backend="eager")`, each in a process of its own. The result is
 `analysis/nonstrict/knowledge/data/graph_breaks.json`, and `docs/graph-breaks.md` for readers. For a newer torch,
 `--changes` measures the keys of that table again and writes `graph_breaks-VERSION.json` beside it: what gives another
-answer. `nonstrict.knowledge.graph_breaks` lists the versions.
+answer. `--pieces` measures what the constructs do where the graph may break, for a newer torch after its changes.
+`nonstrict.knowledge.graph_breaks` lists the versions.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from graph_breaks.page import page_text
 from graph_breaks.pieces import measured_in_pieces, pieces_text
 from graph_breaks.reading import read_constructs
 from graph_breaks.sweep import swept
-from graph_breaks.writing import changes_text, data_text
+from graph_breaks.writing import changed, changes_text, data_text
 
 if TYPE_CHECKING:
     from graph_breaks.reading import Construct
@@ -56,7 +57,7 @@ def main() -> None:
     table = json.loads(text)
     if options.changes:
         text = changes_text(table, json.loads(TABLE.read_text(encoding="utf-8")))
-    name = f"graph_breaks-{version.rpartition('.')[0]}.json" if options.changes else TABLE.name
+    name = f"{TABLE.stem}-{_release(version)}.json" if options.changes else TABLE.name
     (options.output or TABLE.with_name(name)).write_text(text, encoding="utf-8")
     if not options.only and not options.changes:
         options.page.write_text(page_text(verdicts, constructs, version), encoding="utf-8")
@@ -67,8 +68,17 @@ def _write_pieces(constructs: list[Construct], options: argparse.Namespace) -> N
 
     version = torch.__version__.split("+")[0]
     base = json.loads(TABLE.read_text(encoding="utf-8"))
+    output = PIECES
+    if version != base["torch"]:
+        changes = TABLE.with_stem(f"{TABLE.stem}-{_release(version)}")
+        base = changed(base, json.loads(changes.read_text(encoding="utf-8")))
+        output = PIECES.with_stem(f"{PIECES.stem}-{_release(version)}")
     text = pieces_text(measured_in_pieces(constructs, options.processes), constructs, base, version)
-    (options.output or PIECES).write_text(text, encoding="utf-8")
+    (options.output or output).write_text(text, encoding="utf-8")
+
+
+def _release(version: str) -> str:
+    return version.rpartition(".")[0]
 
 
 if __name__ == "__main__":

@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from nonstrict.findings import Related
 
 
+def graphs_told(least: int, most: int) -> str:
+    """How many graphs there are, between two numbers: `1 graph`, `3 to 5 graphs`, `at most 2 graphs`."""
+    noun = "graph" if most == 1 else "graphs"
+    between = "at most " if not least else f"{least} to " if least < most else ""
+    return f"{between}{most} {noun}"
+
+
 class Break(NamedTuple):
     """A construct that breaks the graph of a region.
 

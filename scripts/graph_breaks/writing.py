@@ -61,6 +61,24 @@ def changes_text(table: dict[str, Any], base: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(f'"{name}": {part}' for name, part in parts.items()) + "\n}\n"
 
 
+def changed(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """The table of a newer torch: that of the older with what the newer one says otherwise."""
+
+    def own(label: str) -> str:
+        return f"{changes['torch']} {label}"
+
+    entries = {
+        key: [own(entry[0]), *entry[1:]] if isinstance(entry, list) else own(entry) if entry else entry
+        for key, entry in changes["entries"].items()
+    }
+    reasons_told = {own(label): reason for label, reason in changes["reasons"].items()}
+    return {
+        "torch": changes["torch"],
+        "reasons": base["reasons"] | reasons_told,
+        "entries": base["entries"] | entries,
+    }
+
+
 def answer(table: dict[str, Any], entry: Any) -> str | None:
     """What an entry says: None for unknown, empty for traced, else torch's id or the name of the exception."""
     label = _label(entry)

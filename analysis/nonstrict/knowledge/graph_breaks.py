@@ -39,7 +39,8 @@ class GraphBreak(NamedTuple):
 #: The versions that were measured, the oldest first; one holds until the next.
 _TABLES = {(2, 13): "graph_breaks.json", (2, 15): "graph_breaks-2.15.json"}
 OLDEST = min(_TABLES)
-_IN_PIECES = "graph_breaks_in_pieces.json"
+#: What they say where the graph may break; one holds until the next.
+_IN_PIECES = {(2, 13): "graph_breaks_in_pieces.json"}
 
 
 def graph_break(key: str, torch: tuple[int, int] = OLDEST, *, whole: bool = True) -> GraphBreak | None:
@@ -48,7 +49,7 @@ def graph_break(key: str, torch: tuple[int, int] = OLDEST, *, whole: bool = True
     Where the graph is not `whole`, more breaks, as scalars and sizes that follow from data are not captured; and what
     decides on one of these does not, as it is a plain number by then.
     """
-    pieces = data_file(_IN_PIECES)
+    pieces = _pieces(torch)
     table = pieces if not whole and key in pieces["entries"] else _table_for(key, torch)
     entry = table["entries"].get(key)
     if not entry:
@@ -64,24 +65,19 @@ def may_break(key: str, torch: tuple[int, int] = OLDEST) -> bool:
     return any(graph_break(key, torch, whole=whole) is not None for whole in (True, False))
 
 
-def falls_back(key: str) -> bool:
+def falls_back(key: str, torch: tuple[int, int] = OLDEST) -> bool:
     """Whether nothing of a function is compiled that holds the construct, where the graph may break."""
-    return key in _falling_back()
+    return key in _keys("falls_back", torch)
 
 
-def is_restored(key: str) -> bool:
+def is_restored(key: str, torch: tuple[int, int] = OLDEST) -> bool:
     """Whether a function resumes after a break in the block of a context manager: `with:torch.no_grad`."""
-    return key in _restored()
+    return key in _keys("restored", torch)
 
 
 @cache
-def _falling_back() -> frozenset[str]:
-    return frozenset(data_file(_IN_PIECES)["falls_back"])
-
-
-@cache
-def _restored() -> frozenset[str]:
-    return frozenset(data_file(_IN_PIECES)["restored"])
+def _keys(part: str, torch: tuple[int, int]) -> frozenset[str]:
+    return frozenset(_pieces(torch)[part])
 
 
 def is_measured(key: str, torch: tuple[int, int] = OLDEST) -> bool:
@@ -92,6 +88,11 @@ def is_measured(key: str, torch: tuple[int, int] = OLDEST) -> bool:
 def measured_version(torch: tuple[int, int] = OLDEST) -> str:
     """The version of torch that the answers for one were measured with: `2.13.0`."""
     return _tables(torch)[0]["torch"]
+
+
+def _pieces(torch: tuple[int, int]) -> dict[str, Any]:
+    """The table for where the graph may break that holds for a torch."""
+    return data_file(_IN_PIECES[max(version for version in _IN_PIECES if version <= max(torch, OLDEST))])
 
 
 @cache

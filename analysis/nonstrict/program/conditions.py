@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import decided, expressions, refinements, settled
-from nonstrict.program.classes import special
+from nonstrict.program.classes import lineage, special
+from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Event
 from nonstrict.program.naming import dotted
 from nonstrict.program.places import FRESH, Origin
@@ -283,11 +284,16 @@ def _narrow_instance(
         _keep(env, name, lambda member: not _covers(asked, member))
         return
     tensor = _tensor_in(value) if asked.is_tensor and asked.ref is not None else None
-    if value.kind is Kind.UNKNOWN or tensor is not None:
+    if value.kind is Kind.UNKNOWN or tensor is not None or _inherits(asked, value):
         place = tensor.place if tensor is not None else asked.place
         env[name] = asked.at(place).with_pending(value.pending)
     elif value.kind in (Kind.UNION, Kind.NONE):
         _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
+
+
+def _inherits(asked: Value, value: Value) -> bool:
+    """Whether the class that is asked for is derived from the one that an object is known to be of."""
+    return isinstance(asked.ref, Class) and value.ref != asked.ref and value.ref in lineage(asked.ref)
 
 
 def _narrow_to_any(env: dict[str, Value], name: str, types: list[Value], *, truth: bool) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.program.regions.graphs import NO_GRAPHS
+
 if TYPE_CHECKING:
     from nonstrict.knowledge.graph_breaks import GraphBreak
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.effects import Observed
+    from nonstrict.program.regions.graphs import Graphs
 
 
 class NoRegion:
@@ -24,6 +27,11 @@ class NoRegion:
     def hidden_behind(self, observed: Observed) -> int:
         """Nothing stands behind a break."""
         return 0
+
+    @property
+    def graphs(self) -> Graphs:
+        """Nothing is compiled."""
+        return NO_GRAPHS
 
     def graph_break(self, observed: Observed) -> GraphBreak | None:
         """Nothing breaks a graph."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict.coverage import graphs_told
 from nonstrict.report.style import Style, one_line, shown_position
 from nonstrict.report.summary import looked_at, plural
 
@@ -73,8 +74,7 @@ def graphs(region: Region) -> str:
         return f"{'does not compile' if sure else 'may not compile'}{breaks}"
     if not most:
         return f"nothing is compiled{breaks}"
-    count = plural(most, "graph") if least == most else f"{least} to {plural(most, 'graph')}"
-    return f"{count}{breaks}"
+    return f"{graphs_told(least, most)}{breaks}"
 
 
 def _breaks(region: Region, shown: Shown) -> Iterator[str]:

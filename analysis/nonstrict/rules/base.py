@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nonstrict.program.marks.applied import AppliedMarker
     from nonstrict.program.marks.sites import CallSite, Parameter
     from nonstrict.program.places import Place
+    from nonstrict.program.regions.graphs import Graphs
     from nonstrict.program.values import Value
 
 #: Marker kinds of which a body is traced, so that what it does beyond computing goes wrong.
@@ -91,6 +92,11 @@ class Body(Protocol):
 
         0 where the graph must not break, and where Dynamo comes to it.
         """
+        ...
+
+    @property
+    def graphs(self) -> Graphs:
+        """How many graphs a region is compiled to, as far as its breaks are known."""
         ...
 
     @property

@@ -124,6 +124,7 @@ from nonstrict.program.places import FRESH
 from nonstrict.program.regions.breaks import DISABLED, DISABLED_MODULE, NEVER_FOUND
 from nonstrict.rules.base import COMPILED, Experiment, Rule, report
 from nonstrict.rules.constructs import construct
+from nonstrict.rules.costs import outcome
 from nonstrict.rules.purity import certificate
 from nonstrict.rules.ways_out import is_effect, is_message, way_out
 
@@ -163,24 +164,10 @@ def examine(body: Body) -> Iterator[Finding]:
         known = body.graph_break(seen)
         if known is None:
             continue
-        message = f"{construct(seen)} breaks the graph of `{body.function}`{_named(known)}{_outcome(body, seen)}"
+        message = f"{construct(seen)} breaks the graph of `{body.function}`{_named(known)}{outcome(body, seen)}"
         severity = _severity(body, seen)
         advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
         yield report(RULE, body, seen, message, help=advice, severity=severity)
-
-
-def _outcome(body: Body, seen: Observed) -> str:
-    """What becomes of the region."""
-    if refusal := body.refusal(seen):
-        return f": with `{refusal}` compilation fails" + (
-            ", and the callers go on without it" if body.falls_back else ""
-        )
-    if line := body.hidden_behind(seen):
-        return f" once torch comes to it: after the break in line {line} this function runs as plain Python"
-    if around := body.given_up(seen):
-        where = "" if around == "itself" else f" in {around}"
-        return f"{where}, after which torch does not resume: nothing of `{body.function}` is compiled"
-    return ""
 
 
 def _frozen(body: Body, seen: Observed) -> Finding:

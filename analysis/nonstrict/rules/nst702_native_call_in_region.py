@@ -3,7 +3,7 @@
 ## What it does
 
 Finds calls of compiled code (a C or C++ extension, a `ctypes` library, a function loaded by
-`torch.utils.cpp_extension`) in a region that `torch.compile` may not break.
+`torch.utils.cpp_extension`) in a region that `torch.compile` is applied to.
 
 ## Why is this bad
 
@@ -93,6 +93,7 @@ from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.rules.base import COMPILED, Experiment, Rule, report
+from nonstrict.rules.costs import outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,13 +110,10 @@ def examine(body: Body) -> Iterator[Finding]:
         if not key.startswith(NATIVE) or seen.in_hook:
             continue
         callee = key.removeprefix(NATIVE)
-        message = f"`{callee}` is compiled code, which Dynamo cannot trace: the graph of `{body.function}` breaks"
-        refusal = body.refusal(seen)
-        if refusal:
-            message += f", and with `{refusal}` compilation fails"
+        message = f"`{callee}` is compiled code, which breaks the graph of `{body.function}`{outcome(body, seen)}"
         conditional = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
         hidden = body.hidden_behind(seen)
-        severity = None if refusal else Severity.NOTE if conditional or hidden else Severity.WARNING
+        severity = None if body.refusal(seen) else Severity.NOTE if conditional or hidden else Severity.WARNING
         advice = "wrap the call in a `torch.library.custom_op` with a `register_fake`"
         yield report(RULE, body, seen, message, help=advice, severity=severity)
 
@@ -133,7 +131,7 @@ RULE = Rule(
     code="NST702",
     name="native-call-in-region",
     severity=Severity.ERROR,
-    summary="Compiled code outside torch is called in a region that must not break.",
+    summary="Compiled code outside torch is called in a compiled region, and breaks its graph.",
     documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,

@@ -57,7 +57,7 @@ def _given_up(region: CompiledRegion, function: Function, seen: Observed) -> Ite
     for level, around in enumerate([function, *called]):
         if around is None or any(conditional[level:]):
             continue
-        by_itself = level == len(called) and falls_back(seen.effect.what)
+        by_itself = level == len(called) and falls_back(seen.effect.what, region.torch)
         if by_itself or _is_generator(around.node) or region.in_the_way(around, nodes[level]):
             yield around, nodes[level]
 

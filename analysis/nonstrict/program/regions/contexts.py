@@ -40,7 +40,7 @@ def may_be_restored(machine: Machine, function: Function, manager: ast.expr) -> 
         return True
     name = naming.names_in(machine, function)(made)
     if name:
-        return is_restored(f"with:{name}") or not is_measured(f"with:{name}", machine.torch)
+        return is_restored(f"with:{name}", machine.torch) or not is_measured(f"with:{name}", machine.torch)
     return machine.evaluate(machine.module_frame(function.module), made).kind not in (Kind.CLASS, Kind.FUNCTION)
 
 

@@ -56,7 +56,7 @@ class Graphs(NamedTuple):
         return Graphs(least, self.most + other.most, self.parts + other.parts)
 
 
-_NONE = Graphs(0, 0)
+NO_GRAPHS = Graphs(0, 0)
 
 
 class _Step(NamedTuple):
@@ -83,7 +83,7 @@ class _Pieces:
 
     function: Function
     depth: int
-    counted: Graphs = _NONE
+    counted: Graphs = NO_GRAPHS
     surely: bool = False
     since: list[ast.AST] = field(default_factory=list["ast.AST"])
 
@@ -114,7 +114,7 @@ class _Counting:
     def of(self, summary: Summary, function: Function, depth: int = 0) -> Graphs:
         """The graphs of one function, and of those that it leads to and that are no part of them."""
         if function.node in self.done:
-            return _NONE  # compiled already
+            return NO_GRAPHS  # compiled already
         self.done.add(function.node)
         steps = sorted(self._steps(summary, function), key=lambda step: _order(step.node))
         stop = next((step for step in steps if step.stops and step.surely), None)
@@ -135,7 +135,7 @@ class _Counting:
 
     def _of_called(self, summary: Summary, depth: int) -> Graphs:
         """Those of the functions that a function calls which runs as plain Python."""
-        found = _NONE
+        found = NO_GRAPHS
         for edge in summary.calls.values():
             if edge.summary.definition is not None:
                 inner = self.of(edge.summary, edge.summary.definition, depth + 1)
@@ -157,7 +157,8 @@ class _Counting:
                 yield _Step(node, False, surely)
         for seen in self.breaks.get(function.node, ()):
             node = seen.effect.node
-            stops = self.region.in_the_way(function, node) or ("itself" if falls_back(seen.effect.what) else "")
+            by_itself = falls_back(seen.effect.what, self.region.torch)
+            stops = self.region.in_the_way(function, node) or ("itself" if by_itself else "")
             yield _Step(node, True, not seen.effect.conditional, stops, seen=seen)
 
     def _breaks(self, summary: Summary) -> bool | None:
@@ -177,7 +178,7 @@ def counted(region: CompiledRegion) -> Graphs:
     """Into how many graphs a region is compiled: one where nothing breaks, none where it computes nothing."""
     function = region.mark.function
     if function is None:
-        return _NONE
+        return NO_GRAPHS
     breaks: dict[ast.AST, list[Observed]] = {}
     for seen in region.observed(Event.BREAK):
         if region.graph_break(seen) is not None or seen.effect.what.startswith(NATIVE):

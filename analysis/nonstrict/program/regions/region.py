@@ -92,7 +92,7 @@ class CompiledRegion(MarkedBody):
         node = observed.chain[0].node if observed.chain else observed.effect.node
         if around := self.in_the_way(function, node):
             return around
-        return "itself" if not observed.chain and falls_back(observed.effect.what) else ""
+        return "itself" if not observed.chain and falls_back(observed.effect.what, self.torch) else ""
 
     def in_the_way(self, function: Function, node: ast.AST) -> str:
         """The statement that keeps Dynamo from resuming a function after a break at a node in it; "" if none does."""
@@ -106,9 +106,13 @@ class CompiledRegion(MarkedBody):
             return None
         return graph_break(observed.effect.what, self.torch, whole=self.fullgraph)
 
-    @cached_property
+    @property
     def graphs(self) -> Graphs:
         """How many graphs the region is compiled to, as far as its breaks are known."""
+        return self._graphs
+
+    @cached_property
+    def _graphs(self) -> Graphs:
         return counted(self)
 
     def hidden_behind(self, observed: Observed) -> int:
