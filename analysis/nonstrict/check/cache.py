@@ -176,6 +176,7 @@ def _record(diagnostic: Diagnostic) -> list[object]:
             [fix.title, int(fix.applicability), [[_place(edit.location), edit.text] for edit in fix.edits]]
             for fix in diagnostic.fixes
         ],
+        diagnostic.gives_up,
     ]
 
 
@@ -192,7 +193,7 @@ def _place(location: Location) -> list[object]:
 
 def _diagnostic(record: list[Any]) -> Diagnostic:
     """The diagnostic that `_record` wrote."""
-    code, name, severity, place, message, help_, function, marker, related, links, subject, fixes = record
+    code, name, severity, place, message, help_, function, marker, related, links, subject, fixes, gives_up = record
     return Diagnostic(
         code,
         name,
@@ -211,4 +212,5 @@ def _diagnostic(record: list[Any]) -> Diagnostic:
             )
             for title, applicability, edits in fixes
         ),
+        gives_up=gives_up,
     )

@@ -189,6 +189,8 @@ class Presenter:
                 )
                 for fix in (finding.fixes if selection.fixable(finding.code) else ())
             ),
+            gives_up=finding.gives_up,
+            observed=finding.observed,
         )
 
 

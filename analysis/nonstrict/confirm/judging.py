@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nonstrict.confirm import evidence
 from nonstrict.confirm.applications import ASKED, verdict
 from nonstrict.confirm.attribution import is_foreign, proves, related, speaks_of
+from nonstrict.confirm.breaking import broken as broken_at
+from nonstrict.confirm.breaking import given_up_before
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.numbers import difference
 from nonstrict.confirm.programs import EAGER
@@ -211,7 +213,7 @@ def _judged(
     outcomes: list[Outcome] = []
     proofs: list[tuple[str, Divergence]] = []
     blocked = ""
-    broken = {name: told for name, trace in arms.compiled.items() if (told := _broken(suspect, trace))}
+    broken = {name: told for name, trace in arms.compiled.items() if (told := broken_at(suspect, trace, arms))}
     for backend, listed in found.items():
         divergences_ = [one for one in listed if not is_foreign(suspect, one, arms)]
         divergence = next((one for one in divergences_ if proves(suspect, one, suspects, arms)), None)
@@ -241,7 +243,7 @@ def _judged(
     if broken:
         told = f"torch breaks the graph there: {next(iter(broken.values()))}"
         return Judgement(Status.CONFIRMED, "", told, tuple(one._replace(detail="") for one in outcomes))
-    return _unproven(suspect, arms, found, tuple(outcomes), blocked)
+    return _unproven(suspect, arms, found, tuple(outcomes), blocked or given_up_before(suspect, arms))
 
 
 def of_application(
@@ -274,12 +276,6 @@ def _unlike(suspect: Suspect, backend: str, listed: Sequence[Divergence], arms: 
     if _compared(arms.eager, arms.compiled[backend]):
         return Outcome(backend, "same")
     return Outcome(backend, "not-run", arms.compiled[backend].get("failure", ""))
-
-
-def _broken(suspect: Suspect, compiled: Mapping[str, Any]) -> str:
-    """For what reason torch left the graph on the line of a suspect and went on; "" if it did not."""
-    breaks = compiled.get("breaks", ()) if suspect.experiment is Experiment.BREAK else ()
-    return next((str(reason) for reason, lines in breaks if tuple(lines[-1]) in suspect.places), "")
 
 
 def _unproven(
@@ -320,7 +316,8 @@ def _unproven(
     if not outcomes or any(outcome.result != "same" for outcome in outcomes):
         return Judgement(Status.INCONCLUSIVE, *_why_not_compared(arms, found), outcomes)
     told = evidence.agreement(arms.eager, [outcome.backend for outcome in outcomes])
-    return Judgement(Status.REFUTED, "", told, outcomes)
+    whole = ", and the graph does not break there" if suspect.experiment is Experiment.BREAK else ""
+    return Judgement(Status.REFUTED, "", told + whole, outcomes)
 
 
 def _may_draw(suspect: Suspect, arms: Arms) -> bool:

@@ -1,0 +1,63 @@
+"""Breaks of the graph, held against the findings that foretell them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.confirm.measuring import breaks_of, fall_backs_of
+from nonstrict.rules.base import Experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from nonstrict.confirm.suspects import Suspect
+    from nonstrict.confirm.traces import Arms
+    from nonstrict.findings import Break, FallBack
+
+
+def broken(suspect: Suspect, compiled: Mapping[str, Any], arms: Arms) -> str:
+    """What torch says of the break that a finding foretells, and how it went on; "" if it did not break there."""
+    calls = list(_calls(suspect, compiled, arms))
+    found = [one for call in calls for one in breaks_of(call) if (one.lines[-1][:2]) in suspect.places]
+    # Several constructs of one line may break.
+    seen = next((one for one in found if _is_at(one, suspect)), None) or next(iter(found), None)
+    if seen is None:
+        return ""
+    left = [one for call in calls for one in fall_backs_of(call)]
+    return f"{seen.text}{_afterwards(seen, left, suspect)}"
+
+
+def _is_at(seen: Break, suspect: Suspect) -> bool:
+    place = seen.lines[-1]
+    return place.column == suspect.column and place.line == min(suspect.lines)
+
+
+def _afterwards(seen: Break, left: list[FallBack], suspect: Suspect) -> str:
+    """Whether torch went on after a break, where that is not what the finding says or is worth a word."""
+    lines = {place[:2] for place in seen.lines}
+    after = next((one for one in left if (one.path, one.at) in lines), None)
+    if after is not None and after.rest:
+        return f", after which the rest of `{after.function}` runs as plain Python"
+    if after is not None:
+        return f", after which all of `{after.function}` runs as plain Python"
+    return ", after which torch goes on, unlike the finding says" if suspect.gives_up and not seen.raises else ""
+
+
+def given_up_before(suspect: Suspect, arms: Arms) -> str:
+    """After which break torch was not looking any more when it came to the line of a finding; "" if it was."""
+    for compiled in arms.compiled.values():
+        for call in _calls(suspect, compiled, arms):
+            for one in fall_backs_of(call):
+                line = min(suspect.lines)
+                if one.path == suspect.path and one.at and one.at < line <= one.last:
+                    return f"torch gave up `{one.function}` on line {one.at}: {one.text}"
+    return ""
+
+
+def _calls(suspect: Suspect, compiled: Mapping[str, Any], arms: Arms) -> Iterator[Mapping[str, Any]]:
+    """What was compiled in the calls that have to do with a finding about breaks."""
+    if suspect.experiment is not Experiment.BREAK:
+        return
+    for number, call in enumerate(compiled.get("calls", ())):
+        if "compiled" in call and suspect.number not in arms.foreign.get(number, ()):
+            yield call["compiled"]
