@@ -245,7 +245,7 @@ def _definition(function: Callable[..., Any]) -> dict[str, str]:
     """The file and the qualified name of a region's function, `CLASS.forward` for a module; none for our own."""
     code = _code_of(function)
     plain = inspect.unwrap(getattr(function, "forward", function))
-    name = str(getattr(plain, "__qualname__", "")).replace(".<locals>", "")
+    name = str(getattr(plain, "__qualname__", ""))
     return {"path": code.co_filename, "function": name} if code is not None and not _is_ours(code) else {}
 
 

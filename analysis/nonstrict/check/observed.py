@@ -6,7 +6,7 @@ import ast
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.diagnostics import Presenter
+from nonstrict.check.diagnostics import Presenter, bare
 from nonstrict.confirm.suspects import code_line
 from nonstrict.findings import Finding, Outcome, Related, Severity, Span, Status, Verdict
 from nonstrict.rules.registry import RULES
@@ -15,7 +15,7 @@ from nonstrict.text.trees import tree_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from nonstrict.findings import Break, Diagnostic, FallBack, Line, Measured
+    from nonstrict.findings import Break, Diagnostic, FallBack, Line, Location, Measured
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
@@ -73,15 +73,24 @@ def observed(
 
 def named_lines(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> frozenset[tuple[str, int]]:
     """The lines of analysed code, with their absolute paths, of which findings speak; the tool's own do not count."""
-    lines: set[tuple[str, int]] = set()
-    for one in diagnostics:
-        rule = RULES.get(one.code)
-        if rule is not None and rule.examine is not None:
-            where = one.location
-            start = code_line(where, sources)
-            path = os.path.abspath(where.path)
-            lines.update((path, start + n) for n in range(max(1, where.end_row - where.row + 1)))
-    return frozenset(lines)
+    rules = ((one, RULES.get(one.code)) for one in diagnostics)
+    about = (one for one, rule in rules if rule is not None and rule.examine is not None)
+    return frozenset(line for one in about for line in lines_of(one, sources))
+
+
+def lines_of(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> frozenset[tuple[str, int]]:
+    """The lines of analysed code that a finding covers, with the absolute path of their file."""
+    where = diagnostic.location
+    start, path = code_line(where, sources), os.path.abspath(where.path)
+    return frozenset((path, start + n) for n in range(max(1, where.end_row - where.row + 1)))
+
+
+def location_of(line: Line, texts: dict[str, Source]) -> Location:
+    """Where users see a line that torch named; the bare numbers where the file is gone. Reads what `texts` lack."""
+    source = _source(line.path, texts)
+    if source is None:
+        return bare(Span(line.path, line.line, max(0, line.column), line.line, max(0, line.end_column)))
+    return source.locate(_span(source, line))
 
 
 def _one_of_each(
@@ -108,10 +117,16 @@ def _source(path: str, texts: dict[str, Source]) -> Source | None:
     known = next((source for name, source in texts.items() if os.path.abspath(name) == path), None)
     if known is None:
         try:
-            known = texts[path] = read_source(path)
+            known = texts[path] = read_source(_as_users_write(path))
         except UnreadableSource:
             return None
     return known
+
+
+def _as_users_write(path: str) -> str:
+    """The path as findings show it: relative, below the directory that the program runs in."""
+    here = os.path.join(os.getcwd(), "")
+    return path.removeprefix(here)
 
 
 def _finding(seen: Seen, source: Source, texts: dict[str, Source]) -> Finding:

@@ -221,7 +221,7 @@ def _calling(is_user: Callable[[str], bool]) -> list[list[Any]]:
 
 
 def _named(code: CodeType) -> str:
-    name = getattr(code, "co_qualname", code.co_name).replace(".<locals>", "")
+    name = getattr(code, "co_qualname", code.co_name)
     _, resumed, rest = name.rpartition(_RESUMED)
     return rest.rpartition("_at_")[0] if resumed else name
 
