@@ -114,9 +114,11 @@ def _confirmed(
         return _nothing(function, path)
     others = tuple(one for one in result.diagnostics if one not in kept and one.code != _PROBE)
     answer = experiments(result._replace(diagnostics=kept), settings, options, others)
-    result = result._replace(diagnostics=answer.diagnostics, failures=(*result.failures, *answer.failures))
+    # The driver of one region may call others.
+    told = tuple(one for one in answer.diagnostics if not (function and one.observed) or one.function in named)
+    result = result._replace(diagnostics=told, failures=(*result.failures, *answer.failures))
     functions = {one.function for one in kept if one.marker == _COMPILED}
-    regions = region_reports(answer.measured, answer.diagnostics, others, result.read, functions)
+    regions = region_reports(answer.measured, told, others, result.read, functions)
     return _report(result, answer.answers, regions, settings, options)
 
 

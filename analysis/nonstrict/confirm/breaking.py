@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.confirm.measuring import breaks_of, fall_backs_of
+from nonstrict.confirm.traces import Channel
 from nonstrict.rules.base import Experiment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.confirm.suspects import Suspect
-    from nonstrict.confirm.traces import Arms
+    from nonstrict.confirm.traces import Arms, Divergence
     from nonstrict.findings import Break, FallBack
 
 
@@ -41,6 +42,16 @@ def _afterwards(seen: Break, left: list[FallBack], suspect: Suspect) -> str:
     if after is not None:
         return f", after which all of `{after.function}` runs as plain Python"
     return ", after which torch goes on, unlike the finding says" if suspect.gives_up and not seen.raises else ""
+
+
+def is_told_as_break(divergence: Divergence, compiled: Mapping[str, Any], suspects: Sequence[Suspect]) -> bool:
+    """Whether an error of a region is a break of its graph, which becomes a finding where no other stands."""
+    call = compiled["calls"][divergence.call]
+    if divergence.channel is not Channel.ERROR or "error" not in call or not call.get("function"):
+        return False
+    told = [one for one in breaks_of(call["compiled"]) if one.raises] if "compiled" in call else []
+    named = {place for suspect in suspects for place in suspect.places}
+    return any(one.lines[-1][:2] not in named for one in told)
 
 
 def given_up_before(suspect: Suspect, arms: Arms) -> str:

@@ -14,7 +14,7 @@ from nonstrict.confirm import evidence
 from nonstrict.confirm.applications import ASKED, verdict
 from nonstrict.confirm.attribution import is_foreign, proves, related, speaks_of
 from nonstrict.confirm.breaking import broken as broken_at
-from nonstrict.confirm.breaking import given_up_before
+from nonstrict.confirm.breaking import given_up_before, is_told_as_break
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.numbers import difference
 from nonstrict.confirm.programs import EAGER
@@ -22,7 +22,7 @@ from nonstrict.confirm.refusals import refused_by_sandbox
 from nonstrict.confirm.sensitivity import TELLING, reached, sensitive
 from nonstrict.confirm.traces import Arms, Channel, Divergence, all_lines, cause_of, divergences
 from nonstrict.findings import Outcome, Status
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.base import COMPILED, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,11 +73,18 @@ def _answered(
     strange = unexplained(findings, arms) if reached(probe, arms.control) else None
     if strange is not None:
         return strange
+    found = {name: [one for one in listed if _is_of(probe, one, arms)] for name, listed in found.items()}
     outcomes = [Outcome(name, "same" if not listed else "not-run") for name, listed in found.items()]
     explained = any(not one.alone for listed in found.values() for one in listed) and reached(probe, arms.control)
     if explained:
         return Judgement(Status.INCONCLUSIVE, "shared", "", tuple(outcomes))
     return _unproven(probe, arms, found, tuple(outcomes), "")
+
+
+def _is_of(probe: Suspect, divergence: Divergence, arms: Arms) -> bool:
+    """Whether a divergence is one of the function that is asked about: what another region does is no answer."""
+    function = arms.eager["calls"][divergence.call].get("function")
+    return probe.marker not in COMPILED or function in {None, probe.function}
 
 
 def foretold(suspects: Sequence[Suspect], arms: Arms) -> dict[int, Judgement]:
@@ -152,6 +159,7 @@ def unexplained(suspects: Sequence[Suspect], arms: Arms) -> Judgement | None:
         # Numbers that only Inductor computes otherwise may be rounding: no run can tell without a reference.
         plain = [one for one in listed if one.channel in {Channel.ERROR, Channel.VALUES} and not one.alone]
         plain = [one for one in plain if "error" not in arms.eager["calls"][one.call]]
+        plain = [one for one in plain if not is_told_as_break(one, arms.compiled[backend], suspects)]
         strange = next((one for one in plain if not any(related(s, one, arms) for s in close)), None)
         if strange is not None:
             told = told or evidence.short(strange)

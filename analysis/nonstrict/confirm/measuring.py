@@ -49,8 +49,11 @@ def fall_backs_of(compiled: Mapping[str, Any]) -> tuple[FallBack, ...]:
     return tuple(_fall_back(one) for one in compiled["eager"])
 
 
-def united(known: Sequence[Measured], more: Iterable[Measured]) -> list[Measured]:
-    """What is known of regions, with what another arm tells of the same ones; the first to count graphs counts."""
+def united(known: Sequence[Measured], more: Iterable[Measured], *, calls: bool = False) -> list[Measured]:
+    """What is known of regions, with what another arm tells of the same ones; the first to count graphs counts.
+
+    With `calls`, the other arm is one of another schedule, with calls of its own.
+    """
     found = {(one.function, one.path, one.line): one for one in known}
     for one in more:
         key = one.function, one.path, one.line
@@ -59,6 +62,7 @@ def united(known: Sequence[Measured], more: Iterable[Measured]) -> list[Measured
             found[key] = one
             continue
         found[key] = before._replace(
+            calls=before.calls + one.calls if calls else before.calls,
             breaks=_united((before.breaks, one.breaks)),
             fallbacks=tuple(dict.fromkeys((*before.fallbacks, *one.fallbacks))),
             backends=tuple(dict.fromkeys((*before.backends, *one.backends))),

@@ -327,14 +327,16 @@ class Session:
             self._publish(schedule, {s.number: early[s.number] for s in asked if s.number in early})
         compiled: dict[str, dict[str, Any]] = {}
         told: dict[int, Judgement] = {}
+        regions: list[Measured] = []
         for backend in backends:
             compiled[backend] = arms.trace(program, schedule, backend)
             final = len(compiled) == len(backends)
             judgements = judge(suspects, Arms(eager, control, compiled, foreign))
             told = {s.number: self._by_own(schedule, s, _in_region(s, schedule, judgements[s.number])) for s in asked}
             self._publish(schedule, told, final=final)
-            if not schedule.alone:
-                self.measured = united(self.measured, measured(compiled[backend], backend))
+            regions = united(regions, measured(compiled[backend], backend))
+        if not schedule.alone:
+            self.measured = united(self.measured, regions, calls=True)
         strange = unexplained(suspects, Arms(eager, control, compiled, foreign))
         if strange is not None and self.unexplained is None and not only and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)

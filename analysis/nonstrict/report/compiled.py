@@ -85,13 +85,13 @@ def _fall_backs(report: RegionReport) -> Iterator[str]:
         yield "falls back to plain Python: no" + (", though that is foretold" if foretold and report.breaks else "")
     for one in left:
         own = foretold and one.function == report.measured.function
-        yield f"falls back to plain Python: {_told(one)}: {'foretold' if own else 'not foretold'}"
+        yield f"falls back to plain Python: {_told(one)} ({'foretold' if own else 'not foretold'})"
 
 
 def _told(left: FallBack) -> str:
     what = "the rest" if left.rest else "all"
-    where = f" after the break on line {left.at}" if left.at else ""
-    return f"{what} of `{left.function}`{where} ({left.text})"
+    where = f", after the break on line {left.at}" if left.at else ""
+    return f"{what} of `{left.function}`{where}: {left.text}"
 
 
 def _unseen(report: RegionReport) -> Iterator[str]:
