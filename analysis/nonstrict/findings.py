@@ -249,7 +249,7 @@ class Break(NamedTuple):
 
     `type` and `id` are torch's names for what it could not trace (`Failed to trace builtin operator`, `GB0059`), `told`
     and `hint` its explanation and first advice. `lines` are those of the project that lead there, the innermost last.
-    It `raises` where the graph must not break.
+    It `raises` where the graph must not break; it is `explained` if what raises is the doing of some finding.
     """
 
     type: str
@@ -258,6 +258,7 @@ class Break(NamedTuple):
     hint: str
     lines: tuple[Line, ...]
     raises: bool = False
+    explained: bool = False
 
     @property
     def text(self) -> str:

@@ -52,9 +52,11 @@ def observed(
     named = named_lines(diagnostics, texts)
     presenter = Presenter(settings, nested)
     found: list[Diagnostic] = []
+    marked = _marked(diagnostics)
     for seen in _one_of_each(measured, named, texts):
         source = _source(seen.place.path, texts)
-        if source is None:
+        # What a marked function does to the graph is said of that function.
+        if source is None or marked & _names_at(source, seen.place):
             continue
         finding = _finding(seen, source, texts)
         verdict = circumstances._replace(
@@ -76,6 +78,23 @@ def named_lines(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]
     rules = ((one, RULES.get(one.code)) for one in diagnostics)
     about = (one for one, rule in rules if rule is not None and rule.examine is not None)
     return frozenset(line for one in about for line in lines_of(one, sources))
+
+
+def _marked(diagnostics: Iterable[Diagnostic]) -> frozenset[str]:
+    """The names of the marked functions that have findings, as their callers write them."""
+    return frozenset(one.function.rpartition(".")[2] for one in diagnostics if one.marker not in {"", "compiled"})
+
+
+def _names_at(source: Source, line: Line) -> frozenset[str]:
+    """The names and attributes on the line of a break."""
+    try:
+        tree = tree_of(source.code, path=source.path)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    nodes = [
+        node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute)) and node.lineno == line.line
+    ]
+    return frozenset(node.id if isinstance(node, ast.Name) else node.attr for node in nodes)
 
 
 def lines_of(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> frozenset[tuple[str, int]]:
@@ -101,6 +120,8 @@ def _one_of_each(
     for region in measured:
         for broken in region.breaks:
             seen = Seen(region, broken)
+            if broken.explained:
+                continue
             source = _source(seen.place.path, texts)
             if source is None or (seen.place.path, seen.place.line) in named:
                 continue

@@ -46,7 +46,7 @@ def _report(measured: Measured, breaking: Sequence[Diagnostic], texts: dict[str,
     foretold = tuple(dict.fromkeys((*own, *named)))
     unseen = tuple(one for one in foretold if one not in named and not _is_confirmed(one))
     where = location_of(Line(measured.path, measured.line), texts)
-    return RegionReport(measured._replace(path=where.path), seen, foretold, unseen)
+    return RegionReport(measured, where, seen, foretold, unseen)
 
 
 def _seen(broken: Break, breaking: Sequence[Diagnostic], texts: dict[str, Source]) -> SeenBreak:

@@ -44,14 +44,16 @@ def _afterwards(seen: Break, left: list[FallBack], suspect: Suspect) -> str:
     return ", after which torch goes on, unlike the finding says" if suspect.gives_up and not seen.raises else ""
 
 
-def is_told_as_break(divergence: Divergence, compiled: Mapping[str, Any], suspects: Sequence[Suspect]) -> bool:
-    """Whether an error of a region is a break of its graph, which becomes a finding where no other stands."""
+def refused_lines(
+    divergence: Divergence, compiled: Mapping[str, Any], suspects: Sequence[Suspect]
+) -> frozenset[tuple[str, int]]:
+    """Where an error of a region is a break of its graph, and no finding stands."""
     call = compiled["calls"][divergence.call]
     if divergence.channel is not Channel.ERROR or "error" not in call or not call.get("function"):
-        return False
+        return frozenset()
     told = [one for one in breaks_of(call["compiled"]) if one.raises] if "compiled" in call else []
-    named = {place for suspect in suspects for place in suspect.places}
-    return any(one.lines[-1][:2] not in named for one in told)
+    named = {place for suspect in suspects if not suspect.is_probe for place in suspect.places}
+    return frozenset(one.lines[-1][:2] for one in told) - named
 
 
 def given_up_before(suspect: Suspect, arms: Arms) -> str:

@@ -14,7 +14,7 @@ from nonstrict.confirm import evidence
 from nonstrict.confirm.applications import ASKED, verdict
 from nonstrict.confirm.attribution import is_foreign, proves, related, speaks_of
 from nonstrict.confirm.breaking import broken as broken_at
-from nonstrict.confirm.breaking import given_up_before, is_told_as_break
+from nonstrict.confirm.breaking import given_up_before, refused_lines
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.numbers import difference
 from nonstrict.confirm.programs import EAGER
@@ -25,7 +25,7 @@ from nonstrict.findings import Outcome, Status
 from nonstrict.rules.base import COMPILED, Experiment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.confirm.suspects import Suspect
 
@@ -152,19 +152,38 @@ def unexplained(suspects: Sequence[Suspect], arms: Arms) -> Judgement | None:
 
     Where eager code fails, in whatever way, it is no measure for the program.
     """
-    close = [suspect for suspect in suspects if reached(suspect, arms.control) and not suspect.is_probe]
     outcomes: list[Outcome] = []
     told = ""
-    for backend, listed in found_in(arms).items():
-        # Numbers that only Inductor computes otherwise may be rounding: no run can tell without a reference.
-        plain = [one for one in listed if one.channel in {Channel.ERROR, Channel.VALUES} and not one.alone]
-        plain = [one for one in plain if "error" not in arms.eager["calls"][one.call]]
-        plain = [one for one in plain if not is_told_as_break(one, arms.compiled[backend], suspects)]
-        strange = next((one for one in plain if not any(related(s, one, arms) for s in close)), None)
+    for backend, listed in _strange(suspects, arms):
+        strange = next((one for one in listed if not refused_lines(one, arms.compiled[backend], suspects)), None)
         if strange is not None:
             told = told or evidence.short(strange)
             outcomes.append(Outcome(backend, _RESULTS[strange.channel], evidence.short(strange)))
     return Judgement(Status.CONFIRMED, "", told, tuple(outcomes)) if outcomes else None
+
+
+def refusals(suspects: Sequence[Suspect], arms: Arms) -> frozenset[tuple[str, int]]:
+    """The lines where the graph breaks, must not, and no finding can be the cause: findings of their own."""
+    found = (
+        refused_lines(one, arms.compiled[name], suspects) for name, listed in _strange(suspects, arms) for one in listed
+    )
+    return frozenset[tuple[str, int]]().union(*found)
+
+
+def _strange(suspects: Sequence[Suspect], arms: Arms) -> Iterator[tuple[str, list[Divergence]]]:
+    """The divergences in results, by backend, that no finding could have caused."""
+    close = [suspect for suspect in suspects if reached(suspect, arms.control) and not suspect.is_probe]
+    # That the graph breaks on one line is no reason for it to break on another.
+    others = [suspect for suspect in close if suspect.experiment is not Experiment.BREAK]
+    for backend, listed in found_in(arms).items():
+        # Numbers that only Inductor computes otherwise may be rounding: no run can tell without a reference.
+        plain = [one for one in listed if one.channel in {Channel.ERROR, Channel.VALUES} and not one.alone]
+        plain = [one for one in plain if "error" not in arms.eager["calls"][one.call]]
+        told = {one: refused_lines(one, arms.compiled[backend], suspects) for one in plain}
+        yield (
+            backend,
+            [one for one in plain if not any(related(s, one, arms) for s in (others if told[one] else close))],
+        )
 
 
 def found_in(arms: Arms) -> dict[str, list[Divergence]]:

@@ -70,6 +70,12 @@ def united(known: Sequence[Measured], more: Iterable[Measured], *, calls: bool =
     return list(found.values())
 
 
+def explained(measured: Measured, refusals: frozenset[tuple[str, int]]) -> Measured:
+    """The region with each break that raises marked as explained, unless it is one of the `refusals`."""
+    breaks = (one._replace(explained=one.raises and one.lines[-1][:2] not in refusals) for one in measured.breaks)
+    return measured._replace(breaks=tuple(breaks))
+
+
 def _united(listed: Iterable[tuple[Break, ...]]) -> tuple[Break, ...]:
     """Breaks without those that were told before: of the same kind at the same place."""
     found: dict[tuple[str, Line], Break] = {}
@@ -82,7 +88,7 @@ def _united(listed: Iterable[tuple[Break, ...]]) -> tuple[Break, ...]:
 def _break(one: Mapping[str, Any]) -> Break:
     lines = tuple(Line(str(path), int(line), int(start), int(end)) for path, line, start, end in one["lines"])
     kind, id_, told, hint = (str(one[name]) for name in ("type", "id", "told", "hint"))
-    return Break(kind, id_, told, hint, lines, bool(one["raises"]))
+    return Break(kind, id_, told, hint, lines, bool(one["raises"]), bool(one.get("explained")))
 
 
 def _fall_back(one: Mapping[str, Any]) -> FallBack:

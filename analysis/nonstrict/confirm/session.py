@@ -19,11 +19,12 @@ from nonstrict.confirm.judging import (
     foretold,
     judge,
     of_application,
+    refusals,
     refused_by_eager,
     unexplained,
     why_raised,
 )
-from nonstrict.confirm.measuring import measured, united
+from nonstrict.confirm.measuring import explained, measured, united
 from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
@@ -336,7 +337,8 @@ class Session:
             self._publish(schedule, told, final=final)
             regions = united(regions, measured(compiled[backend], backend))
         if not schedule.alone:
-            self.measured = united(self.measured, regions, calls=True)
+            refused = refusals(suspects, Arms(eager, control, compiled, foreign))
+            self.measured = united(self.measured, (explained(one, refused) for one in regions), calls=True)
         strange = unexplained(suspects, Arms(eager, control, compiled, foreign))
         if strange is not None and self.unexplained is None and not only and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)

@@ -33,6 +33,7 @@ class RegionReport(NamedTuple):
     """What was seen of a region, the findings that say where it breaks, and those of them that were not seen."""
 
     measured: Measured
+    location: Location
     breaks: tuple[SeenBreak, ...]
     foretold: tuple[Diagnostic, ...]
     unseen: tuple[Diagnostic, ...]
@@ -46,7 +47,9 @@ class RegionReport(NamedTuple):
 def text_of(report: RegionReport) -> str:
     """The report for people."""
     measured = report.measured
-    where = f"{one_line(measured.path)}:{measured.line}"
+    place = report.location
+    cell = f"cell {place.cell}:" if place.cell is not None else ""
+    where = f"{one_line(place.path)}:{cell}{place.row}"
     backends = " and ".join(measured.backends)
     lines = [f"`{measured.function}` ({where}), {plural(measured.calls, 'call')} on {backends}:"]
     lines += [f"  {line}" for line in (_graphs(measured), *_breaks(report), *_fall_backs(report), *_unseen(report))]
@@ -75,7 +78,7 @@ def _breaks(report: RegionReport) -> Iterator[str]:
 
 def _how_foretold(seen: SeenBreak) -> str:
     if seen.finding is None:
-        return "observed"
+        return "what a finding elsewhere leads to" if seen.broken.explained else "observed"
     return f"{'foretold' if seen.is_foretold else 'observed'} ({seen.finding.code})"
 
 
@@ -118,8 +121,9 @@ def record_of(report: RegionReport, context: Context) -> dict[str, Any]:
     measured = report.measured
     return {
         "function": measured.function,
-        "filename": context.absolute(measured.path),
-        "row": measured.line,
+        "filename": context.absolute(report.location.path),
+        "cell": report.location.cell,
+        "row": report.location.row,
         "calls": measured.calls,
         "backends": list(measured.backends),
         "graphs": [{"operators": count} for count in measured.graphs],

@@ -9,8 +9,8 @@ What breaks is not a matter of opinion: every construct was compiled, and the
 [table](https://github.com/nonstrict/nonstrict/blob/main/docs/graph-breaks.md) says what happened. What is commonly
 believed to break and does not is silent.
 
-An experiment (`--confirm`, `nonstrict confirm`) that sees torch break the graph where no finding stands adds a finding of
-this rule, with torch's own reason: it is `observed`, not foretold.
+An experiment (`--confirm`, `nonstrict confirm`) that sees torch break the graph where no finding stands adds a finding
+of this rule, with torch's own reason: it is `observed`, not foretold.
 
 ## Why is this bad
 
