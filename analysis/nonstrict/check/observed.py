@@ -52,11 +52,9 @@ def observed(
     named = named_lines(diagnostics, texts)
     presenter = Presenter(settings, nested)
     found: list[Diagnostic] = []
-    marked = _marked(diagnostics)
     for seen in _one_of_each(measured, named, texts):
         source = _source(seen.place.path, texts)
-        # What a marked function does to the graph is said of that function.
-        if source is None or marked & _names_at(source, seen.place):
+        if source is None:
             continue
         finding = _finding(seen, source, texts)
         verdict = circumstances._replace(
@@ -78,23 +76,6 @@ def named_lines(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]
     rules = ((one, RULES.get(one.code)) for one in diagnostics)
     about = (one for one, rule in rules if rule is not None and rule.examine is not None)
     return frozenset(line for one in about for line in lines_of(one, sources))
-
-
-def _marked(diagnostics: Iterable[Diagnostic]) -> frozenset[str]:
-    """The names of the marked functions that have findings, as their callers write them."""
-    return frozenset(one.function.rpartition(".")[2] for one in diagnostics if one.marker not in {"", "compiled"})
-
-
-def _names_at(source: Source, line: Line) -> frozenset[str]:
-    """The names and attributes on the line of a break."""
-    try:
-        tree = tree_of(source.code, path=source.path)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
-    nodes = [
-        node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute)) and node.lineno == line.line
-    ]
-    return frozenset(node.id if isinstance(node, ast.Name) else node.attr for node in nodes)
 
 
 def lines_of(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> frozenset[tuple[str, int]]:
@@ -208,7 +189,15 @@ def _span(source: Source, line: Line) -> Span:
 
 
 def _is_at(node: ast.expr, line: Line) -> bool:
-    return (node.lineno, node.col_offset, node.end_col_offset) == (line.line, line.column, line.end_column)
+    return (line.line, line.column) in _starts(node) and node.end_col_offset == line.end_column
+
+
+def _starts(node: ast.expr) -> Iterator[tuple[int, int]]:
+    """Where Python says that an expression begins: a method that is called on a line of its own, at its name."""
+    yield node.lineno, node.col_offset
+    named = node.func if isinstance(node, ast.Call) else node
+    if isinstance(named, ast.Attribute) and named.end_lineno != named.value.end_lineno:
+        yield named.end_lineno or 0, (named.end_col_offset or 0) - len(named.attr.encode())
 
 
 def _covers(node: ast.stmt, line: int) -> bool:

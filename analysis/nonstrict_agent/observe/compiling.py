@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
@@ -61,10 +62,14 @@ class Compiled(TypedDict):
 
 
 class _Frame(NamedTuple):
-    """A function that is being compiled; `partly` gets the line of the break after which nothing of it is."""
+    """A function that is being compiled; `partly` gets the line of the break after which nothing of it is.
+
+    `handled` is the exception that the program was handling when it called the function.
+    """
 
     code: CodeType
     partly: list[int]
+    handled: BaseException | None
 
 
 class Compilations:
@@ -123,7 +128,7 @@ class Compilations:
         return result
 
     def _converted(self, original: Callable[..., Any], converter: Any, frame: Any, *more: Any, **named: Any) -> Any:
-        self._frames.append(_Frame(frame.f_code, []))
+        self._frames.append(_Frame(frame.f_code, [], sys.exc_info()[1]))
         first = not self._now["graphs"] and not self._now["eager"] and len(self._frames) == 1
         try:
             result = original(converter, frame, *more, **named)
@@ -187,8 +192,15 @@ class Compilations:
         )
 
     def _lines(self, error: Any) -> list[list[Any]]:
-        stack = getattr(error, "real_stack", None) or ()
+        stack = [*(getattr(error, "real_stack", None) or ()), *self._executed(error)]
         return [_place(frame) for frame in stack if self._is_user(frame.filename)]
+
+    def _executed(self, error: BaseException) -> list[traceback.FrameSummary]:
+        """What was executed, not traced, when an error was raised: Dynamo runs marked functions with fake tensors."""
+        known: list[BaseException | None] = [None, *(frame.handled for frame in self._frames)]
+        while (cause := error.__cause__ or error.__context__) not in known:
+            known.append(error := cause)
+        return traceback.extract_tb(error.__traceback__)
 
     def _line_of(self, error: Any) -> int:
         """The line of a break in the function that is being compiled."""

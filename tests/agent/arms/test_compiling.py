@@ -95,6 +95,17 @@ class Net(torch.nn.Module):
         return x * 2
 
 
+@torch._dynamo.nonstrict_trace
+def marked(x):
+    y = x + 1
+    return y if y.sum() > 0 else x
+
+
+@torch.compile
+def calling(x):
+    return marked(x) * 2
+
+
 def main():
     x = torch.ones(2)
     looping(x)
@@ -114,6 +125,17 @@ def modules_compiled():
     net = Net()
     net.compile()
     net(torch.ones(2))
+
+
+def marks():
+    calling(torch.ones(2))
+
+
+def recovers():
+    try:
+        raise ValueError
+    except ValueError:
+        helped(torch.ones(2))
 
 
 def limit():
@@ -177,6 +199,17 @@ def test_after_a_break_in_a_try_nothing_is_resumed(told: dict[str, dict[str, Any
 def test_what_comes_after_a_break_may_be_left_to_python_alone(told: dict[str, dict[str, Any]]) -> None:
     assert len(told["partly"]["graphs"]) == 1
     assert left(told["partly"])[0] == ("partly", True, at('print("inside")'), "GB0066")
+
+
+def test_breaks_of_marked_functions_stand_in_them(project: Project) -> None:
+    (call,) = project.calls(PROGRAM, "aot_eager", driver="marks")
+    (broken,) = call["compiled"]["breaks"]
+    assert [line for _, line, *_ in broken["lines"]] == [at("return marked("), at("y if y.sum()")]
+
+
+def test_what_the_program_handles_has_nothing_to_do_with_breaks(project: Project) -> None:
+    (call,) = project.calls(PROGRAM, "aot_eager", driver="recovers")
+    assert places(call["compiled"]) == [(BUILTIN, at('print("reports")')), (ITEM, at("return report("))]
 
 
 def test_whole_graphs_have_no_breaks(told: dict[str, dict[str, Any]]) -> None:
