@@ -115,7 +115,8 @@ class Finding(NamedTuple):
     (`nonstrict`, `in-graph`, ...); both are empty for findings of the tool itself (NST9xx).
     `related` holds the call chain from the marker to the expression, then the evidence; `links` is the length of the
     chain, the marker included. `fixes` are the ways to mend it, the best one first. With `gives_up` it says that torch
-    compiles nothing of the function after it. With `observed` it is no prediction: torch told it in an experiment.
+    compiles nothing of the function after it; where it is `hidden`, that torch gives up before it comes to it. With
+    `observed` it is no prediction: torch told it in an experiment.
     """
 
     code: str
@@ -130,6 +131,7 @@ class Finding(NamedTuple):
     subject: Subject | None = None
     fixes: tuple[Fix, ...] = ()
     gives_up: bool = False
+    hidden: bool = False
     observed: bool = False
 
 
@@ -215,7 +217,7 @@ class Verdict(NamedTuple):
 class Diagnostic(NamedTuple):
     """A finding as users see it, in every output format and in editors.
 
-    `verdict` is None where no experiment was asked for. `gives_up`, `observed`: see `Finding`.
+    `verdict` is None where no experiment was asked for. `gives_up`, `hidden`, `observed`: see `Finding`.
     """
 
     code: str
@@ -232,6 +234,7 @@ class Diagnostic(NamedTuple):
     subject: Subject | None = None
     fixes: tuple[LocatedFix, ...] = ()
     gives_up: bool = False
+    hidden: bool = False
     observed: bool = False
 
 

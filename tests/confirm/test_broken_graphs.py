@@ -42,9 +42,9 @@ def breaking(*breaks: dict[str, Any], eager: tuple[dict[str, Any], ...] = ()) ->
     return arms([call(2.0), call(2.0)], [first, call(2.0, compiled=compiled(graphs=()))])
 
 
-def judged(made: Arms, of: Any = BREAK) -> Judgement:
-    """The judgement of one finding."""
-    return judge([of], made)[of.number]
+def judged(made: Arms, of: Any = BREAK, *others: Any) -> Judgement:
+    """The judgement of one finding, beside others."""
+    return judge([of, *others], made)[of.number]
 
 
 def test_the_graph_breaks_on_the_line_of_a_finding():
@@ -58,6 +58,13 @@ def test_of_several_constructs_on_a_line_the_one_at_the_column_counts():
     judgement = judged(breaking(broken(LINE, reason="Another", column=10), broken(LINE)))
     assert BUILTIN in judgement.evidence
     assert "Another" in judged(breaking(broken(LINE, reason="Another", column=10))).evidence
+
+
+def test_a_break_at_another_finding_of_the_line_does_not_confirm():
+    other = BREAK._replace(number=BREAK.number + 1, column=10)
+    judgement = judged(breaking(broken(LINE, reason="Another", column=10)), BREAK, other)
+    assert (judgement.status, judgement.reason) == (Status.INCONCLUSIVE, "blocked")
+    assert judgement.evidence == "torch breaks the graph at another expression of the line before: Another (GB0059)"
 
 
 def test_a_break_elsewhere_proves_nothing():
@@ -91,6 +98,8 @@ def test_what_comes_behind_the_break_that_torch_gave_up_at_is_not_refuted():
     assert (judgement.status, judgement.reason) == (Status.INCONCLUSIVE, "blocked")
     assert judgement.evidence == "torch gave up `scaled` on line 3: graph break in loop (GB7000)"
     assert judged(breaking(broken(18), eager=(left(18),))).status is Status.REFUTED
+    assert judged(breaking(broken(18), eager=(left(18),)), BREAK._replace(hidden=True)).reason == "blocked"
+    assert judged(breaking(), BREAK._replace(hidden=True)).status is Status.REFUTED
 
 
 def test_regions_are_measured_over_their_calls():

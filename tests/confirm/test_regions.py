@@ -144,7 +144,7 @@ def test_a_region_is_held_against_its_findings(told: Told) -> None:
         ("GB0124", False, "NST701"),
     ]
     assert region["fall_backs"] == []
-    assert region["foretold"] == {"breaks": 1, "fall_back": False}
+    assert region["foretold"] == {"breaks": 1, "fall_back": False, "graphs": [1, 1]}
     (unseen,) = region["not_seen"]
     assert (unseen["location"]["row"], unseen["verdict"]) == (line_of('"never"'), "inconclusive: line not reached")
 
@@ -182,7 +182,7 @@ def test_a_region_without_findings_is_run_too(project: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.splitlines()[-4:] == [
         f"`Clean.forward` (model.py:{line_of('class Clean') + 1}), 1 call on aot_eager and inductor:",
-        "  graphs: 1 (operators: 2)",
+        "  graphs: 1, as foretold (operators: 2)",
         "  breaks: none",
         "  falls back to plain Python: no",
     ]

@@ -177,6 +177,7 @@ def _record(diagnostic: Diagnostic) -> list[object]:
             for fix in diagnostic.fixes
         ],
         diagnostic.gives_up,
+        diagnostic.hidden,
     ]
 
 
@@ -193,7 +194,7 @@ def _place(location: Location) -> list[object]:
 
 def _diagnostic(record: list[Any]) -> Diagnostic:
     """The diagnostic that `_record` wrote."""
-    code, name, severity, place, message, help_, function, marker, related, links, subject, fixes, gives_up = record
+    code, name, severity, place, message, help_, function, marker, related, links, subject, fixes, *flags = record
     return Diagnostic(
         code,
         name,
@@ -212,5 +213,6 @@ def _diagnostic(record: list[Any]) -> Diagnostic:
             )
             for title, applicability, edits in fixes
         ),
-        gives_up=gives_up,
+        gives_up=flags[0],
+        hidden=flags[1],
     )

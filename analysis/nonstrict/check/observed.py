@@ -104,10 +104,11 @@ def _one_of_each(
             if broken.explained:
                 continue
             source = _source(seen.place.path, texts)
-            if source is None or (seen.place.path, seen.place.line) in named:
+            if source is None:
                 continue
-            key = seen.place.path, _span(source, seen.place)
-            if key not in known:
+            key = path, span = seen.place.path, _span(source, seen.place)
+            lines = {(path, line) for line in (seen.place.line, *range(span.line, span.end_line + 1))}
+            if key not in known and named.isdisjoint(lines):
                 known.add(key)
                 yield seen
 

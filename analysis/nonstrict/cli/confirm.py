@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         refuse_other_torch(settings)
         if options.show:
             return _show(path, function, settings, options)
-        result = check([path], settings, RunOptions(jobs=options.jobs, probes=True))
+        result = check([path], settings, RunOptions(jobs=options.jobs, probes=True, regions=True))
         return _confirmed(result, path, function, settings, options)
     except ConfigurationError as error:
         return report_failure(str(error))
@@ -118,7 +118,7 @@ def _confirmed(
     told = tuple(one for one in answer.diagnostics if not (function and one.observed) or one.function in named)
     result = result._replace(diagnostics=told, failures=(*result.failures, *answer.failures))
     functions = {one.function for one in kept if one.marker == _COMPILED}
-    regions = region_reports(answer.measured, told, others, result.read, functions)
+    regions = region_reports(answer.measured, told, others, result.read, functions, result.looked.regions)
     return _report(result, answer.answers, regions, settings, options)
 
 

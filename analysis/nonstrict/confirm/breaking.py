@@ -9,28 +9,34 @@ from nonstrict.confirm.traces import Channel
 from nonstrict.rules.base import Experiment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nonstrict.confirm.suspects import Suspect
     from nonstrict.confirm.traces import Arms, Divergence
     from nonstrict.findings import Break, FallBack
 
 
-def broken(suspect: Suspect, compiled: Mapping[str, Any], arms: Arms) -> str:
+def broken(suspect: Suspect, suspects: Sequence[Suspect], compiled: Mapping[str, Any], arms: Arms) -> str:
     """What torch says of the break that a finding foretells, and how it went on; "" if it did not break there."""
     calls = list(_calls(suspect, compiled, arms))
-    found = [one for call in calls for one in breaks_of(call) if (one.lines[-1][:2]) in suspect.places]
+    found = list(_on_line(suspect, calls))
     # Several constructs of one line may break.
-    seen = next((one for one in found if _is_at(one, suspect)), None) or next(iter(found), None)
+    free = [one for one in found if not any(_is_at(one, other) for other in suspects)]
+    seen = next((one for one in found if _is_at(one, suspect)), None) or next(iter(free), None)
     if seen is None:
         return ""
     left = [one for call in calls for one in fall_backs_of(call)]
     return f"{seen.text}{_afterwards(seen, left, suspect)}"
 
 
+def _on_line(suspect: Suspect, calls: Iterable[Mapping[str, Any]]) -> Iterator[Break]:
+    """The breaks on the lines of a finding."""
+    yield from (one for call in calls for one in breaks_of(call) if one.lines[-1][:2] in suspect.places)
+
+
 def _is_at(seen: Break, suspect: Suspect) -> bool:
     place = seen.lines[-1]
-    return place.column == suspect.column and place.line == min(suspect.lines)
+    return place[:3] == (suspect.path, min(suspect.lines), suspect.column)
 
 
 def _afterwards(seen: Break, left: list[FallBack], suspect: Suspect) -> str:
@@ -57,12 +63,14 @@ def refused_lines(
 
 
 def given_up_before(suspect: Suspect, arms: Arms) -> str:
-    """After which break torch was not looking any more when it came to the line of a finding; "" if it was."""
+    """After which break torch was not looking any more when it came to a finding where none is; "" if it was."""
     for compiled in arms.compiled.values():
+        if first := next(_on_line(suspect, _calls(suspect, compiled, arms)), None):
+            return f"torch breaks the graph at another expression of the line before: {first.text}"
         for call in _calls(suspect, compiled, arms):
             for one in fall_backs_of(call):
-                line = min(suspect.lines)
-                if one.path == suspect.path and one.at and one.at < line <= one.last:
+                behind = one.path == suspect.path and one.at < min(suspect.lines) <= one.last
+                if one.at and (behind or suspect.hidden):
                     return f"torch gave up `{one.function}` on line {one.at}: {one.text}"
     return ""
 

@@ -25,7 +25,8 @@ class Suspect(NamedTuple):
     if that is not known. `chain` are the (file, line) of the calls that lead there and of the marker, `writers` those
     where the program changes its subject. `file` is the file of the marked function, `marked_line` the line of its
     marker. A function that `implements` an operator stays what it was: only calls of the operator run it as one. With
-    `gives_up` the finding says that torch compiles nothing of the function after it.
+    `gives_up` the finding says that torch compiles nothing of the function after it, where it is `hidden`, that torch
+    does not come to it.
     """
 
     number: int
@@ -44,6 +45,7 @@ class Suspect(NamedTuple):
     marker: str = ""
     column: int = -1
     gives_up: bool = False
+    hidden: bool = False
 
     @property
     def is_probe(self) -> bool:
@@ -84,6 +86,7 @@ def suspect_of(
         marker=diagnostic.marker,
         column=_column(where, sources),
         gives_up=diagnostic.gives_up,
+        hidden=diagnostic.hidden,
     )
 
 

@@ -12,6 +12,7 @@ from nonstrict.report.verdicts import reason_of, tag
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nonstrict.coverage import Region
     from nonstrict.findings import Break, Diagnostic, FallBack, Location, Measured
     from nonstrict.report.context import Context
 
@@ -30,18 +31,29 @@ class SeenBreak(NamedTuple):
 
 
 class RegionReport(NamedTuple):
-    """What was seen of a region, the findings that say where it breaks, and those of them that were not seen."""
+    """What was seen of a region, what the analysis says of it, and the findings that say where it breaks.
+
+    `unseen` are those of them that were not seen.
+    """
 
     measured: Measured
+    predicted: Region | None
     location: Location
     breaks: tuple[SeenBreak, ...]
     foretold: tuple[Diagnostic, ...]
     unseen: tuple[Diagnostic, ...]
 
     @property
-    def is_given_up(self) -> bool:
-        """Whether a finding says that torch compiles nothing of the function."""
-        return any(one.gives_up for one in self.foretold)
+    def graphs(self) -> tuple[int, int] | None:
+        """The least and greatest number of graphs that the analysis says, if it says any."""
+        return self.predicted.graphs if self.predicted is not None else None
+
+    @property
+    def left(self) -> frozenset[str]:
+        """The functions that the analysis says torch leaves to plain Python."""
+        parts = self.predicted.parts if self.predicted is not None else ()
+        found = {self.measured.function} if any(one.gives_up for one in self.foretold) else set[str]()
+        return frozenset(found | {one.function for one in parts if one.kind == "eager"})
 
 
 def text_of(report: RegionReport) -> str:
@@ -52,17 +64,28 @@ def text_of(report: RegionReport) -> str:
     where = f"{one_line(place.path)}:{cell}{place.row}"
     backends = " and ".join(measured.backends)
     lines = [f"`{measured.function}` ({where}), {plural(measured.calls, 'call')} on {backends}:"]
-    lines += [f"  {line}" for line in (_graphs(measured), *_breaks(report), *_fall_backs(report), *_unseen(report))]
+    lines += [f"  {line}" for line in (_graphs(report), *_breaks(report), *_fall_backs(report), *_unseen(report))]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _graphs(measured: Measured) -> str:
+def _graphs(report: RegionReport) -> str:
+    measured = report.measured
     later = f", {measured.later} more in later calls" if measured.later else ""
+    told = f"graphs: {len(measured.graphs) or 'none'}{_how_many_foretold(report)}"
     if not measured.graphs:
         why = "" if measured.breaks or not measured.skipped else f": {measured.skipped}"
-        return f"graphs: none{later}{why}"
+        return f"{told}{later}{why}"
     sizes = ", ".join(map(str, measured.graphs))
-    return f"graphs: {len(measured.graphs)} (operators: {sizes}){later}"
+    return f"{told} (operators: {sizes}){later}"
+
+
+def _how_many_foretold(report: RegionReport) -> str:
+    if report.graphs is None:
+        return ""
+    least, most = report.graphs
+    if least == most == len(report.measured.graphs):
+        return ", as foretold"
+    return f", foretold {f'{least} to {most}' if least != most else most or 'none'}"
 
 
 def _breaks(report: RegionReport) -> Iterator[str]:
@@ -83,12 +106,13 @@ def _how_foretold(seen: SeenBreak) -> str:
 
 
 def _fall_backs(report: RegionReport) -> Iterator[str]:
-    foretold, left = report.is_given_up, report.measured.fallbacks
+    left = report.measured.fallbacks
     if not left:
-        yield "falls back to plain Python: no" + (", though that is foretold" if foretold and report.breaks else "")
+        foretold = report.left and report.breaks
+        yield "falls back to plain Python: no" + (", though that is foretold" if foretold else "")
     for one in left:
-        own = foretold and one.function == report.measured.function
-        yield f"falls back to plain Python: {_told(one)} ({'foretold' if own else 'not foretold'})"
+        how = "foretold" if one.function in report.left else "not foretold"
+        yield f"falls back to plain Python: {_told(one)} ({how})"
 
 
 def _told(left: FallBack) -> str:
@@ -142,7 +166,11 @@ def record_of(report: RegionReport, context: Context) -> dict[str, Any]:
             }
             for left in measured.fallbacks
         ],
-        "foretold": {"breaks": len(report.foretold), "fall_back": report.is_given_up},
+        "foretold": {
+            "breaks": len(report.foretold),
+            "fall_back": measured.function in report.left,
+            "graphs": list(report.graphs) if report.graphs is not None else None,
+        },
         "not_seen": [_unseen_record(one, context) for one in report.unseen],
     }
 

@@ -167,10 +167,13 @@ def examine(body: Body) -> Iterator[Finding]:
         if known is None:
             continue
         message = f"{construct(seen)} breaks the graph of `{body.function}`{_named(known)}{_outcome(body, seen)}"
-        gives_up = not body.refusal(seen) and not body.hidden_behind(seen) and bool(body.given_up(seen))
         severity = _severity(body, seen)
         advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
-        yield report(RULE, body, seen, message, help=advice, severity=severity)._replace(gives_up=gives_up)
+        may_break = not body.refusal(seen)
+        hidden = may_break and body.hidden_behind(seen) > 0
+        gives_up = may_break and not hidden and body.given_up(seen) != ""
+        finding = report(RULE, body, seen, message, help=advice, severity=severity)
+        yield finding._replace(gives_up=gives_up, hidden=hidden)
 
 
 def _outcome(body: Body, seen: Observed) -> str:
