@@ -114,7 +114,9 @@ class Finding(NamedTuple):
     `function` is the qualified name of the marked function, `marker` the kind of its marker
     (`nonstrict`, `in-graph`, ...); both are empty for findings of the tool itself (NST9xx).
     `related` holds the call chain from the marker to the expression, then the evidence; `links` is the length of the
-    chain, the marker included. `fixes` are the ways to mend it, the best one first.
+    chain, the marker included. `fixes` are the ways to mend it, the best one first. With `gives_up` it says that torch
+    compiles nothing of the function after it; where it is `hidden`, that torch gives up before it comes to it. With
+    `observed` it is no prediction: torch told it in an experiment.
     """
 
     code: str
@@ -128,6 +130,9 @@ class Finding(NamedTuple):
     links: int = 0
     subject: Subject | None = None
     fixes: tuple[Fix, ...] = ()
+    gives_up: bool = False
+    hidden: bool = False
+    observed: bool = False
 
 
 class Location(NamedTuple):
@@ -212,7 +217,7 @@ class Verdict(NamedTuple):
 class Diagnostic(NamedTuple):
     """A finding as users see it, in every output format and in editors.
 
-    `verdict` is None where no experiment was asked for.
+    `verdict` is None where no experiment was asked for. `gives_up`, `hidden`, `observed`: see `Finding`.
     """
 
     code: str
@@ -228,3 +233,79 @@ class Diagnostic(NamedTuple):
     verdict: Verdict | None = None
     subject: Subject | None = None
     fixes: tuple[LocatedFix, ...] = ()
+    gives_up: bool = False
+    hidden: bool = False
+    observed: bool = False
+
+
+class Line(NamedTuple):
+    """A line of the analysed code of a file, from 1; columns are UTF-8 bytes, -1 where they are not known."""
+
+    path: str
+    line: int
+    column: int = -1
+    end_column: int = -1
+
+
+class Break(NamedTuple):
+    """A place where torch left the graph of a region.
+
+    `type` and `id` are torch's names for what it could not trace (`Failed to trace builtin operator`, `GB0059`), `told`
+    and `hint` its explanation and first advice. `lines` are those of the project that lead there, the innermost last.
+    It `raises` where the graph must not break; it is `explained` if what raises is the doing of some finding.
+    """
+
+    type: str
+    id: str
+    told: str
+    hint: str
+    lines: tuple[Line, ...]
+    raises: bool = False
+    explained: bool = False
+
+    @property
+    def text(self) -> str:
+        """What torch calls it, with the id: `Failed to trace builtin operator (GB0059)`."""
+        return f"{self.type} ({self.id})" if self.id else self.type
+
+
+class FallBack(NamedTuple):
+    """A function of the project that torch left to plain Python: only what comes after a break, if it is the `rest`.
+
+    `line` and `last` are the lines that the function spans, `at` is the line of the break that was the reason, 0 if
+    there was none. `type` and `id` are torch's names for why it did not go on.
+    """
+
+    function: str
+    path: str
+    line: int
+    last: int
+    rest: bool
+    at: int
+    type: str
+    id: str
+
+    @property
+    def text(self) -> str:
+        """Why torch did not go on, with the id: `graph break in loop (GB7000)`."""
+        return f"{self.type} ({self.id})" if self.id else self.type
+
+
+class Measured(NamedTuple):
+    """What torch made of a compiled region in an experiment.
+
+    `line` is that of the region's `function` in the file `path`. `graphs` are the numbers of operators of the graphs
+    that its first call compiled, `later` counts those of the `calls` after it. `skipped` is why torch passed over it,
+    if it compiled nothing; `backends` are those that it was compiled with.
+    """
+
+    function: str
+    path: str
+    line: int
+    calls: int
+    graphs: tuple[int, ...]
+    later: int
+    breaks: tuple[Break, ...]
+    fallbacks: tuple[FallBack, ...]
+    skipped: str
+    backends: tuple[str, ...]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nonstrict_agent.batons import install_batons
 from nonstrict_agent.fixtures import conftests
 from nonstrict_agent.loading import LoadError, Program, install_overlays, load, search
-from nonstrict_agent.observe.breaks import Breaks
+from nonstrict_agent.observe.compiling import Compilations
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.events import Events
 from nonstrict_agent.observe.lines import Lines
@@ -36,21 +36,21 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     collected), `gradients`, `calls` (how many calls of regions are followed), `repeat` and `changes` (see `Recording`),
     `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every level of logging is switched on).
     The trace holds `calls`, `lines`, `missing`, `gradients`, `files`, `ahead` (whether anything is traced ahead of
-    time), `applied` (see `observe.applied`), where code is compiled `breaks` (see `Breaks`), and `failure` with a
-    sentence where the program did not get to its driver.
+    time), `applied` (see `observe.applied`), and `failure` with a sentence where the program did not get to its driver.
     """
     sys.argv = [job["path"]]
     search(program_in(job))
     is_user = user_files(job["root"], job["path"])
     events = Events(is_user)
     records = LogRecords(is_user)
-    recorder = Recorder(_recording(job, is_user), events, records)
+    compilations = Compilations(is_user) if job["backend"] not in {EAGER, FAKE} else None
+    recorder = Recorder(_recording(job, is_user), events, records, compilations)
     lines = Lines(is_user)
     install_regions(
         recorder, job["backend"], job.get("alone", ""), operators=_OPERATORS.search(job["text"]) is not None
     )
-    breaks = Breaks(is_user)
-    listening = job["backend"] not in {EAGER, FAKE} and breaks.install()
+    if compilations is not None:
+        compilations.install()
     install_batons()
     install_overlays(job.get("overlays", {}))
     is_test = job["driver"]["kind"] == "test"
@@ -75,8 +75,6 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
         if job.get("lines"):
             lines.stop()
             trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
-    if listening:
-        trace["breaks"] = breaks.seen
     trace["ahead"] = recorder.is_ahead
     trace["applied"] = [one.told() for one in recorder.applications.seen]
     trace["files"] = sorted({str(module.__file__) for module in Modules(is_user)()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import random
 import sys
 import time
@@ -19,8 +20,9 @@ from nonstrict_agent.observe.values import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from types import FunctionType, ModuleType
+    from types import CodeType, FunctionType, ModuleType
 
+    from nonstrict_agent.observe.compiling import Compilations
     from nonstrict_agent.observe.events import Events
     from nonstrict_agent.observe.records import LogRecords
 
@@ -47,17 +49,24 @@ class Recording(NamedTuple):
 
 
 class Region(NamedTuple):
-    """A region's name, and its function as the program has it, also where something traced from it is called."""
+    """A region's name, and its function as the program has it, also where something traced from it is called.
+
+    `defined` has the code that a region runs: of a module, its `forward`.
+    """
 
     name: str
     written: Callable[..., Any]
+    defined: Callable[..., Any]
 
 
 class Recorder:
     """The calls of one arm."""
 
-    def __init__(self, recording: Recording, events: Events, records: LogRecords) -> None:
+    def __init__(
+        self, recording: Recording, events: Events, records: LogRecords, compilations: Compilations | None = None
+    ) -> None:
         self._recording = recording
+        self._compilations = compilations
         self._events = events
         self._records = records
         self._inside = False
@@ -68,14 +77,14 @@ class Recorder:
         self.watched: dict[str, object] = {}
         #: Functions that are compiled; what their closures hold may be rebound.
         self.functions: list[FunctionType] = []
-        self.applications = Applications(recording.is_user)
+        self.applications = Applications(recording.is_user, compilations)
         self._undo: dict[int, Callable[[], object]] = {}
         self._last: dict[str, str] = {}
 
     def compiles(self, region: Region) -> bool:
         """Whether a region is one of those that this arm compiles."""
         only = self._recording.only
-        return only is None or (region.name, _first_line(region.written)) in only
+        return only is None or (region.name, _first_line(region.defined)) in only
 
     def call(
         self, region: Region, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
@@ -103,7 +112,8 @@ class Recorder:
         changed = self._change(arguments, keywords) if self._recording.changes else ""
         given = named(region.written, arguments, keywords)
         inputs = _prints(given).prints
-        record: dict[str, Any] = {"region": region.name, "line": _first_line(region.written), "inputs": inputs}
+        record: dict[str, Any] = {"region": region.name, "line": _first_line(region.defined), "inputs": inputs}
+        record |= _definition(region.defined)
         if changed:
             record["changed"] = changed
         before = self.state()
@@ -112,6 +122,8 @@ class Recorder:
         result, error = None, None
         self._events.taken()
         self._records.taken()
+        if self._compilations is not None:
+            self._compilations.taken()
         started = time.perf_counter()
         with Streams() as streams:
             self._events.active = self._records.active = True
@@ -126,6 +138,8 @@ class Recorder:
         record["seconds"] = round(time.perf_counter() - started, 4)
         record |= {"out": streams.out, "err": streams.err, "bytes": streams.size, "events": self._events.taken()}
         record["log"] = self._records.taken()
+        if self._compilations is not None and self._compilations.listening and self.compiles(region):
+            record["compiled"] = self._compilations.taken()
         after = self.state()
         self._last = after.prints
         record["state"] = _changed(before.prints, after.prints)
@@ -216,10 +230,28 @@ class Recorder:
         return {"of": {name: None if part is None else encode(part) for name, part in zip(leaves, found, strict=True)}}
 
 
+def _code_of(function: Callable[..., Any]) -> CodeType | None:
+    """The code that a region runs; None if it has none that is Python's."""
+    return getattr(inspect.unwrap(getattr(function, "forward", function)), "__code__", None)
+
+
 def _first_line(function: Callable[..., Any]) -> int:
     """Where the code of a region begins: cells define a function of one name again and again. 0 if it has none."""
-    code = getattr(inspect.unwrap(getattr(function, "forward", function)), "__code__", None)
+    code = _code_of(function)
     return code.co_firstlineno if code is not None else 0
+
+
+def _definition(function: Callable[..., Any]) -> dict[str, str]:
+    """The file and the qualified name of a region's function, `CLASS.forward` for a module; none for our own."""
+    code = _code_of(function)
+    plain = inspect.unwrap(getattr(function, "forward", function))
+    name = str(getattr(plain, "__qualname__", ""))
+    return {"path": code.co_filename, "function": name} if code is not None and not _is_ours(code) else {}
+
+
+def _is_ours(code: CodeType) -> bool:
+    """Whether a region was made for an experiment."""
+    return os.path.dirname(code.co_filename) == os.path.dirname(__file__)
 
 
 def named(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, object]:

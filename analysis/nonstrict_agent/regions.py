@@ -164,10 +164,15 @@ def recorded(compiled: Any, model: Any, recorder: Recorder, application: Applica
     """A compiled callable whose calls are recorded, and counted for its application; a compiled module stays one."""
     import torch
 
+    if getattr(model, "__func__", None) is torch.nn.Module._call_impl:
+        # What `Module.compile` compiles.
+        model = model.__self__
+        recorder.watched.setdefault(type(model).__qualname__, model)
+        return _recording(compiled, type(model).__qualname__, recorder, model.forward, application=application)
     name = getattr(model, "__qualname__", None) or type(model).__qualname__
     if isinstance(compiled, torch.nn.Module):
         inner = compiled.forward
-        compiled.forward = _recording(inner, name, recorder, application=application)
+        compiled.forward = _recording(inner, name, recorder, defined=model.forward, application=application)
         recorder.watched.setdefault(name, model)
         return compiled
     owner = getattr(model, "__self__", None)
@@ -190,15 +195,16 @@ def _recording(
     name: str,
     recorder: Recorder,
     written: Callable[..., Any] | None = None,
+    defined: Callable[..., Any] | None = None,
     application: Application | None = None,
 ) -> Callable[..., Any]:
-    """A region whose calls are recorded; `written` is what stands in the program for it, if it is not the same.
+    """A region whose calls are recorded; what it is `written` as, and where it is `defined`, if that is another.
 
     The calls count for the application of `torch.compile` that made it.
     """
     import torch
 
-    region = Region(name, written or function)
+    region = Region(name, written or function, defined or written or function)
     chosen = function if recorder.compiles(region) else _by_eager_code(function)
 
     @functools.wraps(function)

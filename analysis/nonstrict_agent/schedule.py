@@ -1,7 +1,8 @@
 """Calls that no code of the program makes: with recorded, stated or found arguments, or by an example in a docstring.
 
 A marked function that is no region by itself is called from a region made for it, which does nothing else; one that
-`make_fx` traces is traced with the first arguments, and the graph is called.
+`make_fx` traces is traced with the first arguments, and the graph is called. What the program compiles somewhere is
+compiled by itself, and may break.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def follow(driver: dict[str, Any], module: ModuleType) -> None:
     Raises:
         LoadError: the function is not there, or its arguments cannot be made.
     """
-    region = (_traced_of if driver["kind"] == "traced" else region_of)(module, driver["name"])
+    makes = _traced_of if driver["kind"] == "traced" else _compiled_of if driver.get("plain") else region_of
+    region = makes(module, driver["name"])
     if driver["kind"] == "source":
         _execute(driver, module, region)
         return
@@ -54,6 +56,18 @@ def region_of(module: ModuleType, name: str) -> Callable[..., Any]:
 
     region.__qualname__ = name
     return torch.compile(region, fullgraph=True)
+
+
+def _compiled_of(module: ModuleType, name: str) -> Callable[..., Any]:
+    """The function of a dotted name, compiled unless it is.
+
+    Raises:
+        LoadError: there is no such function.
+    """
+    import torch
+
+    function = member(module, name)
+    return function if is_region(function) else torch.compile(function)
 
 
 def _traced_of(module: ModuleType, name: str) -> Callable[..., Any]:

@@ -145,6 +145,9 @@ class Engine:
         opened = folder.opened()
         known = tuple(with_verdict(one, confirmer.verdict(one, opened)) for one in found)
         strange = confirmer.extra(path, opened)  # noqa: S610 - no Django here
+        # Another function's finding may name what was observed in this one.
+        named = {one.location.row for one in known if one.location.cell is None}
+        strange = tuple(one for one in strange if not one.observed or one.location.row not in named)
         return known + folder.known.new(strange, folder.source)
 
     def with_fixes(

@@ -69,6 +69,8 @@ if TYPE_CHECKING:
         (["--show-settings", "gone"], "gone does not exist, and has no settings"),
         (["--confirm", "--write-repro", "bad.py"], "--write-repro takes a directory"),
         (["--write-baseline=none/known.json"], "there is no directory none"),
+        (["--probe"], "--probe is about experiments, and none are run. Add --confirm."),
+        (["--confirm", "--probe", "--fix"], "--probe and --fix exclude each other"),
         (["--confirm", "--timeout", "inf"], "not a number of seconds"),
         (["-j", "99999"], "not a number of processes"),
     ],

@@ -25,13 +25,17 @@ _NEVER = frozenset({"NST901", "NST903", "NST904"})
 
 
 class Entry(NamedTuple):
-    """A known finding; `code`, `function` and `message` are for people who read the file."""
+    """A known finding; `code`, `function` and `message` are for people who read the file.
+
+    One that is `observed` is only found again by an experiment.
+    """
 
     path: str
     code: str
     function: str
     message: str
     fingerprint: str
+    observed: bool = False
 
 
 class Divided(NamedTuple):
@@ -80,6 +84,7 @@ class Baseline(NamedTuple):
             if entry not in matched
             and (entry.path in looked_at or not os.path.exists(self.absolute(entry.path)))
             and entry.code != without
+            and not entry.observed
             and selection.enabled(entry.code)
             and entry.code not in selection.ignored_in(self.absolute(entry.path))
         )
@@ -96,7 +101,7 @@ class Baseline(NamedTuple):
             entry for entry in self.entries if entry.path not in looked_at and os.path.exists(self.absolute(entry.path))
         )
         made = (
-            Entry(self._relative(one.location.path), one.code, one.function, one.message, fingerprint)
+            Entry(self._relative(one.location.path), one.code, one.function, one.message, fingerprint, one.observed)
             for one, fingerprint in zip(diagnostics, identified(diagnostics, lines, self._relative), strict=True)
             if one.code not in _NEVER
         )
@@ -111,7 +116,7 @@ class Baseline(NamedTuple):
         import json
         import tempfile
 
-        rows = ",\n".join(f"  {json.dumps(entry._asdict(), ensure_ascii=False)}" for entry in self.entries)
+        rows = ",\n".join(f"  {json.dumps(_item(entry), ensure_ascii=False)}" for entry in self.entries)
         text = f'{{"version": {_VERSION}, "findings": [\n{rows}\n]}}\n'
         target = os.path.realpath(self.path)
         descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
@@ -168,11 +173,16 @@ def read_baseline(path: str) -> Baseline:
         raise ConfigurationError(f"{path} is no baseline of nonstrict. {advice}") from None
 
 
+def _item(entry: Entry) -> dict[str, Any]:
+    """An entry as JSON; that it was observed is said where it is so."""
+    return {name: value for name, value in entry._asdict().items() if value is not False}
+
+
 def _entry(item: dict[str, Any]) -> Entry:
-    fields = [item[name] for name in Entry._fields]
+    fields = [item[name] for name in Entry._fields if name != "observed"]
     if not all(isinstance(field, str) for field in fields):
         raise TypeError
-    return Entry(*cast("list[str]", fields))
+    return Entry(*cast("list[str]", fields), observed=item.get("observed") is True)
 
 
 def _mode(path: str) -> int:

@@ -176,6 +176,8 @@ def _record(diagnostic: Diagnostic) -> list[object]:
             [fix.title, int(fix.applicability), [[_place(edit.location), edit.text] for edit in fix.edits]]
             for fix in diagnostic.fixes
         ],
+        diagnostic.gives_up,
+        diagnostic.hidden,
     ]
 
 
@@ -192,7 +194,7 @@ def _place(location: Location) -> list[object]:
 
 def _diagnostic(record: list[Any]) -> Diagnostic:
     """The diagnostic that `_record` wrote."""
-    code, name, severity, place, message, help_, function, marker, related, links, subject, fixes = record
+    code, name, severity, place, message, help_, function, marker, related, links, subject, fixes, *flags = record
     return Diagnostic(
         code,
         name,
@@ -211,4 +213,6 @@ def _diagnostic(record: list[Any]) -> Diagnostic:
             )
             for title, applicability, edits in fixes
         ),
+        gives_up=flags[0],
+        hidden=flags[1],
     )

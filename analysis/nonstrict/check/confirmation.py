@@ -28,6 +28,7 @@ from nonstrict.check.experiments import (
     with_verdict,
 )
 from nonstrict.check.faults import FAULT, sentences, told_of
+from nonstrict.check.observed import observed
 from nonstrict.confirm.client import Agent, AgentUnavailable
 from nonstrict.confirm.project import Project
 from nonstrict.confirm.session import Session, Told
@@ -40,21 +41,35 @@ if TYPE_CHECKING:
     from nonstrict.confirm.client import Ready
     from nonstrict.confirm.programs import Program
     from nonstrict.confirm.suspects import Suspect
+    from nonstrict.findings import Measured
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
-__all__ = ["ConfirmOptions", "Confirmed", "cache_home", "confirm"]
+__all__ = ["ConfirmOptions", "Confirmed", "Context", "cache_home", "confirm"]
 
 
 class Confirmed(NamedTuple):
     """The diagnostics with their verdicts, and sentences about what kept experiments from being run.
 
-    `answers` are the questions of a run with probes (`AnalysisOptions.probes`) to which the answer was not NST900.
+    `answers` are the questions of a run with probes (`AnalysisOptions.probes`) to which the answer was not NST900,
+    `measured` the regions that were compiled.
     """
 
     diagnostics: tuple[Diagnostic, ...]
     failures: tuple[str, ...] = ()
     answers: tuple[Diagnostic, ...] = ()
+    measured: tuple[Measured, ...] = ()
+
+
+class Context(NamedTuple):
+    """What decides which breaks that no rule foretold are told.
+
+    `known` are all findings of the run, tried or not; `nested` maps files below a further configuration file to its
+    settings.
+    """
+
+    known: Sequence[Diagnostic] = ()
+    nested: Mapping[str, Settings] = {}
 
 
 def confirm(
@@ -62,8 +77,13 @@ def confirm(
     sources: Mapping[str, Source],
     settings: Settings,
     options: ConfirmOptions,
+    context: Context | None = None,
 ) -> Confirmed:
-    """Run the experiments of some diagnostics; those of which no run can tell keep no verdict."""
+    """Run the experiments of some diagnostics; those of which no run can tell keep no verdict.
+
+    Breaks of the graph that torch told and no finding names are added (`observed`).
+    """
+    context = context or Context()
     read = sources_of(diagnostics, sources)
     suspects = suspects_of(diagnostics, read)
     if not suspects:
@@ -80,8 +100,13 @@ def confirm(
     if any(diagnostic.code == FAULT for diagnostic in diagnostics):
         strange = []  # what was lost may have been what explains it
     answers = (diagnostic for diagnostic in shown if diagnostic.code == PROBE and not is_strange(diagnostic))
-    told = (*findings, *map(unexplained_divergence, strange), *work.faults)
-    return Confirmed(told, (*work.failures, *sentences(work.faults)), tuple(answers))
+    breaks: tuple[Diagnostic, ...] = ()
+    circumstances = next(iter(verdicts.values()), None)
+    if circumstances is not None:
+        known = (*diagnostics, *context.known)
+        breaks = observed(work.measured, known, work.sources, settings, context.nested, circumstances)
+    told = (*findings, *breaks, *map(unexplained_divergence, strange), *work.faults)
+    return Confirmed(told, (*work.failures, *sentences(work.faults)), tuple(answers), tuple(work.measured))
 
 
 class _Work:
@@ -98,7 +123,7 @@ class _Work:
         from nonstrict.knowledge.torch_version import interpreter
 
         self._diagnostics = diagnostics
-        self._sources = sources
+        self.sources = sources
         self._settings = settings
         self._options = options
         self._project = Project(settings.root)
@@ -107,6 +132,7 @@ class _Work:
         self._suspects = suspects
         self._done = 0
         self.unexplained: list[Diagnostic] = []
+        self.measured: list[Measured] = []
         self.failures: list[str] = []
         self.faults: list[Diagnostic] = []
 
@@ -120,15 +146,16 @@ class _Work:
         open_: list[tuple[Program, list[Suspect]]] = []
         for path, suspects in by_file(self._suspects).items():
             with self._losing(suspects):
-                program = program_in(path, self._sources, self._settings, {})
+                program = program_in(path, self.sources, self._settings, {})
                 if program is None:
                     verdicts |= {s.number: Verdict(Status.INCONCLUSIVE, "load") for s in suspects}
                     continue
-                known = self._cache.load(program, suspects)
+                known = self._cache.recall(program, suspects)
                 if known is None:
                     open_.append((program, suspects))
                 else:
-                    verdicts |= known
+                    verdicts |= known.verdicts
+                    self.measured += known.measured
         self._count(len(verdicts))
         if open_:
             verdicts |= self._with_agent(open_)
@@ -172,7 +199,8 @@ class _Work:
             }
         self._tell_unexplained(session, ready)
         kept = {number: kept_by(one) for number, one in told.items()}
-        self._cache.store(program, suspects, verdicts, session.files, kept)
+        self._cache.store(program, suspects, verdicts, session.files, kept, session.measured)
+        self.measured += session.measured
         self._count(len(suspects))
         return verdicts
 

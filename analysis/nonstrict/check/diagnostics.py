@@ -189,6 +189,9 @@ class Presenter:
                 )
                 for fix in (finding.fixes if selection.fixable(finding.code) else ())
             ),
+            gives_up=finding.gives_up,
+            hidden=finding.hidden,
+            observed=finding.observed,
         )
 
 

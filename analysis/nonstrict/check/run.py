@@ -48,7 +48,8 @@ class CheckResult(NamedTuple):
     """What a run has to say.
 
     `failures` are sentences about what could not be checked, `faulty` says that a fault of nonstrict is among them,
-    `unread` are the paths among them that could not be read, with the reason;
+    `unread` are the paths among them that could not be read, with the reason; `nested` maps files below a further
+    configuration file to its settings;
     `read` holds the sources of files with diagnostics that the run had to read (empty when the answer came from the
     cache), and all overlays. `counts` say how much was looked at, `looked` at what, which the cache does not keep.
     `checked` are the paths of the `files` that were checked.
@@ -64,6 +65,7 @@ class CheckResult(NamedTuple):
     unread: tuple[tuple[str, str], ...] = ()
     counts: Counts = Counts()
     looked: Looked = Looked()
+    nested: Mapping[str, Settings] = {}
 
 
 def check(paths: Sequence[str], settings: Settings, options: RunOptions | None = None) -> CheckResult:
@@ -99,7 +101,7 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
         checked = () if hit.unread else tuple(discovery.files)
         unread = (*discovery.failures, *hit.unread)
         told = CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
-        return told._replace(counts=hit.counts)
+        return told._replace(counts=hit.counts, nested=discovery.nested)
     result, dependencies = _analysed(discovery, settings, options, None)
     # A fault may be gone with the next run, or its traceback be wanted.
     if cache is not None and not result.faulty:
@@ -172,7 +174,7 @@ def _analysed(
     checked = tuple(path for path in discovery.files if path not in lost)
     count = len(discovery.files) - len(lost)
     result = CheckResult(diagnostics, count, failures, read, False, checked, bool(lost_things), unread)
-    result = result._replace(counts=analysis.looked.counts, looked=analysis.looked)
+    result = result._replace(counts=analysis.looked.counts, looked=analysis.looked, nested=discovery.nested)
     return result, _dependencies(analysis)
 
 

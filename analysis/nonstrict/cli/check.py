@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 #: Options whose value is optional, and joined to them with `=`.
 VALUE_OPTIONAL = frozenset({"--add-ignore", "--write-baseline"})
 
+#: The rule of questions that experiments answer.
+_PROBE = "NST900"
 _INVALID = "The configuration is not valid; nothing was checked."
 
 
@@ -133,6 +135,8 @@ class _Run:
         if self._options.confirm:
             with self._losses.losing("nothing was confirmed", _top(self._options)):
                 return confirmed(result, self._settings, self._options)
+            # Questions that were not answered are no findings.
+            return result._replace(diagnostics=tuple(one for one in result.diagnostics if one.code != _PROBE))
         return result
 
     def _fixed(self) -> int:
@@ -241,7 +245,8 @@ def _checked(
             settings,
             RunOptions(
                 jobs=options.jobs,
-                cache=not options.no_cache,
+                cache=not options.no_cache and not options.probe,
+                probes=options.probe,
                 standard_input=given,
                 nested=_Nested(options) if nested_settings(options) else None,
                 progress=progress,

@@ -44,6 +44,9 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compile the functions with findings, in a sandbox, and say which findings come true",
     )
+    confirm.add_argument(
+        "--probe", action="store_true", help="with --confirm: run marked functions and regions without findings too"
+    )
     add_confirm_arguments(confirm)
     _environment(parser.add_argument_group("configuration and environment"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
 
     from nonstrict.check.run import CheckResult
     from nonstrict.findings import Diagnostic
+    from nonstrict.report.compiled import RegionReport
+    from nonstrict.report.context import Context
     from nonstrict.settings.model import Settings
+
+#: The rule of questions that experiments answer.
+_PROBE = "NST900"
+#: The kind of marker of compiled regions.
+_COMPILED = "compiled"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(torch_version=None)
     parser.add_argument(
-        "target", metavar="FILE[::FUNCTION]", help="a file, or one marked function or region of it (FILE::Class.method)"
+        "target",
+        metavar="FILE[::FUNCTION]",
+        help="a file, or one marked function or region of it (FILE::Class.method, or the class of a module)",
     )
     parser.add_argument(
         "--show", choices=("graph", "code"), help="show the FX graph, or the code that Inductor makes, and stop"
@@ -83,20 +93,42 @@ def run(options: argparse.Namespace) -> int:
         refuse_other_torch(settings)
         if options.show:
             return _show(path, function, settings, options)
-        result = check([path], settings, RunOptions(jobs=options.jobs, probes=True))
-        kept = tuple(d for d in result.diagnostics if not function or _is_of(d, function))
-        if not kept and not result.failures:
-            return _nothing(function, path)
-        answer = experiments(result._replace(diagnostics=kept), settings, options)
-        result = result._replace(diagnostics=answer.diagnostics, failures=(*result.failures, *answer.failures))
-        return _report(result, answer.answers, settings, options)
+        result = check([path], settings, RunOptions(jobs=options.jobs, probes=True, regions=True))
+        return _confirmed(result, path, function, settings, options)
     except ConfigurationError as error:
         return report_failure(str(error))
 
 
-def _is_of(diagnostic: Diagnostic, function: str) -> bool:
-    """Whether a diagnostic is about a function, named as a whole or by its last part."""
-    return diagnostic.function == function or diagnostic.function.rpartition(".")[2] == function
+def _confirmed(
+    result: CheckResult, path: str, function: str, settings: Settings, options: argparse.Namespace
+) -> ExitStatus:
+    """Run the experiments of a file, or of one function of it, and report."""
+    from nonstrict.check.region_reports import region_reports
+
+    named = _named(function, [one.function for one in result.diagnostics])
+    if len(named) > 1:
+        names = ", ".join(f"`{one}`" for one in named)
+        return report_failure(f"`{function}` may be any of {names}. Write {path}::{named[0]}, for instance.")
+    kept = tuple(one for one in result.diagnostics if not function or one.function in named)
+    if not kept and not result.failures:
+        return _nothing(function, path)
+    others = tuple(one for one in result.diagnostics if one not in kept and one.code != _PROBE)
+    answer = experiments(result._replace(diagnostics=kept), settings, options, others)
+    # The driver of one region may call others.
+    told = tuple(one for one in answer.diagnostics if not (function and one.observed) or one.function in named)
+    result = result._replace(diagnostics=told, failures=(*result.failures, *answer.failures))
+    functions = {one.function for one in kept if one.marker == _COMPILED}
+    regions = region_reports(answer.measured, told, others, result.read, functions, result.looked.regions)
+    return _report(result, answer.answers, regions, settings, options)
+
+
+def _named(name: str, functions: Sequence[str]) -> list[str]:
+    """The functions that a name may mean: as a whole, the class of a module, or the last part of a name."""
+    known = list(dict.fromkeys(functions))
+    for meant in (name, f"{name}.forward"):
+        if meant in known:
+            return [meant]
+    return [one for one in known if one and one.rpartition(".")[2] == name]
 
 
 def _nothing(function: str, path: str) -> ExitStatus:
@@ -105,9 +137,14 @@ def _nothing(function: str, path: str) -> ExitStatus:
 
 
 def _report(
-    result: CheckResult, answers: Sequence[Diagnostic], settings: Settings, options: argparse.Namespace
+    result: CheckResult,
+    answers: Sequence[Diagnostic],
+    regions: Sequence[RegionReport],
+    settings: Settings,
+    options: argparse.Namespace,
 ) -> ExitStatus:
-    """Write the findings, and in words the functions that are as they should be."""
+    """Write the findings, in words the functions that are as they should be, and what torch made of the regions."""
+    from nonstrict.report.compiled import texts_of
     from nonstrict.report.context import Context, Lines, renderer
 
     output_format = options.output_format or format_of_environment() or settings.output_format
@@ -120,9 +157,11 @@ def _report(
         counts=not options.quiet,
     )
     text, unshown = rendered(renderer(output_format), result.diagnostics, context)
-    sys.stdout.write(text)
+    sys.stdout.write(_with_regions(text, regions, context) if output_format == "json" else text)
     if output_format == "full" and not options.quiet:
         sys.stdout.write("".join(f"{_answer(one)}\n" for one in answers))
+    if output_format == "full":
+        sys.stdout.write(texts_of(regions))
     failures = (*result.failures, *unshown)
     for failure in failures:
         report_failure(failure)
@@ -130,6 +169,14 @@ def _report(
         return ExitStatus.FAILURE
     failing = any(diagnostic.severity >= settings.fail_on for diagnostic in result.diagnostics)
     return ExitStatus.FINDINGS if failing else ExitStatus.CLEAN
+
+
+def _with_regions(findings: str, regions: Sequence[RegionReport], context: Context) -> str:
+    """The findings, which are JSON, and the regions as one object."""
+    from nonstrict.report.compiled import record_of
+
+    told = {"findings": json.loads(findings), "regions": [record_of(one, context) for one in regions]}
+    return f"{json.dumps(told, indent=2)}\n"
 
 
 def _answer(probe: Diagnostic) -> str:
@@ -140,7 +187,7 @@ def _answer(probe: Diagnostic) -> str:
     if verdict.status is Status.REFUTED:
         return f"`{probe.function}` computes the same when it is compiled: {verdict.evidence}"
     if verdict.reason == "shared":
-        return f"`{probe.function}` computes something else when it is compiled, as the findings say"
+        return f"`{probe.function}` differs from eager code when it is compiled; the findings may say why"
     return f"`{probe.function}`: {sentence(verdict, probe.function)}"
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from nonstrict.check.confirmation import Confirmed
     from nonstrict.check.run import CheckResult
     from nonstrict.confirm.client import State
+    from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
 
 #: Seconds between two lines of progress where there is no terminal to draw on.
@@ -25,9 +27,11 @@ def confirmed(result: CheckResult, settings: Settings, options: argparse.Namespa
     return result._replace(diagnostics=answer.diagnostics, failures=(*result.failures, *answer.failures))
 
 
-def experiments(result: CheckResult, settings: Settings, options: argparse.Namespace) -> Confirmed:
-    """Run the experiments of a result, with progress."""
-    from nonstrict.check.confirmation import ConfirmOptions, confirm
+def experiments(
+    result: CheckResult, settings: Settings, options: argparse.Namespace, known: Sequence[Diagnostic] = ()
+) -> Confirmed:
+    """Run the experiments of a result, with progress; `known` are further findings, which are not tried."""
+    from nonstrict.check.confirmation import ConfirmOptions, Context, confirm
 
     progress = None if options.quiet or options.silent else Progress()
     try:
@@ -46,6 +50,7 @@ def experiments(result: CheckResult, settings: Settings, options: argparse.Names
                 on_state=progress.state if progress else None,
                 on_count=progress.count if progress else None,
             ),
+            Context(known, result.nested),
         )
     finally:
         if progress is not None:

@@ -51,11 +51,9 @@ class Known:
 
     def without_strange(self, result: CheckResult) -> tuple[Diagnostic, ...]:
         """The diagnostics without those that an experiment added and the baseline holds."""
-        added = tuple(diagnostic for diagnostic in result.diagnostics if diagnostic.code == _STRANGE)
+        added = tuple(diagnostic for diagnostic in result.diagnostics if _is_added(diagnostic))
         new = self.new(result._replace(diagnostics=added))
-        return tuple(
-            diagnostic for diagnostic in result.diagnostics if diagnostic.code != _STRANGE or diagnostic in new
-        )
+        return tuple(diagnostic for diagnostic in result.diagnostics if not _is_added(diagnostic) or diagnostic in new)
 
     def shrink(self, result: CheckResult) -> CheckResult:
         """Take out of the file what nothing matches any more; in CI, say so instead.
@@ -121,6 +119,11 @@ class Known:
         with self._losses.losing("the findings were not compared with the baseline", self._baseline.path):
             return self._baseline.divided(result.diagnostics, Lines(result.read))
         return None
+
+
+def _is_added(diagnostic: Diagnostic) -> bool:
+    """Whether only an experiment tells of a finding."""
+    return diagnostic.code == _STRANGE or diagnostic.observed
 
 
 def _rewritten(path: str, result: CheckResult) -> Baseline:

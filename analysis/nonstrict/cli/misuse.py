@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 _FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
 _COUNTED = _FOR_PEOPLE | {"json"}
 #: Options that are about experiments alone, with what they are where nobody sets them.
-_EXPERIMENTS = {"device": "auto", "timeout": 60.0, "isolation": "auto", "full_import": False, "write_repro": None}
+_EXPERIMENTS = {
+    "device": "auto",
+    "timeout": 60.0,
+    "isolation": "auto",
+    "full_import": False,
+    "write_repro": None,
+    "probe": False,
+}
 _SELECTORS = ("select", "extend_select", "ignore", "fixable", "unfixable")
 #: Options that each ask for another run, and what such a run has no place for.
 _RUNS = {
@@ -27,6 +34,7 @@ _RUNS = {
     "write_baseline": ("fix", "fix_only", "diff", "statistics"),
     "diff": ("confirm", "statistics"),
     "fix_only": ("confirm", "statistics"),
+    "probe": ("fix", "add_ignore", "write_baseline", "statistics"),
 }
 
 

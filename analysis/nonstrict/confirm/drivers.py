@@ -40,7 +40,7 @@ class Driver(NamedTuple):
     the kept statements is all), `calls` (call `name` with given arguments), `traced` (the same for what `make_fx` makes
     of it) or `source` (execute an example that calls `name`). `kept` are positions of top-level statements, `dropped`
     the positions (line, column) of statements left out inside them. `given` is the JSON of the calls, or the text of
-    the example.
+    the example; what is called with them is compiled by itself if it is `plain`, else called in a region.
     """
 
     kind: str
@@ -48,6 +48,7 @@ class Driver(NamedTuple):
     kept: frozenset[int]
     dropped: frozenset[tuple[int, int]] = frozenset()
     given: str = ""
+    plain: bool = False
 
 
 def drivers_of(

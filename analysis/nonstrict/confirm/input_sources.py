@@ -15,6 +15,7 @@ from nonstrict.confirm.drivers import Driver
 from nonstrict.confirm.programs import Program, fields_of, kept_for_expression, kept_for_target
 from nonstrict.confirm.recorded import function_hashes, plain_name, recorded_calls
 from nonstrict.confirm.slices import slice_for, statements_of
+from nonstrict.rules.base import COMPILED
 from nonstrict.text.directives import INPUTS_FORM
 from nonstrict.text.trees import tree_of
 
@@ -38,20 +39,21 @@ def given_drivers(program: Program, suspect: Suspect) -> Iterator[Driver]:
         return
     maker = program.makers.get(name)
     if maker:
-        yield Driver(_kind(suspect), name, kept_for_target(program, suspect), given=json.dumps([{"maker": maker}]))
+        yield _driver(suspect, kept_for_target(program, suspect), json.dumps([{"maker": maker}]))
     source = function_hashes(program.text).get(plain_name(name), "")
     calls = [call.spec for call in recorded_calls(program.root, program.path, name, source) if not call.stale]
     if calls:
-        yield Driver(_kind(suspect), name, kept_for_target(program, suspect), given=json.dumps(calls[:_MAX_CALLS]))
+        yield _driver(suspect, kept_for_target(program, suspect), json.dumps(calls[:_MAX_CALLS]))
     stated = directive(program.text, suspect.marked_line)
     if stated:
         kept = kept_for_target(program, suspect) | kept_for_expression(program, stated)
-        yield Driver(_kind(suspect), name, kept, given=json.dumps([{"expression": stated}]))
+        yield _driver(suspect, kept, json.dumps([{"expression": stated}]))
 
 
-def _kind(suspect: Suspect) -> str:
-    """How a function is run that no region calls: as `make_fx` would, or in a region made for it."""
-    return "traced" if suspect.marker == "make-fx" else "calls"
+def _driver(suspect: Suspect, kept: frozenset[int], given: str, kind: str = "") -> Driver:
+    """How a function is run that no region calls: as `make_fx` would, compiled itself, or in a region made for it."""
+    kind = kind or ("traced" if suspect.marker == "make-fx" else "calls")
+    return Driver(kind, callable_name(suspect), kept, given=given, plain=suspect.marker in COMPILED)
 
 
 def directive(text: str, line: int) -> str:
@@ -115,12 +117,11 @@ def _bare(program: Program, suspect: Suspect) -> _Sought | None:
 
 def found_drivers(program: Program, suspect: Suspect, answer: dict[str, Any]) -> Iterator[Driver]:
     """The drivers of what a search found: examples in the docstring, then arguments."""
-    name = callable_name(suspect)
     kept = kept_for_target(program, suspect)
     for example in answer.get("examples", ())[:2]:
-        yield Driver("source", name, kept, given=example)
+        yield _driver(suspect, kept, example, "source")
     if answer.get("calls"):
-        yield Driver(_kind(suspect), name, kept, given=json.dumps(answer["calls"]))
+        yield _driver(suspect, kept, json.dumps(answer["calls"]))
 
 
 def callable_name(suspect: Suspect) -> str:

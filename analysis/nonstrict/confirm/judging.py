@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nonstrict.confirm import evidence
 from nonstrict.confirm.applications import ASKED, verdict
 from nonstrict.confirm.attribution import is_foreign, proves, related, speaks_of
+from nonstrict.confirm.breaking import broken as broken_at
+from nonstrict.confirm.breaking import given_up_before, refused_lines
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.numbers import difference
 from nonstrict.confirm.programs import EAGER
@@ -20,10 +22,10 @@ from nonstrict.confirm.refusals import refused_by_sandbox
 from nonstrict.confirm.sensitivity import TELLING, reached, sensitive
 from nonstrict.confirm.traces import Arms, Channel, Divergence, all_lines, cause_of, divergences
 from nonstrict.findings import Outcome, Status
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.base import COMPILED, Experiment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.confirm.suspects import Suspect
 
@@ -71,11 +73,18 @@ def _answered(
     strange = unexplained(findings, arms) if reached(probe, arms.control) else None
     if strange is not None:
         return strange
+    found = {name: [one for one in listed if _is_of(probe, one, arms)] for name, listed in found.items()}
     outcomes = [Outcome(name, "same" if not listed else "not-run") for name, listed in found.items()]
     explained = any(not one.alone for listed in found.values() for one in listed) and reached(probe, arms.control)
     if explained:
         return Judgement(Status.INCONCLUSIVE, "shared", "", tuple(outcomes))
     return _unproven(probe, arms, found, tuple(outcomes), "")
+
+
+def _is_of(probe: Suspect, divergence: Divergence, arms: Arms) -> bool:
+    """Whether a divergence is one of the function that is asked about: what another region does is no answer."""
+    function = arms.eager["calls"][divergence.call].get("function")
+    return probe.marker not in COMPILED or function in {None, probe.function}
 
 
 def foretold(suspects: Sequence[Suspect], arms: Arms) -> dict[int, Judgement]:
@@ -143,18 +152,38 @@ def unexplained(suspects: Sequence[Suspect], arms: Arms) -> Judgement | None:
 
     Where eager code fails, in whatever way, it is no measure for the program.
     """
-    close = [suspect for suspect in suspects if reached(suspect, arms.control) and not suspect.is_probe]
     outcomes: list[Outcome] = []
     told = ""
-    for backend, listed in found_in(arms).items():
-        # Numbers that only Inductor computes otherwise may be rounding: no run can tell without a reference.
-        plain = [one for one in listed if one.channel in {Channel.ERROR, Channel.VALUES} and not one.alone]
-        plain = [one for one in plain if "error" not in arms.eager["calls"][one.call]]
-        strange = next((one for one in plain if not any(related(s, one, arms) for s in close)), None)
+    for backend, listed in _strange(suspects, arms):
+        strange = next((one for one in listed if not refused_lines(one, arms.compiled[backend], suspects)), None)
         if strange is not None:
             told = told or evidence.short(strange)
             outcomes.append(Outcome(backend, _RESULTS[strange.channel], evidence.short(strange)))
     return Judgement(Status.CONFIRMED, "", told, tuple(outcomes)) if outcomes else None
+
+
+def refusals(suspects: Sequence[Suspect], arms: Arms) -> frozenset[tuple[str, int]]:
+    """The lines where the graph breaks, must not, and no finding can be the cause: findings of their own."""
+    found = (
+        refused_lines(one, arms.compiled[name], suspects) for name, listed in _strange(suspects, arms) for one in listed
+    )
+    return frozenset[tuple[str, int]]().union(*found)
+
+
+def _strange(suspects: Sequence[Suspect], arms: Arms) -> Iterator[tuple[str, list[Divergence]]]:
+    """The divergences in results, by backend, that no finding could have caused."""
+    close = [suspect for suspect in suspects if reached(suspect, arms.control) and not suspect.is_probe]
+    # That the graph breaks on one line is no reason for it to break on another.
+    others = [suspect for suspect in close if suspect.experiment is not Experiment.BREAK]
+    for backend, listed in found_in(arms).items():
+        # Numbers that only Inductor computes otherwise may be rounding: no run can tell without a reference.
+        plain = [one for one in listed if one.channel in {Channel.ERROR, Channel.VALUES} and not one.alone]
+        plain = [one for one in plain if "error" not in arms.eager["calls"][one.call]]
+        told = {one: refused_lines(one, arms.compiled[backend], suspects) for one in plain}
+        yield (
+            backend,
+            [one for one in plain if not any(related(s, one, arms) for s in (others if told[one] else close))],
+        )
 
 
 def found_in(arms: Arms) -> dict[str, list[Divergence]]:
@@ -211,7 +240,8 @@ def _judged(
     outcomes: list[Outcome] = []
     proofs: list[tuple[str, Divergence]] = []
     blocked = ""
-    broken = {name: told for name, trace in arms.compiled.items() if (told := _broken(suspect, trace))}
+    told_by = {name: broken_at(suspect, suspects, trace, arms) for name, trace in arms.compiled.items()}
+    broken = {name: told for name, told in told_by.items() if told}
     for backend, listed in found.items():
         divergences_ = [one for one in listed if not is_foreign(suspect, one, arms)]
         divergence = next((one for one in divergences_ if proves(suspect, one, suspects, arms)), None)
@@ -241,7 +271,7 @@ def _judged(
     if broken:
         told = f"torch breaks the graph there: {next(iter(broken.values()))}"
         return Judgement(Status.CONFIRMED, "", told, tuple(one._replace(detail="") for one in outcomes))
-    return _unproven(suspect, arms, found, tuple(outcomes), blocked)
+    return _unproven(suspect, arms, found, tuple(outcomes), blocked or given_up_before(suspect, arms))
 
 
 def of_application(
@@ -274,12 +304,6 @@ def _unlike(suspect: Suspect, backend: str, listed: Sequence[Divergence], arms: 
     if _compared(arms.eager, arms.compiled[backend]):
         return Outcome(backend, "same")
     return Outcome(backend, "not-run", arms.compiled[backend].get("failure", ""))
-
-
-def _broken(suspect: Suspect, compiled: Mapping[str, Any]) -> str:
-    """For what reason torch left the graph on the line of a suspect and went on; "" if it did not."""
-    breaks = compiled.get("breaks", ()) if suspect.experiment is Experiment.BREAK else ()
-    return next((str(reason) for reason, lines in breaks if tuple(lines[-1]) in suspect.places), "")
 
 
 def _unproven(
@@ -320,7 +344,8 @@ def _unproven(
     if not outcomes or any(outcome.result != "same" for outcome in outcomes):
         return Judgement(Status.INCONCLUSIVE, *_why_not_compared(arms, found), outcomes)
     told = evidence.agreement(arms.eager, [outcome.backend for outcome in outcomes])
-    return Judgement(Status.REFUTED, "", told, outcomes)
+    whole = ", and the graph does not break there" if suspect.experiment is Experiment.BREAK else ""
+    return Judgement(Status.REFUTED, "", told + whole, outcomes)
 
 
 def _may_draw(suspect: Suspect, arms: Arms) -> bool:

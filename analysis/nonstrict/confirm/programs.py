@@ -155,6 +155,8 @@ def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, d
         "lines": lines,
         "device": device,
     }
+    if driver.plain:
+        job["driver"]["plain"] = True
     if program.in_cells:
         job["in_cells"] = True
     if schedule.repeat > 1:

@@ -19,10 +19,12 @@ from nonstrict.confirm.judging import (
     foretold,
     judge,
     of_application,
+    refusals,
     refused_by_eager,
     unexplained,
     why_raised,
 )
+from nonstrict.confirm.measuring import explained, measured, united
 from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
@@ -40,7 +42,7 @@ from nonstrict.confirm.sensitivity import TELLING, reached
 from nonstrict.confirm.shares import shares_of
 from nonstrict.confirm.traces import Arms
 from nonstrict.findings import Status
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.base import COMPILED, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from nonstrict.confirm.project import Project
     from nonstrict.confirm.shares import Share
     from nonstrict.confirm.suspects import Suspect
+    from nonstrict.findings import Measured
 
 #: Calls made where the program makes fewer.
 _REPEATS = 3
@@ -123,6 +126,8 @@ class Session:
         self._on_told = on_told
         self._told: dict[int, Told] = {}
         self.unexplained: Unexplained | None = None
+        #: What torch made of the regions of the program, as the program compiles them.
+        self.measured: list[Measured] = []
 
     @property
     def files(self) -> set[str]:
@@ -170,7 +175,8 @@ class Session:
     def _call_from_elsewhere(self, suspect: Suspect, suspects: Sequence[Suspect], project: Project) -> None:
         """Run callers in other files of the project, with the marked function compiled by itself.
 
-        What else these files compile has findings of its own, which are no suspects here.
+        A region is compiled as they have it. What else these files compile has findings of its own, which are no
+        suspects here.
         """
         if suspect.implements or not suspect.function:
             return
@@ -179,7 +185,8 @@ class Session:
         for caller in callers_of(self._program, suspect, project):
             if caller.program.path in unloadable:
                 continue
-            schedule = Schedule(caller.driver, alone=suspect.function, program=caller.program)
+            alone = "" if suspect.marker in COMPILED else suspect.function
+            schedule = Schedule(caller.driver, alone=alone, program=caller.program)
             schedule = self._try(schedule, related)
             if not self._open(suspect.number):
                 return
@@ -321,12 +328,17 @@ class Session:
             self._publish(schedule, {s.number: early[s.number] for s in asked if s.number in early})
         compiled: dict[str, dict[str, Any]] = {}
         told: dict[int, Judgement] = {}
+        regions: list[Measured] = []
         for backend in backends:
             compiled[backend] = arms.trace(program, schedule, backend)
             final = len(compiled) == len(backends)
             judgements = judge(suspects, Arms(eager, control, compiled, foreign))
             told = {s.number: self._by_own(schedule, s, _in_region(s, schedule, judgements[s.number])) for s in asked}
             self._publish(schedule, told, final=final)
+            regions = united(regions, measured(compiled[backend], backend))
+        if not schedule.alone:
+            refused = refusals(suspects, Arms(eager, control, compiled, foreign))
+            self.measured = united(self.measured, (explained(one, refused) for one in regions), calls=True)
         strange = unexplained(suspects, Arms(eager, control, compiled, foreign))
         if strange is not None and self.unexplained is None and not only and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)

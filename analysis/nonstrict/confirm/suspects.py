@@ -21,10 +21,12 @@ _REGISTERING = re.compile(r"\b(?:impl|py_impl|register_kernel)\(")
 class Suspect(NamedTuple):
     """One finding under suspicion; all paths are absolute.
 
-    `lines` are the lines of analysed code that its expression covers, `chain` the (file, line) of the calls that lead
-    there and of the marker, `writers` those where the program changes its subject. `file` is the file of the marked
-    function, `marked_line` the line of its marker. A function that `implements` an operator stays what it was: only
-    calls of the operator run it as one.
+    `lines` are the lines of analysed code that its expression covers, `column` is where it begins, in UTF-8 bytes, -1
+    if that is not known. `chain` are the (file, line) of the calls that lead there and of the marker, `writers` those
+    where the program changes its subject. `file` is the file of the marked function, `marked_line` the line of its
+    marker. A function that `implements` an operator stays what it was: only calls of the operator run it as one. With
+    `gives_up` the finding says that torch compiles nothing of the function after it, where it is `hidden`, that torch
+    does not come to it.
     """
 
     number: int
@@ -41,6 +43,9 @@ class Suspect(NamedTuple):
     message: str
     implements: bool = False
     marker: str = ""
+    column: int = -1
+    gives_up: bool = False
+    hidden: bool = False
 
     @property
     def is_probe(self) -> bool:
@@ -79,7 +84,20 @@ def suspect_of(
         message=diagnostic.message,
         implements=_implements(first, sources),
         marker=diagnostic.marker,
+        column=_column(where, sources),
+        gives_up=diagnostic.gives_up,
+        hidden=diagnostic.hidden,
     )
+
+
+def _column(location: Location, sources: Mapping[str, Source]) -> int:
+    """The column of a place in UTF-8 bytes from 0, as torch counts; -1 in notebooks and pages."""
+    source = sources.get(location.path)
+    if source is None or source.origins is not None:
+        return -1
+    lines = source.code.split("\n")
+    line = lines[location.row - 1] if location.row <= len(lines) else ""
+    return len(line[: location.column - 1].encode("utf-8", "surrogatepass"))
 
 
 def _implements(marker: Location, sources: Mapping[str, Source]) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict import __version__
 from nonstrict.confirm.launching import AGENT
+from nonstrict.confirm.measuring import as_json, from_json
 from nonstrict.findings import Outcome, Status, Verdict
 
 if TYPE_CHECKING:
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
     from nonstrict.confirm.programs import Program
     from nonstrict.confirm.suspects import Suspect
+    from nonstrict.findings import Measured
 
-_FORMAT = 4
+_FORMAT = 5
 #: Verdicts that say something about the machine of the moment, and are not kept.
 _PASSING = frozenset({"timeout", "crash", "memory", "processes", "sandbox", "dead", "cancelled"})
 
@@ -27,12 +29,13 @@ class Recalled(NamedTuple):
     """The verdicts of an earlier run, the user's files that it loaded, and what each verdict rests on.
 
     `kept` are the positions of the top-level statements of the program that an experiment kept, by number of suspect;
-    where there are none, it may have been any of them.
+    where there are none, it may have been any of them. `measured` are the regions that were compiled.
     """
 
     verdicts: dict[int, Verdict]
     files: tuple[str, ...]
     kept: dict[int, frozenset[int]]
+    measured: tuple[Measured, ...] = ()
 
 
 class VerdictCache:
@@ -68,7 +71,7 @@ class VerdictCache:
             verdicts = {s.number: _verdict(entry) for s, entry in zip(suspects, document["verdicts"], strict=True)}
             listed = zip(suspects, document.get("kept", [None] * len(suspects)), strict=True)
             kept = {s.number: frozenset(map(int, positions)) for s, positions in listed if positions is not None}
-            return Recalled(verdicts, tuple(map(str, document["files"])), kept)
+            return Recalled(verdicts, tuple(map(str, document["files"])), kept, from_json(document["measured"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -79,10 +82,11 @@ class VerdictCache:
         verdicts: Mapping[int, Verdict],
         files: Iterable[str],
         kept: Mapping[int, frozenset[int] | None] | None = None,
+        measured: Iterable[Measured] = (),
     ) -> None:
         """Keep the verdicts, unless one of them may be another next time; `files` are those that were loaded.
 
-        `kept` are the statements that the verdicts rest on (see `Recalled`).
+        `kept` are the statements that the verdicts rest on, `measured` the regions (see `Recalled`).
         """
         listed = [verdicts[s.number] for s in suspects]
         if not self._enabled or any(verdict.reason in _PASSING for verdict in listed):
@@ -93,6 +97,7 @@ class VerdictCache:
             "project": self._project_state(),
             "verdicts": [verdict._asdict() for verdict in listed],
             "kept": [_positions((kept or {}).get(s.number)) for s in suspects],
+            "measured": as_json(measured),
         }
         path = self._path(program, suspects)
         temporary = f"{path}.{os.getpid()}.{threading.get_ident()}"

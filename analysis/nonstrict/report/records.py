@@ -28,6 +28,7 @@ def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
         "fixes": fixes,
         "function": diagnostic.function or None,
         "marker": diagnostic.marker or None,
+        "observed": diagnostic.observed,
         "related": [
             {
                 "filename": context.absolute(related.location.path),

@@ -120,6 +120,7 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Conte
     if diagnostic.links:
         result["codeFlows"] = [_flow(diagnostic, context)]
     properties: dict[str, Any] = {"function": diagnostic.function, "marker": diagnostic.marker}
+    properties["observed"] = diagnostic.observed
     if diagnostic.verdict is not None:
         result["rank"] = _RANKS[diagnostic.verdict.status]
         properties["verdict"] = verdict_record(diagnostic.verdict)

@@ -9,6 +9,9 @@ What breaks is not a matter of opinion: every construct was compiled, and the
 [table](https://github.com/nonstrict/nonstrict/blob/main/docs/graph-breaks.md) says what happened. What is commonly
 believed to break and does not is silent.
 
+An experiment (`--confirm`, `nonstrict confirm`) that sees torch break the graph where no finding stands adds a finding
+of this rule, with torch's own reason: it is `observed`, not foretold.
+
 ## Why is this bad
 
 With `fullgraph=True` the first call fails with `torch._dynamo.exc.Unsupported`, and so it does under
@@ -167,7 +170,11 @@ def examine(body: Body) -> Iterator[Finding]:
         message = f"{construct(seen)} breaks the graph of `{body.function}`{_named(known)}{outcome(body, seen)}"
         severity = _severity(body, seen)
         advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
-        yield report(RULE, body, seen, message, help=advice, severity=severity)
+        may_break = not body.refusal(seen)
+        hidden = may_break and body.hidden_behind(seen) > 0
+        gives_up = may_break and not hidden and body.given_up(seen) != ""
+        finding = report(RULE, body, seen, message, help=advice, severity=severity)
+        yield finding._replace(gives_up=gives_up, hidden=hidden)
 
 
 def _frozen(body: Body, seen: Observed) -> Finding:

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from nonstrict_agent.observe.compiling import Compilations
+
 _MAX_APPLICATIONS = 400
 
 
 class Application:
     """One application: calls of what it returned, the graphs that these made, and names of state that it changed."""
 
-    def __init__(self, path: str, line: int) -> None:
+    def __init__(self, path: str, line: int, compilations: Compilations | None = None) -> None:
         self.path = path
         self.line = line
+        self._compilations = compilations
         self.calls = 0
         self.graphs = 0
         self.renamed = 0
@@ -26,14 +29,17 @@ class Application:
     @contextmanager
     def counted(self) -> Generator[None]:
         """Count a call of what `torch.compile` returned, and the graphs that are made meanwhile."""
-        from torch._dynamo.utils import counters
-
         self.calls += 1
-        before = counters["stats"]["unique_graphs"]
+        before = self._made
         try:
             yield
         finally:
-            self.graphs += counters["stats"]["unique_graphs"] - before
+            self.graphs += self._made - before
+
+    @property
+    def _made(self) -> int:
+        """The graphs that were compiled in this process so far."""
+        return 0 if self._compilations is None else self._compilations.made
 
     def told(self) -> list[Any]:
         """`[path, line, calls, graphs, renamed]`."""
@@ -41,10 +47,11 @@ class Application:
 
 
 class Applications:
-    """Collects them; `is_user` says whether a file is the user's."""
+    """Collects them; `is_user` says whether a file is the user's, `compilations` hears of graphs, if any are."""
 
-    def __init__(self, is_user: Callable[[str], bool]) -> None:
+    def __init__(self, is_user: Callable[[str], bool], compilations: Compilations | None = None) -> None:
         self._is_user = is_user
+        self._compilations = compilations
         self.seen: list[Application] = []
 
     def note(self) -> Application:
@@ -54,7 +61,7 @@ class Applications:
             frame = frame.f_back
         made = Application("", 0)
         if frame is not None:
-            made = Application(os.path.abspath(frame.f_code.co_filename), frame.f_lineno)
+            made = Application(os.path.abspath(frame.f_code.co_filename), frame.f_lineno, self._compilations)
         if made.path and len(self.seen) < _MAX_APPLICATIONS:
             self.seen.append(made)
         return made

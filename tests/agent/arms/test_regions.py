@@ -47,7 +47,7 @@ REGIONS = {
                      "partial", [3, 3]),
     "lambda": ("region = torch.compile(lambda x: x * 4)", "<lambda>", [4, 4]),
     "module": (MODEL + "region = torch.compile(Model())", "Model", [2]),
-    "in place": (MODEL + "region = Model()\nregion.compile(fullgraph=True)", "Module._call_impl", [2]),
+    "in place": (MODEL + "region = Model()\nregion.compile(fullgraph=True)", "Model", [2]),
     "forward": (MODEL + "region = Model()\nregion.forward = torch.compile(region.forward)", "Model.forward", [2]),
     "bound method": (MODEL + "region = torch.compile(Model().other)", "Model.other", [2, 2]),
     "method": (MODEL.replace("    def other", "    @torch.compile\n    def other") + "region = Model().other",

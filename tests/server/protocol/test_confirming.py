@@ -33,6 +33,29 @@ NUMBER = uuid.uuid4().int % 1_000_000
 MINE = BAD.replace("torch.ones(3)", f"torch.full((3,), {NUMBER}.0)", 1)
 OTHER = MINE.replace("return x * SCALE", "return x - SCALE")
 
+#: A region of which a rule names one break; which method it calls besides only running tells.
+REGION = f"""\
+import json
+import torch
+
+KIND = json.loads('"item"')
+
+
+class Parts:
+    @staticmethod
+    def item(x):
+        return x * x.max().item()
+
+
+@torch.compile
+def step(x):
+    print("said")
+    return getattr(Parts, KIND)(x) + {NUMBER}
+
+
+step(torch.ones(3))
+"""
+
 
 def server_of(editor: Editor) -> int:
     server = editor.client._server
@@ -132,6 +155,24 @@ async def test_a_finding_is_confirmed_when_the_file_is_saved(start: Start, tmp_p
     await execute(editor, "nonstrict.restart")
     assert await editor.comes_true(lambda: not any(one.alive for one in running))
     await editor.until(uri, lambda found: len(found) == 1)
+
+
+async def test_a_break_that_only_torch_tells_arrives_beside_the_verdicts(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", region=REGION)
+    editor = await start(CODE, root)
+    uri = editor.open(root / "region.py")
+    (found,) = await editor.diagnostics(uri)
+    assert found.range.start.line == REGION.split("\n").index('    print("said")')
+    await confirm(editor, uri)
+    said, observed = await editor.until(uri, lambda found: len(found) == 2 and decided(found), PATIENCE)
+    assert said.range == found.range
+    assert observed.code == "NST701"
+    assert observed.message.startswith("torch breaks the graph of `step` at `x.max().item()` (GB0124: ")
+    assert "observed" in observed.message
+
+    # It goes when its statement does.
+    editor.change(uri, REGION.replace("x.max().item()", "x.max()"))
+    assert len(await editor.diagnostics(uri)) == 1
 
 
 async def test_an_experiment_is_cancelled(start: Start, tmp_path: Path):

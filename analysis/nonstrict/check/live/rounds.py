@@ -25,20 +25,21 @@ from nonstrict.check.experiments import (
     verdict_of,
 )
 from nonstrict.check.live.warm import AgentDied, Jobs, Over, WarmAgent
+from nonstrict.check.observed import observed
 from nonstrict.confirm.client import AgentUnavailable
 from nonstrict.confirm.project import Project
 from nonstrict.confirm.session import Session, Told
 from nonstrict.findings import Diagnostic, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from nonstrict.check.experiments import ConfirmOptions
     from nonstrict.check.live.verdicts import Round, Verdicts
     from nonstrict.confirm.client import Ready
     from nonstrict.confirm.programs import Program
     from nonstrict.confirm.suspects import Suspect
-    from nonstrict.findings import Verdict
+    from nonstrict.findings import Measured, Verdict
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
@@ -129,7 +130,7 @@ class _Work:
         known = self._cache.recall(program, asked)
         if known is not None:
             self._put(round_, known.verdicts, known.kept, known.files)
-            self._put_strange(round_, asked, known.verdicts, known.kept, None)
+            self._put_strange(round_, asked, known.verdicts, known.kept, None, known.measured)
             return
         died: AgentDied | None = None
         for _ in range(_ATTEMPTS):
@@ -164,13 +165,13 @@ class _Work:
         told = session.confirm(asked)
         verdicts = {number: self._verdict(session, program, number, one, ready) for number, one in told.items()}
         kept = {number: kept_by(one) for number, one in told.items()}
-        self._cache.store(program, asked, verdicts, session.files, kept)
+        self._cache.store(program, asked, verdicts, session.files, kept, session.measured)
         self._put(round_, verdicts, kept, session.files)
         strange = session.unexplained
         near = self._diagnostics[strange.number] if strange is not None else None
         if strange is not None and near is not None:
             near = near._replace(verdict=verdict_of(Told(strange.judgement), ready))
-        self._put_strange(round_, asked, verdicts, kept, near)
+        self._put_strange(round_, asked, verdicts, kept, near, session.measured)
 
     def _verdict(self, session: Session, program: Program, number: int, told: Told, ready: Ready) -> Verdict:
         verdict = verdict_of(told, ready)
@@ -212,17 +213,30 @@ class _Work:
         verdicts: Mapping[int, Verdict],
         kept: Mapping[int, frozenset[int] | None],
         near: Diagnostic | None,
+        measured: Sequence[Measured],
     ) -> None:
-        """Keep what no finding explains, and tell its file."""
+        """Keep what no finding explains or foretells, and tell its file."""
         probed = [self._diagnostics[number]._replace(verdict=verdict) for number, verdict in verdicts.items()]
         strange = one_of_each([one for one in probed if is_strange(one)] or ([near] if near is not None else []))
-        found = [unexplained_divergence(one) for one in strange]
-        functions = frozenset(suspect.function for suspect in asked)
+        found = [*map(unexplained_divergence, strange), *self._observed(round_.path, verdicts, measured)]
+        functions = frozenset((*(suspect.function for suspect in asked), *(one.function for one in found)))
         known = [positions for suspect in asked if (positions := kept.get(suspect.number)) is not None]
         # Whichever of the experiments it was that diverged, it rests on no more than all of them together.
         together = frozenset[int]().union(*known) if len(known) == len(asked) else None
         if self._of.verdicts.put_strange(round_, functions, found, self._sources, together):
             self._request.on_verdicts(round_.path)
+
+    def _observed(
+        self, path: str, verdicts: Mapping[int, Verdict], measured: Sequence[Measured]
+    ) -> Iterator[Diagnostic]:
+        """The breaks in the file of a program that no finding names."""
+        circumstances = next(iter(verdicts.values()), None)
+        if circumstances is None:
+            return
+        known, sources = self._request.diagnostics, {**self._request.opened, **self._sources}
+        for one in observed(measured, known, sources, self._of.settings, {}, circumstances):
+            if os.path.abspath(one.location.path) == path:
+                yield one
 
     def _note(self, *numbers: int) -> None:
         """Tell how far it is."""

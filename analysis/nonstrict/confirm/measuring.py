@@ -1,0 +1,132 @@
+"""What an arm tells of compilations, region by region: read from its trace, and kept as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.findings import Break, FallBack, Line, Measured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+def measured(trace: Mapping[str, Any], backend: str) -> list[Measured]:
+    """The regions that an arm compiled, in the order of their first calls; calls that raise elsewhere count too."""
+    found: dict[tuple[str, str, int], list[Mapping[str, Any]]] = {}
+    for call in trace.get("calls", ()):
+        if "compiled" in call and call.get("function"):
+            key = str(call["function"]), str(call["path"]), int(call["line"])
+            found.setdefault(key, []).append(call["compiled"])
+    return [_region(key, compiled, backend) for key, compiled in found.items()]
+
+
+def _region(key: tuple[str, str, int], calls: Sequence[Mapping[str, Any]], backend: str) -> Measured:
+    function, path, line = key
+    first = next((one for one in calls if one["graphs"] or one["breaks"] or one["eager"]), calls[0])
+    later = sum(len(one["graphs"]) for one in calls) - len(first["graphs"])
+    left = dict.fromkeys(_fall_back(one) for call in calls for one in call["eager"])
+    return Measured(
+        function,
+        path,
+        line,
+        len(calls),
+        tuple(map(int, first["graphs"])),
+        later,
+        _united(breaks_of(one) for one in calls),
+        tuple(left),
+        next((str(one["skipped"]) for one in calls if one["skipped"]), ""),
+        (backend,),
+    )
+
+
+def breaks_of(compiled: Mapping[str, Any]) -> tuple[Break, ...]:
+    """The breaks of one call, in order."""
+    return tuple(_break(one) for one in compiled["breaks"])
+
+
+def fall_backs_of(compiled: Mapping[str, Any]) -> tuple[FallBack, ...]:
+    """What one call left to plain Python."""
+    return tuple(_fall_back(one) for one in compiled["eager"])
+
+
+def united(known: Sequence[Measured], more: Iterable[Measured], *, calls: bool = False) -> list[Measured]:
+    """What is known of regions, with what another arm tells of the same ones; the first to count graphs counts.
+
+    With `calls`, the other arm is one of another schedule, with calls of its own.
+    """
+    found = {(one.function, one.path, one.line): one for one in known}
+    for one in more:
+        key = one.function, one.path, one.line
+        before = found.get(key)
+        if before is None:
+            found[key] = one
+            continue
+        found[key] = before._replace(
+            calls=before.calls + one.calls if calls else before.calls,
+            breaks=_united((before.breaks, one.breaks)),
+            fallbacks=tuple(dict.fromkeys((*before.fallbacks, *one.fallbacks))),
+            backends=tuple(dict.fromkeys((*before.backends, *one.backends))),
+        )
+    return list(found.values())
+
+
+def explained(measured: Measured, refusals: frozenset[tuple[str, int]]) -> Measured:
+    """The region with each break that raises marked as explained, unless it is one of the `refusals`."""
+    breaks = (one._replace(explained=one.raises and one.lines[-1][:2] not in refusals) for one in measured.breaks)
+    return measured._replace(breaks=tuple(breaks))
+
+
+def _united(listed: Iterable[tuple[Break, ...]]) -> tuple[Break, ...]:
+    """Breaks without those that were told before: of the same kind at the same place."""
+    found: dict[tuple[str, Line], Break] = {}
+    for breaks in listed:
+        for one in breaks:
+            found.setdefault((one.type, one.lines[-1]), one)
+    return tuple(found.values())
+
+
+def _break(one: Mapping[str, Any]) -> Break:
+    lines = tuple(Line(str(path), int(line), int(start), int(end)) for path, line, start, end in one["lines"])
+    kind, id_, told, hint = (str(one[name]) for name in ("type", "id", "told", "hint"))
+    return Break(kind, id_, told, hint, lines, bool(one["raises"]), bool(one.get("explained")))
+
+
+def _fall_back(one: Mapping[str, Any]) -> FallBack:
+    line, last, at = (int(one[name]) for name in ("line", "last", "at"))
+    function, path, kind, id_ = (str(one[name]) for name in ("function", "path", "type", "id"))
+    return FallBack(function, path, line, last, bool(one["rest"]), at, kind, id_)
+
+
+def as_json(regions: Iterable[Measured]) -> list[dict[str, Any]]:
+    """Regions as JSON can hold them."""
+    return [
+        {
+            **one._asdict(),
+            "breaks": [{**b._asdict(), "lines": [list(line) for line in b.lines]} for b in one.breaks],
+            "fallbacks": [left._asdict() for left in one.fallbacks],
+        }
+        for one in regions
+    ]
+
+
+def from_json(listed: Iterable[Mapping[str, Any]]) -> tuple[Measured, ...]:
+    """The regions that `as_json` wrote.
+
+    Raises:
+        KeyError, TypeError, ValueError: they were not written by it.
+    """
+    return tuple(
+        Measured(
+            str(one["function"]),
+            str(one["path"]),
+            int(one["line"]),
+            int(one["calls"]),
+            tuple(map(int, one["graphs"])),
+            int(one["later"]),
+            tuple(_break(each) for each in one["breaks"]),
+            tuple(_fall_back(each) for each in one["fallbacks"]),
+            str(one["skipped"]),
+            tuple(map(str, one["backends"])),
+        )
+        for one in listed
+    )

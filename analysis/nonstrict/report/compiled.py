@@ -1,0 +1,207 @@
+"""Compiled regions as an experiment saw them: graphs, breaks and fall-backs, against what findings foretell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nonstrict.findings import Status
+from nonstrict.report.style import one_line, shown_position
+from nonstrict.report.summary import plural
+from nonstrict.report.verdicts import reason_of, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nonstrict.coverage import Region
+    from nonstrict.findings import Break, Diagnostic, FallBack, Location, Measured
+    from nonstrict.report.context import Context
+
+
+class SeenBreak(NamedTuple):
+    """A break that torch told, and the finding that names it, predicted or made of it; None where none is shown."""
+
+    broken: Break
+    location: Location
+    finding: Diagnostic | None
+
+    @property
+    def is_foretold(self) -> bool:
+        """Whether a rule named it before it was seen."""
+        return self.finding is not None and not self.finding.observed
+
+
+class RegionReport(NamedTuple):
+    """What was seen of a region, what the analysis says of it, and the findings that say where it breaks.
+
+    `unseen` are those of them that were not seen.
+    """
+
+    measured: Measured
+    predicted: Region | None
+    location: Location
+    breaks: tuple[SeenBreak, ...]
+    foretold: tuple[Diagnostic, ...]
+    unseen: tuple[Diagnostic, ...]
+
+    @property
+    def graphs(self) -> tuple[int, int] | None:
+        """The least and greatest number of graphs that the analysis says, if it says any."""
+        return self.predicted.graphs if self.predicted is not None else None
+
+    @property
+    def left(self) -> frozenset[str]:
+        """The functions that the analysis says torch leaves to plain Python."""
+        parts = self.predicted.parts if self.predicted is not None else ()
+        found = {self.measured.function} if any(one.gives_up for one in self.foretold) else set[str]()
+        return frozenset(found | {one.function for one in parts if one.kind == "eager"})
+
+
+def text_of(report: RegionReport) -> str:
+    """The report for people."""
+    measured = report.measured
+    place = report.location
+    cell = f"cell {place.cell}:" if place.cell is not None else ""
+    where = f"{one_line(place.path)}:{cell}{place.row}"
+    backends = " and ".join(measured.backends)
+    lines = [f"`{measured.function}` ({where}), {plural(measured.calls, 'call')} on {backends}:"]
+    lines += [f"  {line}" for line in (_graphs(report), *_breaks(report), *_fall_backs(report), *_unseen(report))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _graphs(report: RegionReport) -> str:
+    measured = report.measured
+    later = f", {measured.later} more in later calls" if measured.later else ""
+    told = f"graphs: {len(measured.graphs) or 'none'}{_how_many_foretold(report)}"
+    if not measured.graphs:
+        why = "" if measured.breaks or not measured.skipped else f": {measured.skipped}"
+        return f"{told}{later}{why}"
+    sizes = ", ".join(map(str, measured.graphs))
+    return f"{told} (operators: {sizes}){later}"
+
+
+def _how_many_foretold(report: RegionReport) -> str:
+    if report.graphs is None:
+        return ""
+    least, most = report.graphs
+    if least == most == len(report.measured.graphs):
+        return ", as foretold"
+    return f", foretold {f'{least} to {most}' if least != most else most or 'none'}"
+
+
+def _breaks(report: RegionReport) -> Iterator[str]:
+    if not report.breaks:
+        yield "breaks: none"
+        return
+    yield "breaks:"
+    for number, seen in enumerate(report.breaks, 1):
+        where = seen.location
+        position = shown_position(where.path, where.row, where.column, where.cell)
+        yield f"  {number}. {position}: {seen.broken.text}: {_how_foretold(seen)}"
+
+
+def _how_foretold(seen: SeenBreak) -> str:
+    if seen.finding is None:
+        return "what a finding elsewhere leads to" if seen.broken.explained else "observed"
+    return f"{'foretold' if seen.is_foretold else 'observed'} ({seen.finding.code})"
+
+
+def _fall_backs(report: RegionReport) -> Iterator[str]:
+    left = report.measured.fallbacks
+    if not left:
+        foretold = report.left and report.breaks
+        yield "falls back to plain Python: no" + (", though that is foretold" if foretold else "")
+    for one in left:
+        how = "foretold" if one.function in report.left else "not foretold"
+        yield f"falls back to plain Python: {_told(one)} ({how})"
+
+
+def _told(left: FallBack) -> str:
+    what = "the rest" if left.rest else "all"
+    where = f", after the break on line {left.at}" if left.at else ""
+    return f"{what} of `{left.function}`{where}: {left.text}"
+
+
+def _unseen(report: RegionReport) -> Iterator[str]:
+    for one in report.unseen:
+        where = one.location
+        position = shown_position(where.path, where.row, where.column, where.cell)
+        yield f"foretold and not seen: {position}: {one.code}: {_why_unseen(one)}"
+
+
+def _why_unseen(one: Diagnostic) -> str:
+    verdict = one.verdict
+    if verdict is None:
+        return "it was not tried"
+    if verdict.status is Status.REFUTED:
+        return "refuted, torch goes through"
+    if verdict.status is Status.INCONCLUSIVE:
+        reason = reason_of(verdict).sentence.format(function=f"`{one.function}`")
+        return f"{reason} ({verdict.evidence})" if verdict.evidence else reason
+    return verdict.evidence
+
+
+def record_of(report: RegionReport, context: Context) -> dict[str, Any]:
+    """The report as a JSON object."""
+    measured = report.measured
+    return {
+        "function": measured.function,
+        "filename": context.absolute(report.location.path),
+        "cell": report.location.cell,
+        "row": report.location.row,
+        "calls": measured.calls,
+        "backends": list(measured.backends),
+        "graphs": [{"operators": count} for count in measured.graphs],
+        "later_graphs": measured.later,
+        "skipped": measured.skipped or None,
+        "breaks": [_break_record(seen, context) for seen in report.breaks],
+        "fall_backs": [
+            {
+                "function": left.function,
+                "filename": context.absolute(left.path),
+                "row": left.line,
+                "rest": left.rest,
+                "after": left.at or None,
+                "type": left.type,
+                "id": left.id or None,
+            }
+            for left in measured.fallbacks
+        ],
+        "foretold": {
+            "breaks": len(report.foretold),
+            "fall_back": measured.function in report.left,
+            "graphs": list(report.graphs) if report.graphs is not None else None,
+        },
+        "not_seen": [_unseen_record(one, context) for one in report.unseen],
+    }
+
+
+def _break_record(seen: SeenBreak, context: Context) -> dict[str, Any]:
+    return {
+        **_place(seen.location, context),
+        "type": seen.broken.type,
+        "id": seen.broken.id or None,
+        "explanation": seen.broken.told or None,
+        "raises": seen.broken.raises,
+        "foretold": seen.is_foretold,
+        "code": seen.finding.code if seen.finding is not None else None,
+        "stack": [{"filename": context.absolute(line.path), "row": line.line} for line in seen.broken.lines],
+    }
+
+
+def _unseen_record(one: Diagnostic, context: Context) -> dict[str, Any]:
+    told = tag(one.verdict) if one.verdict is not None else None
+    return {**_place(one.location, context), "code": one.code, "verdict": told, "why": _why_unseen(one)}
+
+
+def _place(where: Location, context: Context) -> dict[str, Any]:
+    return {
+        "filename": context.absolute(where.path),
+        "cell": where.cell,
+        "location": {"row": where.row, "column": where.column},
+        "end_location": {"row": where.end_row, "column": where.end_column},
+    }
+
+
+def texts_of(reports: Sequence[RegionReport]) -> str:
+    """Several reports, a blank line before each."""
+    return "".join(f"\n{text_of(report)}" for report in reports)
