@@ -264,7 +264,7 @@ def _module(
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
     if name == "compile":
-        return layers.compiled(frame, node, layers.OF_MODULES, module, keywords)
+        return layers.compiled_in_place(frame, node, module, keywords)
     if name in ("forward", "__call__", "_call_impl"):
         # One of the program is a bound method: this is the one of torch that `super().forward` names.
         return frame.machine.call(frame, node, held_modules.inherited(frame, module), positional, keywords)
