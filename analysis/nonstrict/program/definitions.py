@@ -119,6 +119,11 @@ class CompileOptions(NamedTuple):
     options: tuple[tuple[str, object], ...] | Told | None = Told.NOT_GIVEN
     disable: object = Told.NOT_GIVEN
 
+    def common(self, other: CompileOptions) -> CompileOptions:
+        """What is known of the options of either of two."""
+        pairs = zip(self._fields, self, other, strict=True)
+        return self._replace(**{name: Told.NOT_KNOWN for name, one, another in pairs if one != another})
+
 
 @dataclass(eq=False, slots=True)
 class Region:
@@ -146,19 +151,21 @@ class Region:
 
 
 class Compiled(NamedTuple):
-    """One function that is compiled: from where the user sees it, in which text."""
+    """One function that is compiled: from where the user sees it, in which text, and with which options."""
 
     path: str
     offset: int
     node: ast.AST
     function: Function
+    options: CompileOptions
 
 
 @dataclass(eq=False, slots=True)
 class CompileSite:
-    """A place where `torch.compile` is applied, and to which functions, as far as interpreting the program tells.
+    """A place where `torch.compile` or `Module.compile` is applied, as far as interpreting the program tells.
 
-    `given` is what it was given where no function is known.
+    `compiled` are the functions that it was given, `given` is what else. `target` is all that the text around it gives
+    it: None where it is a part of a decorator or wrapper, which is applied in another place.
     """
 
     path: str
@@ -166,6 +173,8 @@ class CompileSite:
     node: ast.AST
     compiled: list[Compiled] = field(default_factory=list[Compiled])
     given: Value | None = None
+    target: Value | None = None
+    in_place: bool = False  # it is the method of modules
     within: Function | None = None  # the function in which it stands
 
 

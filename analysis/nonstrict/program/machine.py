@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.definitions import Class, CompileSite, Function, Mark, Region
+    from nonstrict.program.definitions import Class, Function, Mark, Region
     from nonstrict.program.generics import Registered
     from nonstrict.program.marks.differentiated import Need
     from nonstrict.program.marks.operators import Operator
@@ -292,11 +292,6 @@ class Machine:
     def seen_through(self, found: Iterable[Write]) -> Iterator[Write]:
         """Writes that texts suggest, those by calls with what the calls really change."""
         return resolving.resolved(self, found)
-
-    @cached_property
-    def compile_sites(self) -> dict[ast.AST, CompileSite]:
-        """By their nodes, the places where `torch.compile` is applied that the interpreter came to."""
-        return {}
 
     @cached_property
     def handed_open(self) -> dict[Function, None]:

@@ -179,10 +179,4 @@ def _growing(machine: Machine, region: Function, name: str) -> int:
 def compiled_with(machine: Machine, region: Function, option: str, *, value: bool) -> bool:
     """Whether a region is compiled with an option of `torch.compile`, such as `dynamic=False`."""
     compiled = machine.regions.get(region.node)
-    nodes = [compiled.node] if compiled is not None else []
-    nodes += getattr(region.node, "decorator_list", [])
-    keywords = (keyword for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords)
-    return any(
-        keyword.arg == option and isinstance(keyword.value, ast.Constant) and keyword.value.value is value
-        for keyword in keywords
-    )
+    return compiled is not None and getattr(compiled.options, option) is value

@@ -42,7 +42,7 @@ def decorator(name: str, positional: Sequence[Value], keywords: Mapping[str, Val
 
     It is never given what it compiles: a callable among its arguments is the backend. None for any other name.
     """
-    if name not in _DECORATORS:
+    if not makes_decorator(name):
         return None
     given = {_OTHER_NAMES.get(known, known): value for known, value in keywords.items()}
     if positional:
@@ -50,6 +50,11 @@ def decorator(name: str, positional: Sequence[Value], keywords: Mapping[str, Val
     if name in _ASSERTING:
         given["fullgraph"] = Value(Kind.BOOL, FRESH, const=True)
     return Value(Kind.PARTIAL, FRESH, (Value(Kind.EXTERNAL, FRESH, _COMPILE), (), tuple(given.items())))
+
+
+def makes_decorator(name: str) -> bool:
+    """Whether a compiler is never given what it compiles: it returns what is."""
+    return name in _DECORATORS
 
 
 def takes_options(callee: Value) -> bool:
