@@ -306,8 +306,13 @@ class Machine:
         return differentiated.seen(self)
 
     @cached_property
-    def dynamo_options(self) -> dict[str, bool]:
-        """The options of Dynamo that were asked for, and whether the program sets them."""
+    def dynamo_options(self) -> dict[str, tuple[str, ...]]:
+        """The options of Dynamo that were asked for, and the files that set them."""
+        return {}
+
+    @cached_property
+    def leading(self) -> dict[str, frozenset[str] | None]:
+        """By file, those that lead to it (`nonstrict.program.together`)."""
         return {}
 
     @cached_property
