@@ -52,11 +52,21 @@ class Part(NamedTuple):
     around: str = ""
 
 
+class Option(NamedTuple):
+    """An option that a region is compiled with, if its value is `known`; `options` has entries in place of a value."""
+
+    name: str
+    value: object = None
+    known: bool = True
+    entries: tuple[Option, ...] | None = None
+
+
 class Region(NamedTuple):
     """A function that is compiled, or a place where it is not known what is.
 
     `span` is where the user compiles it, `site` where `torch.compile` itself is applied, by a wrapper perhaps.
-    `missed` says why nothing was looked at, "" where it was; then `function` and `defined` are not known. `graphs` are
+    `missed` says why nothing was looked at, "" where it was; then `function` and `defined` are not known. `options` are
+    those that it is given, as far as they may differ from those that torch takes otherwise. `graphs` are
     the least and greatest number into which it is compiled, `parts` what it consists of. `whole` says that the graph
     must not break. `marked` are the marked functions that it calls, `unseen` what in it was not looked into. From
     `graphs` on, it is told only where it is asked for.
@@ -67,6 +77,7 @@ class Region(NamedTuple):
     function: str = ""
     defined: Span | None = None
     missed: str = ""
+    options: tuple[Option, ...] = ()
     whole: bool = False
     graphs: tuple[int, int] | None = None
     parts: tuple[Part, ...] = ()

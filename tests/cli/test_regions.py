@@ -82,3 +82,40 @@ def test_check_says_how_much_it_looked_at(nonstrict: Command, tmp_path: Path):
     (tmp_path / "clean.py").write_text(PROGRAM.replace("print", "str"))
     assert nonstrict("check", "clean.py", "--isolated").status == 0
     assert nonstrict("check", "clean.py", "--isolated", "--strict-coverage").status == 1
+
+
+OPTIONS = """\
+import argparse
+
+import torch
+
+ARGUMENTS = argparse.ArgumentParser().parse_args()
+
+
+def double(x):
+    return x * 2
+
+
+def compiled(function, mode="default"):
+    return torch.compile(function, mode=mode)
+
+
+fast = torch.compile(
+    double, fullgraph=True, mode=ARGUMENTS.mode, dynamic=None, options={"max_autotune": True, "depth": ARGUMENTS.depth}
+)
+wrapped = compiled(double, "max-autotune")
+plain = torch.compile(double)
+off = torch.compile(double, disable=True)
+"""
+
+
+def test_options_are_told_as_far_as_they_are_known(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "options.py").write_text(OPTIONS)
+    shown = nonstrict("regions", "options.py", "--isolated").out
+    assert 'fullgraph=True, dynamic=None, mode=?, options={"max_autotune": True, "depth": ?}\n' in shown
+    regions = json.loads(nonstrict("regions", "options.py", "--isolated", "--output-format", "json").out)
+    assert [(region["options"], region["options_not_known"]) for region in regions] == [
+        ({"fullgraph": True, "dynamic": None, "options": {"max_autotune": True}}, ["mode", "options.depth"]),
+        ({"mode": "max-autotune"}, []),
+        ({}, []),
+    ]

@@ -50,5 +50,34 @@ def test_files_that_apply_a_checked_marker_hold_a_needle():
             assert may_mark(spelled), name
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from torch._dynamo import optimize\n@optimize('eager')\ndef f(x): ...",
+        "from torch._dynamo import (\n    explain,\n    optimize,\n)",
+        "from torch._dynamo import optimize as opt",
+        "import torch._dynamo as td\ntd.optimize()(model)",
+        "from torch import _dynamo\nmark = _dynamo.optimize if fast else None",
+        "import torch as th\nth.compile(f)",
+        "from torch import nn\nmodel.compile()",
+        "import torch\nmark = getattr(torch, 'compile', None)",
+    ],
+)
+def test_files_that_compile_are_read(text):
+    assert may_mark(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import re\nre.compile('torch')",
+        "# we optimize the model for torch, with dynamo",
+        "import torch\noptimizer.step()",
+    ],
+)
+def test_files_that_compile_nothing_are_left_alone(text):
+    assert not may_mark(text.encode())
+
+
 def test_needles_of_export_through_another_import():
     assert may_mark(b"from torch import nn, export\nexport.export(model, args)")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.coverage import Break, Looked, Part, Region
+from nonstrict.coverage import Break, Looked, Option, Part, Region
 from nonstrict.findings import Related
+from nonstrict.program.definitions import Told
 from nonstrict.program.effects import Event, span_of
-from nonstrict.program.marks import roots
 from nonstrict.program.regions import graphs, sites
 from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.program.regions.region import CompiledRegion
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Compiled, CompileSite
+    from nonstrict.program.definitions import Compiled, CompileOptions, CompileSite
     from nonstrict.program.machine import Machine
 
 
@@ -32,40 +32,39 @@ def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBod
     for body in bodies:
         if isinstance(body, CompiledRegion) and body.mark.function is not None:
             regions[body.mark.function.node] = body
-    found = (one for site in _sites(machine, set(paths)) for one in _told(machine, site, regions, details=details))
-    return Looked(tuple(found), marks)
-
-
-def _sites(machine: Machine, paths: set[str]) -> Iterator[CompileSite]:
-    """The places where files compile something: those that the interpreter came to, and those that the text names."""
-    known = machine.compile_sites
-    yield from known.values()
-    for path in sorted(paths):
-        module = machine.project.module(path)
-        if module is not None:
-            outside, chunks = roots.compiling(machine, module)
-            named = sites.named_in(machine, module, chunks, outside=outside)
-            yield from (site for site in named if site.node not in known)
+    known = machine.compilations.at
+    found = [one for site in known.values() for one in _told(machine, site, regions, details=details)]
+    return Looked((*found, *_not_reached(machine, set(paths))), marks)
 
 
 def _told(
     machine: Machine, site: CompileSite, regions: dict[ast.AST, CompiledRegion], *, details: bool
 ) -> Iterator[Region]:
+    """What an application compiles that the interpreter came to."""
     at = span_of(site.path, site.offset, site.node)
     for compiled in site.compiled:
         region = regions.get(compiled.function.node)
         yield _region(machine, at, compiled, region if details else None)
-    if not site.compiled:
-        why = sites.unknown(site)
-        if why:
-            yield Region(at, at, missed=why)
+    why = sites.unknown(site, site.node) if not site.compiled else ""
+    if why:
+        yield Region(at, at, missed=why)
+
+
+def _not_reached(machine: Machine, paths: set[str]) -> Iterator[Region]:
+    """The applications in the text of files that the interpreter did not come to."""
+    for path in sorted(paths):
+        module = machine.project.module(path)
+        for offset, one in sites.in_module(machine, module) if module is not None else ():
+            if one.node not in machine.compilations.at:
+                at = span_of(path, offset, one.node)
+                yield Region(at, at, missed=sites.unknown(None, one.node))
 
 
 def _region(machine: Machine, site: Span, compiled: Compiled, region: CompiledRegion | None) -> Region:
     function = compiled.function
     span = span_of(compiled.path, compiled.offset, compiled.node)
     defined = span_of(function.module.path, function.offset, function.node)
-    told = Region(span, site, function.qualname, defined)
+    told = Region(span, site, function.qualname, defined, options=tuple(_options(compiled.options)))
     if region is None:
         return told
     return told._replace(
@@ -77,6 +76,20 @@ def _region(machine: Machine, site: Span, compiled: Compiled, region: CompiledRe
         marked=tuple(_marked(region)),
         unseen=tuple(_unseen(region)),
     )
+
+
+def _options(told: CompileOptions) -> Iterator[Option]:
+    """The options that a region is given, or may be."""
+    for name in told._fields:
+        value: object = getattr(told, name)
+        if name == "options" and isinstance(told.options, tuple):
+            yield Option(name, entries=tuple(_option(inner, held) for inner, held in told.options))
+        elif value is not Told.NOT_GIVEN:
+            yield _option(name, value)
+
+
+def _option(name: str, value: object) -> Option:
+    return Option(name, known=False) if isinstance(value, Told) else Option(name, value)
 
 
 def _part(part: graphs.Part) -> Part:

@@ -25,6 +25,23 @@ def last_name(node: ast.AST) -> str:
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
+def choices(value: ast.expr) -> Iterator[ast.expr]:
+    """The expressions that `a if test else b` and `a or b` choose from."""
+    if isinstance(value, ast.IfExp):
+        yield from choices(value.body)
+        yield from choices(value.orelse)
+    elif isinstance(value, ast.BoolOp):
+        for part in value.values:
+            yield from choices(part)
+    else:
+        yield value
+
+
+def decorators(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.expr]:
+    """The decorators of a function or class, all of those between which a condition chooses."""
+    return (choice for decorator in definition.decorator_list for choice in choices(decorator))
+
+
 def bound_from(definition: ast.AST, names: AbstractSet[str]) -> set[str]:
     """The names and attributes that assignments bind to a value, or a part of one, in which one of some names stands.
 
@@ -62,7 +79,7 @@ def promising(
     calls: list[ast.Call] = []
     for inner in walk(definition):
         if isinstance(inner, (*_Function, ast.ClassDef)):
-            if any(last_name(decorator) in names for decorator in inner.decorator_list):
+            if any(last_name(decorator) in names for decorator in decorators(inner)):
                 return True
         elif isinstance(inner, ast.Call):
             if last_name(inner.func) in names:

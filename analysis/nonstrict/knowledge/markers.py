@@ -150,11 +150,12 @@ _NEEDLES: dict[bytes, tuple[bytes, ...]] = {
     b"optimize_assert": (b"",),
     b"error_on_graph_break": (b"",),
 }
-#: What may compile a region, by whatever name torch goes; what `re` compiles are patterns.
-COMPILES = re.compile(
-    r"\b(?:fullgraph|nopython|optimize_assert)\b|(?<!\bre)\.compile\b|(?<![.\w])compile\b|\b_?dynamo\.optimize\b"
-)
-_COMPILES = re.compile(COMPILES.pattern.encode())
+_COMPILE = r"\b(?:fullgraph|nopython|optimize_assert)\b|(?<!\bre)\.compile\b|(?<![.\w])compile\b"
+#: `torch._dynamo.optimize`, by whatever name its module goes: the word, but for prose ("optimize the model").
+_OPTIMIZE = r"\boptimize\b(?![ \t]+(?!(?:as|if|else|and|or)\b)\w)"
+#: What may compile a region, by whatever name torch goes: what does is told by whoever resolves the names.
+COMPILES = re.compile(f"{_COMPILE}|{_OPTIMIZE}")
+_COMPILES, _OPTIMIZES = re.compile(_COMPILE.encode()), re.compile(_OPTIMIZE.encode())
 
 
 #: The module of torch that makes operators, by whatever name torch goes: `th.library`, `from torch import library`.
@@ -240,7 +241,11 @@ def may_mark(data: bytes) -> bool:
             return True
     if b"library" in data and _LIBRARY.search(data) is not None:
         return True
-    return b"compile" in data and b"torch" in data and _COMPILES.search(data) is not None
+    if b"torch" not in data:
+        return False
+    if b"compile" in data and _COMPILES.search(data) is not None:
+        return True
+    return b"dynamo" in data and _OPTIMIZES.search(data) is not None
 
 
 def since(text: str) -> tuple[int, int]:

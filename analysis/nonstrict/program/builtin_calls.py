@@ -388,6 +388,15 @@ def _partial(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
     return Value(Kind.PARTIAL, FRESH, (positional[0], tuple(positional[1:]), tuple(keywords.items())))
 
 
+def _method_of(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """`types.MethodType(function, receiver)`: a bound method."""
+    if len(positional) != 2 or positional[0].kind is Kind.UNKNOWN:
+        return UNKNOWN
+    function, receiver = positional
+    bound = function.ref if function.kind is Kind.FUNCTION else function
+    return Value(Kind.BOUND, FRESH, (receiver, bound))
+
+
 def _partial_method(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     return _partial(frame, node, positional, keywords)._replace(const=PARTIAL_METHOD)
 
@@ -477,6 +486,7 @@ SPECIAL: dict[str, Handler] = {
     "collections.namedtuple": named_tuples.made,
     "typing.NamedTuple": named_tuples.made,
     "functools.partial": _partial,
+    "types.MethodType": _method_of,
     "functools.partialmethod": _partial_method,
     "functools.wraps": _wraps,
     "functools.update_wrapper": _same,

@@ -30,6 +30,9 @@ _COUNTED = frozenset({Event.READ, Event.ATTRIBUTE})
 #: What a condition asks for by itself.
 _DECIDED = frozenset({Kind.NUMBER, Kind.BOOL})
 
+#: A module of which nothing else is known.
+_ANY_MODULE = "torch.nn.Module"
+
 
 def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool = False) -> None:
     """A branch, loop or assertion depends on an expression.
@@ -287,6 +290,8 @@ def _narrow_instance(
     if value.kind is Kind.UNKNOWN or tensor is not None or _inherits(asked, value):
         place = tensor.place if tensor is not None else asked.place
         env[name] = asked.at(place).with_pending(value.pending)
+    elif value.kind is Kind.MODULE and value.ref == _ANY_MODULE and asked.kind is Kind.MODULE:
+        env[name] = asked
     elif value.kind in (Kind.UNION, Kind.NONE):
         _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
 
@@ -317,7 +322,7 @@ def _tensor_in(value: Value) -> Value | None:
 
 def _covers(asked: Value, member: Value) -> bool:
     """Whether whatever a member may be is surely an instance of the class that is asked for."""
-    return member.kind is asked.kind and asked.ref in (None, "torch.nn.Module", member.ref)
+    return member.kind is asked.kind and asked.ref in (None, _ANY_MODULE, member.ref)
 
 
 def _keep(env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> None:

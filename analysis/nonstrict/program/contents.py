@@ -37,6 +37,12 @@ def _reached(frame: Frame, source: Value, key: object, found: Value) -> Value:
     return found if plain else subscripts.entry(frame, source, key, found)
 
 
+def is_complete(source: Value) -> bool:
+    """Whether a dict holds no other entries than those that are known."""
+    heap = source.heap
+    return source.kind is Kind.DICT and heap is not None and not (heap.open or heap.loose is not None or heap.unsure)
+
+
 def second(pair: Value) -> Value:
     """The second part of a pair: what a dict holds that is made of pairs."""
     found: Value | None = None

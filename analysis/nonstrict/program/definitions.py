@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from nonstrict.program.places import Place
     from nonstrict.program.regions.misapplied import Misuse, Wasted
     from nonstrict.program.values import Value
+
+
+#: The backend of a region for which none is given.
+DEFAULT_BACKEND = "inductor"
 
 
 @dataclass(eq=False, slots=True)
@@ -94,33 +99,73 @@ class Mark:
     misused: tuple[Misuse, ...] = ()  # where its wrapper of a module is taken for the module
 
 
+class Told(enum.Enum):
+    """What code tells of an option where it tells no value."""
+
+    NOT_GIVEN = "not given"
+    NOT_KNOWN = "not known"
+
+
+class CompileOptions(NamedTuple):
+    """The options that a region is compiled with: constants, or that they are not given, or not known.
+
+    `options` are pairs of names and values, `backend` a name. What a condition of the program decides is not known.
+    """
+
+    fullgraph: object = Told.NOT_GIVEN
+    dynamic: object = Told.NOT_GIVEN
+    mode: object = Told.NOT_GIVEN
+    backend: object = Told.NOT_GIVEN
+    options: tuple[tuple[str, object], ...] | Told | None = Told.NOT_GIVEN
+    disable: object = Told.NOT_GIVEN
+
+    def common(self, other: CompileOptions) -> CompileOptions:
+        """What is known of the options of either of two."""
+        pairs = zip(self._fields, self, other, strict=True)
+        return self._replace(**{name: Told.NOT_KNOWN for name, one, another in pairs if one != another})
+
+
 @dataclass(eq=False, slots=True)
 class Region:
     """A function that `torch.compile` is applied to; `target` is what the compiler was given."""
 
     function: Function
     target: Value
-    fullgraph: bool
-    backend: str
+    options: CompileOptions
     path: str
     offset: int
     node: ast.AST
 
+    @property
+    def fullgraph(self) -> bool:
+        """Whether a break of the graph is known to be an error."""
+        return self.options.fullgraph is True
+
+    @property
+    def backend(self) -> str:
+        """The name of the backend, that of the default one where none is given; "" where it is not known."""
+        given = self.options.backend
+        if given is None or given is Told.NOT_GIVEN:
+            return DEFAULT_BACKEND
+        return given if isinstance(given, str) else ""
+
 
 class Compiled(NamedTuple):
-    """One function that is compiled: from where the user sees it, in which text."""
+    """One function that is compiled: from where the user sees it, in which text, and with which options."""
 
     path: str
     offset: int
     node: ast.AST
     function: Function
+    options: CompileOptions
 
 
 @dataclass(eq=False, slots=True)
 class CompileSite:
-    """A place where `torch.compile` is applied, and to which functions, as far as interpreting the program tells.
+    """A place where `torch.compile` or `Module.compile` is applied, as far as interpreting the program tells.
 
-    `given` is what it was given where no function is known.
+    `compiled` are the functions that it was given, `given` is what else. `target` is all that the text around it gives
+    it: None where it is a part of a decorator or wrapper, which is applied in another place.
     """
 
     path: str
@@ -128,6 +173,8 @@ class CompileSite:
     node: ast.AST
     compiled: list[Compiled] = field(default_factory=list[Compiled])
     given: Value | None = None
+    target: Value | None = None
+    in_place: bool = False  # it is the method of modules
     within: Function | None = None  # the function in which it stands
 
 

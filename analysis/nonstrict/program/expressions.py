@@ -24,6 +24,7 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.effects import Event
+from nonstrict.program.marks import compiling
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import arguments, breaks, folding, operations
 from nonstrict.program.values import (
@@ -34,6 +35,7 @@ from nonstrict.program.values import (
     NO_CONSTANT,
     NONE,
     NUMBER,
+    REST,
     SETTING,
     TENSORS,
     UNKNOWN,
@@ -116,6 +118,8 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         elif value.heap is not None:
             named = {key: item for key, item in value.heap.items.items() if isinstance(key, str)}
             keywords.update({key: subscripts.entry(frame, value, key, item) for key, item in named.items()})
+        if keyword.arg is None and not contents.is_complete(value) and compiling.takes_options(callee):
+            keywords[REST] = UNKNOWN
     return frame.machine.call(frame, node, callee, positional, keywords)
 
 

@@ -30,7 +30,7 @@ from nonstrict.program import (
 )
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import marking, operators
+from nonstrict.program.marks import compiling, marking, operators
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
@@ -175,10 +175,10 @@ def _marker(frame: Frame, node: ast.AST, name: str, positional: list[Value], key
         return operators.library(positional)
     if name == schemas.INFER_SCHEMA:
         return schemas.infer_schema(positional, keywords)
+    if (decorator := compiling.decorator(name, positional, keywords)) is not None:
+        return decorator
     if MARKERS[name].kind == "compiled" and positional:
-        if layers.is_switched_off(keywords):
-            return positional[0]
-        layers.compiled(frame, node, name, positional[0], keywords)
+        layers.compiled(frame, node, positional[0], compiling.options(keywords))
     apply = operators.apply if MARKERS[name].kind in operators.KINDS else marking.apply
     return apply(frame, node, name, positional, keywords)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import nn_module
 from nonstrict.program import classes
-from nonstrict.program.values import NO_CONSTANT, Heap, Kind, Value, join
+from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 _MAX_DEPTH = 4
+#: Modules of torch that call one that they were given, with the attribute that holds it.
+_WRAPPERS = {"DistributedDataParallel": "module"}
 
 
 def children(value: Value) -> list[tuple[object, Value]]:
@@ -102,14 +104,16 @@ def any_of(module: Value, *, attributes: bool) -> Value | None:
 
 
 def called(module: Value, depth: int = 0) -> Iterator[Value]:
-    """The modules that calling a `Sequential` calls, those of inner ones among them; none of any other module.
+    """The modules that calling a `Sequential` or a wrapper calls, those of inner ones among them; else none.
 
     What may not be there, or is one of several, is left out.
     """
     held = classes.as_inherited(module) if module.kind is Kind.MODULE else module
-    if name_of(held) != "Sequential" or held.heap is None or depth > _MAX_DEPTH:
+    if held.heap is None or depth > _MAX_DEPTH:
         return
-    for child in held.heap.members():
+    name = name_of(held)
+    inside = [held.heap.attributes.get(_WRAPPERS[name], UNKNOWN)] if name in _WRAPPERS else held.heap.members()
+    for child in inside if name in _WRAPPERS or name == "Sequential" else ():
         if child.kind is Kind.MODULE:
             yield child
             yield from called(child, depth + 1)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.definitions import Class, CompileSite, Function, Mark, Region
+    from nonstrict.program.definitions import Class, Function, Mark, Region
     from nonstrict.program.generics import Registered
     from nonstrict.program.marks.differentiated import Need
     from nonstrict.program.marks.operators import Operator
@@ -294,11 +294,6 @@ class Machine:
         return resolving.resolved(self, found)
 
     @cached_property
-    def compile_sites(self) -> dict[ast.AST, CompileSite]:
-        """By their nodes, the places where `torch.compile` is applied that the interpreter came to."""
-        return {}
-
-    @cached_property
     def handed_open(self) -> dict[Function, None]:
         """Functions that hand a marker what their callers, or those who make their objects, give them."""
         return {}
@@ -311,8 +306,13 @@ class Machine:
         return differentiated.seen(self)
 
     @cached_property
-    def dynamo_options(self) -> dict[str, bool]:
-        """The options of Dynamo that were asked for, and whether the program sets them."""
+    def dynamo_options(self) -> dict[str, tuple[str, ...]]:
+        """The options of Dynamo that were asked for, and the files that set them."""
+        return {}
+
+    @cached_property
+    def leading(self) -> dict[str, frozenset[str] | None]:
+        """By file, those that lead to it (`nonstrict.program.together`)."""
         return {}
 
     @cached_property

@@ -36,7 +36,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, layers, sites
+from nonstrict.program.regions import breaks, compilations, layers
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -263,8 +263,8 @@ def _module(
         return done
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
-    if name == "compile":
-        return layers.compiled(frame, node, layers.OF_MODULES, module, keywords)
+    if name in ("compile", "apply"):
+        return _with_parts(frame, node, module, name, positional, keywords)
     if name in ("forward", "__call__", "_call_impl"):
         # One of the program is a bound method: this is the one of torch that `super().forward` names.
         return frame.machine.call(frame, node, held_modules.inherited(frame, module), positional, keywords)
@@ -283,6 +283,19 @@ def _module(
         _fill(module, name, positional, keywords)
     unseen.method(frame, node, module, name)
     return gradients.told(module, name, positional, keywords) if name in MODULE_SELF else UNKNOWN
+
+
+def _with_parts(
+    frame: Frame, node: ast.AST, module: Value, name: str, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """Methods that concern a module and all in it: one compiles it, the other calls a function with each."""
+    if name == "compile":
+        return layers.compiled_in_place(frame, node, module, keywords)
+    for part in (_child(module, attributes=True), module) if frame.static and positional else ():
+        frame.machine.call(frame, node, positional[0], [part], {})
+    if not frame.static:
+        unseen.method(frame, node, module, name)
+    return module
 
 
 def _fill(module: Value, how: str, positional: list[Value], keywords: dict[str, Value]) -> None:
@@ -423,7 +436,7 @@ def _other(
     unseen.method(frame, node, receiver, name)
     if frame.static and receiver.kind is Kind.UNKNOWN and name in module_contents.OF_ALL:
         return module_contents.tensors_of(receiver, name)
-    sites.method(frame, node, receiver, name)
+    compilations.method(frame, node, receiver, name)
     return UNKNOWN.with_pending(receiver.pending)
 
 

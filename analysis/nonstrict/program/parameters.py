@@ -14,6 +14,7 @@ from nonstrict.program.values import (
     CONTEXT,
     NO_CONSTANT,
     PRIMITIVES,
+    REST,
     TENSORS,
     UNKNOWN,
     Flag,
@@ -49,6 +50,7 @@ def bind(frame: Frame, function: Function, positional: Sequence[Value], keywords
         bound[parameter.arg] = value
     extra = list(positional[len(ordered) :])
     spare = dict(keywords)
+    others = spare.pop(REST, None)
     for parameter in (*ordered, *arguments.kwonlyargs):
         if parameter.arg in spare:
             bound[parameter.arg] = spare.pop(parameter.arg)
@@ -57,7 +59,8 @@ def bind(frame: Frame, function: Function, positional: Sequence[Value], keywords
     for parameter in (*ordered, *arguments.kwonlyargs):
         given = bound.get(parameter.arg)
         if given is None:
-            bound[parameter.arg] = _default(definition, function, parameter, defaults.get(parameter.arg))
+            left_out = _default(definition, function, parameter, defaults.get(parameter.arg))
+            bound[parameter.arg] = left_out if others is None else left_out._replace(const=NO_CONSTANT)
         elif given.kind is Kind.UNKNOWN and parameter.annotation is not None:
             promised = promised_value(definition, parameter.annotation, given.place)
             bound[parameter.arg] = promised.with_pending(given.pending)
@@ -68,6 +71,7 @@ def bind(frame: Frame, function: Function, positional: Sequence[Value], keywords
         if rest.heap is not None:
             for name, value in spare.items():
                 rest.heap.store(name, value)
+            rest.heap.open = others is not None
         bound[arguments.kwarg.arg] = rest
     return bound
 

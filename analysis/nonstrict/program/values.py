@@ -223,6 +223,8 @@ NAMED_TUPLE = "collections.namedtuple"
 TYPE = "builtins.type"
 RANGE = "builtins.range"
 REVERSED = "builtins.reversed"
+#: Among the keyword arguments of a call: `**` spreads a mapping there of which not all entries are known.
+REST = "**"
 #: What a partial holds as `const` that an instance of the class around it becomes the first argument of.
 PARTIAL_METHOD = "functools.partialmethod"
 BYTES = "builtins.bytes"

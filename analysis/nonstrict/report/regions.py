@@ -11,7 +11,7 @@ from nonstrict.report.summary import looked_at, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from nonstrict.coverage import Break, Looked, Part, Region
+    from nonstrict.coverage import Break, Looked, Option, Part, Region
     from nonstrict.findings import Location, Related, Span
     from nonstrict.report.context import Context
     from nonstrict.text.source import Source
@@ -57,12 +57,27 @@ def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
         yield f"{shown.position(region.span)}: {style.paint('warning', 'not looked at')}: {one_line(region.missed)}"
         return
     yield f"{shown.position(region.span)}: {style.paint('bold', region.function)}"
+    if region.options:
+        yield f"    {one_line(', '.join(map(_written, region.options)))}"
     if region.graphs is not None:
         yield f"    {graphs(region)}"
         yield from _tree(region, shown) if shown.parts else _breaks(region, shown)
     yield from _listed("called at", region.callers, shown)
     yield from _listed("marked functions", region.marked, shown)
     yield from _listed("not looked into", region.unseen, shown)
+
+
+def _written(option: Option) -> str:
+    """An option as code has it; `?` stands for a value that is not known."""
+    return f"{option.name}={_value(option)}"
+
+
+def _value(option: Option) -> str:
+    if not option.known:
+        return "?"
+    if option.entries is not None:
+        return "{" + ", ".join(f'"{one.name}": {_value(one)}' for one in option.entries) + "}"
+    return f'"{option.value}"' if isinstance(option.value, str) else repr(option.value)
 
 
 def graphs(region: Region) -> str:
@@ -125,6 +140,8 @@ def _record(region: Region, shown: Shown, context: Context) -> dict[str, Any]:
         "defined": _place(region.defined, shown, context) if region.defined is not None else None,
         "looked_at": not region.missed,
         "reason": region.missed or None,
+        "options": {one.name: _plain(one) for one in region.options if one.known},
+        "options_not_known": list(_open_options(region.options)),
         "graphs": {"least": least, "most": most} if region.graphs is not None else None,
         "breaks": [
             {
@@ -153,6 +170,19 @@ def _record(region: Region, shown: Shown, context: Context) -> dict[str, Any]:
         "marked": _related(region.marked, shown, context),
         "not_looked_into": _related(region.unseen, shown, context),
     }
+
+
+def _plain(option: Option) -> object:
+    entries = option.entries
+    return option.value if entries is None else {one.name: _plain(one) for one in entries if one.known}
+
+
+def _open_options(options: Sequence[Option], prefix: str = "") -> Iterator[str]:
+    """The names of options whose values are not known: `mode`, `options.max_autotune`."""
+    for one in options:
+        if not one.known:
+            yield prefix + one.name
+        yield from _open_options(one.entries or (), f"{prefix}{one.name}.")
 
 
 def _related(places: Sequence[Related], shown: Shown, context: Context) -> list[dict[str, Any]]:

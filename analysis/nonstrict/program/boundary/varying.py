@@ -83,7 +83,8 @@ def _of_parameter(machine: Machine, region: Function, name: str) -> Variation:
     static = compiled_with(machine, region, "dynamic", value=False)
     seen = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _SEVERAL) for one in passed[:1])
     kinds = frozenset(value.kind for one in passed for value in one.value.alternatives())
-    unlimited = any(options.is_set(machine, option) for option in _LIMITS) or any(_drops(one.frame) for one in passed)
+    raised = any(options.is_set(machine, option, region.module.path) for option in _LIMITS)
+    unlimited = raised or any(_drops(one.frame) for one in passed)
     return Variation(max(count, growing), static, False, growing > 0, tuple(seen), "", kinds, "", unlimited)
 
 
@@ -179,10 +180,4 @@ def _growing(machine: Machine, region: Function, name: str) -> int:
 def compiled_with(machine: Machine, region: Function, option: str, *, value: bool) -> bool:
     """Whether a region is compiled with an option of `torch.compile`, such as `dynamic=False`."""
     compiled = machine.regions.get(region.node)
-    nodes = [compiled.node] if compiled is not None else []
-    nodes += getattr(region.node, "decorator_list", [])
-    keywords = (keyword for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords)
-    return any(
-        keyword.arg == option and isinstance(keyword.value, ast.Constant) and keyword.value.value is value
-        for keyword in keywords
-    )
+    return compiled is not None and getattr(compiled.options, option) is value

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Class, Region
+    from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.applications import Application
     from nonstrict.program.marks.operators import Operator
@@ -201,7 +201,7 @@ class AppliedMarker:
             region = self._machine.regions.get(call.caller.node) if call.caller is not None else None
             if region is not None:
                 span = span_of(call.path, call.offset, call.node)
-                found.append(CompiledCall(span, region.fullgraph, _backend(region)))
+                found.append(CompiledCall(span, region.fullgraph, region.backend))
         return tuple(found)
 
     @property
@@ -271,11 +271,3 @@ class AppliedMarker:
             for part in own_scope(node):
                 if isinstance(part, ast.Return) and part.value is not None:
                     yield part.value
-
-
-def _backend(region: Region) -> str:
-    """The backend of a region: a name, the default one where none is given, "" for an expression."""
-    if region.backend:
-        return region.backend
-    keywords = region.node.keywords if isinstance(region.node, ast.Call) else []
-    return "" if any(keyword.arg in ("backend", None) for keyword in keywords) else "inductor"

@@ -193,7 +193,7 @@ def _applied_words(node: ast.AST) -> tuple[frozenset[str], frozenset[str]]:
             called.add(last_name(inner.func))
             handed.update(map(last_name, inner.args))
         elif isinstance(inner, _DEFINITION):
-            called.update(map(last_name, inner.decorator_list))
+            called.update(map(last_name, targets.decorators(inner)))
     return frozenset(called), frozenset(handed - _TRACING_WORDS)
 
 
@@ -257,10 +257,18 @@ def _expressions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             if any(not isinstance(target, ast.Name) for target in statement.targets):
                 yield statement
         elif isinstance(statement, (ast.If, ast.Try, ast.With)):
+            yield from (ast.copy_location(ast.Expr(value), value) for value in _in_head(statement))
             yield from _expressions(statement.body)
             yield from _expressions(getattr(statement, "orelse", []))
             for handler in getattr(statement, "handlers", []):
                 yield from _expressions(handler.body)
+
+
+def _in_head(statement: ast.If | ast.Try | ast.With) -> list[ast.expr]:
+    """The expressions in the head of a statement."""
+    if isinstance(statement, ast.With):
+        return [item.context_expr for item in statement.items]
+    return [statement.test] if isinstance(statement, ast.If) else []
 
 
 def evaluate_chunk(machine: Machine, module: Module, chunk: Chunk, node: ast.AST, names: set[str]) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import receiver_of
-from nonstrict.facts.targets import last_name
+from nonstrict.facts.targets import choices, last_name
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.knowledge.containers import PUTTING
 from nonstrict.program.parameters import default_nodes
@@ -25,6 +25,8 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Path = (ast.Name, ast.Attribute)
 #: Methods that run where an object is made, or called as a function.
 _MAKING = frozenset({"__init__", "__call__"})
+#: The method of modules that compiles them where they are.
+_IN_PLACE = "compile"
 #: Calls whose result is as good as the callable that they are given.
 _KEEPING = frozenset({"partial", "enumerate", "zip", "list", "tuple", "deepcopy", "no_grad"})
 
@@ -77,7 +79,7 @@ class Meanings:
 
     def _is_marker_of(self, value: ast.AST, held: AbstractSet[str]) -> bool:
         if isinstance(value, (ast.IfExp, ast.BoolOp)):
-            return any(self._is_marker_of(choice, held) for choice in _choices(value))
+            return any(self._is_marker_of(choice, held) for choice in choices(value))
         if isinstance(value, ast.Call):
             bound = value.args[0] if last_name(value) == "partial" and value.args else None
             return gives_marker(value, self._words) or (bound is not None and self._is_marker_of(bound, held))
@@ -89,7 +91,7 @@ class Meanings:
     def is_made(self, value: ast.AST) -> bool:
         """Whether an expression is what a marker makes."""
         if isinstance(value, (ast.IfExp, ast.BoolOp)):
-            return any(self.is_made(choice) for choice in _choices(value))
+            return any(self.is_made(choice) for choice in choices(value))
         return isinstance(value, ast.Call) and (last_name(value) in self._words or self.is_marker(value.func))
 
     def is_made_of_given(self, value: ast.AST) -> bool:
@@ -110,7 +112,7 @@ class Meanings:
             self._is_marked(value)
             for inner in walk(self._node)
             if isinstance(inner, ast.Return) and inner.value is not None
-            for value in _choices(inner.value)
+            for value in choices(inner.value)
         )
 
     def _is_marked(self, value: ast.expr) -> bool:
@@ -153,11 +155,20 @@ class Meanings:
         return self.is_made_of_given(value) and any(_spelled(target) == _spelled(member) for target in node.targets)
 
     def applies_to_given(self) -> bool:
-        """Whether it calls a marker, or what one gives, with what is given: `make_fx(fn)(x)`, `custom_op(name)(fn)`."""
+        """Whether it calls a marker, or what one gives, with what is given: `make_fx(fn)(x)`, `custom_op(name)(fn)`.
+
+        `model.compile()` is given the model.
+        """
         return any(
-            isinstance(inner, ast.Call) and self._gives_applied(inner.func) and self._takes_given(inner)
+            isinstance(inner, ast.Call)
+            and ((self._gives_applied(inner.func) and self._takes_given(inner)) or self._compiles_given(inner.func))
             for inner in walk(self._node)
         )
+
+    def _compiles_given(self, callee: ast.expr) -> bool:
+        if not isinstance(callee, ast.Attribute) or callee.attr != _IN_PLACE or _IN_PLACE not in self._words:
+            return False
+        return _is_of(callee.value, self.given)
 
     def _gives_applied(self, callee: ast.expr) -> bool:
         return self.is_marker(callee) or (isinstance(callee, ast.Call) and self._gives_applied(callee.func))
@@ -272,7 +283,7 @@ def _is_of(value: ast.AST, given: AbstractSet[str]) -> bool:
     if isinstance(value, (ast.Subscript, ast.Starred)):
         return _is_of(value.value, given)
     if isinstance(value, (ast.IfExp, ast.BoolOp)):
-        return any(_is_of(choice, given) for choice in _choices(value))
+        return any(_is_of(choice, given) for choice in choices(value))
     if not isinstance(value, ast.Call):
         return False
     if last_name(value) == "getattr":
@@ -296,18 +307,6 @@ def _stored(node: ast.AST) -> list[ast.expr]:
         return [node.value] if kept else []
     storing = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTTING
     return node.args if storing and isinstance(node, ast.Call) else []
-
-
-def _choices(value: ast.expr) -> Iterator[ast.expr]:
-    """The expressions that `a if test else b` and `a or b` choose from."""
-    if isinstance(value, ast.IfExp):
-        yield from _choices(value.body)
-        yield from _choices(value.orelse)
-    elif isinstance(value, ast.BoolOp):
-        for part in value.values:
-            yield from _choices(part)
-    else:
-        yield value
 
 
 if TYPE_CHECKING:

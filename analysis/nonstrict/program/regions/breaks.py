@@ -367,7 +367,7 @@ def _switched_on(frame: Frame, key: str) -> bool:
     options = {option for text in texts for option in _OPTION.findall(text)}
     if _is_logging(key):
         options |= _LOGGING_OPTIONS
-    return any(dynamo_options.is_set(frame.machine, option) for option in sorted(options))
+    return any(dynamo_options.is_set(frame.machine, option, frame.module.path) for option in sorted(options))
 
 
 def depends_on_data(frame: Frame, value: Value) -> bool:

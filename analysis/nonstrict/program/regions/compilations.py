@@ -1,63 +1,112 @@
-"""What `torch.compile` returns: a function that stands for the one it was given, or another module around a module.
+"""Applications of `torch.compile`: what each is given, and what it returns.
 
-The wrapper of a module (`OptimizedModule`, `torch/_dynamo/eval_frame.py` of torch 2.13) hands on every attribute that
-`nn.Module` does not have: methods that it is asked for run on the module inside, uncompiled. For values this is a flag:
-wrapper and module share what they hold, and are told apart.
+That is a function that stands for the one it was given, or another module around a module. The wrapper of a module
+(`OptimizedModule`, `torch/_dynamo/eval_frame.py` of torch 2.13) hands on every attribute that `nn.Module` does not
+have: methods that it is asked for run on the module inside, uncompiled. For values this is a flag: wrapper and module
+share what they hold, and are told apart.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import ast
+from typing import TYPE_CHECKING
 
+from nonstrict.facts.discarded import is_statement
+from nonstrict.program.definitions import Compiled, CompileOptions, CompileSite
 from nonstrict.program.regions.states import States
 from nonstrict.program.values import UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
-    import ast
+    from collections.abc import Iterator
 
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
 
 _OPEN = frozenset({Kind.UNKNOWN, Kind.EXTERNAL_METHOD, Kind.INSTANCE})
-
-
-class Compilation(NamedTuple):
-    """One application of `torch.compile`, or of `Module.compile()`, and what it was given."""
-
-    path: str
-    offset: int
-    node: ast.AST
-    function: Function | None
-    target: Value
-    in_place: bool = False
+#: What `Module.compile` takes. Source: `torch/nn/modules/module.py` and the signature of `torch.compile` of torch 2.13.
+_OPTIONS = frozenset(CompileOptions._fields)
 
 
 class Compilations:
-    """The applications that were seen: by their nodes, and by what the modules hold that are in a wrapper."""
+    """The applications that the interpreter came to, by their nodes, and by what the modules hold that they wrap.
+
+    `states` is what is done with the state of modules.
+    """
 
     def __init__(self) -> None:
-        self.at: dict[ast.AST, Compilation] = {}
-        self._around: dict[int, list[tuple[Heap, Compilation]]] = {}
+        self.at: dict[ast.AST, CompileSite] = {}
+        self._around: dict[int, list[tuple[Heap, CompileSite]]] = {}
         self.states = States()
 
-    def note(self, made: Compilation, given: Value) -> None:
-        """Something was compiled."""
-        self.at[made.node] = made
-        for alternative in given.alternatives():
-            if alternative.heap is not None and not made.in_place:
-                self._around.setdefault(id(alternative.heap), []).append((alternative.heap, made))
+    def site(self, frame: Frame, node: ast.AST) -> CompileSite:
+        """The application at a node in the text that a frame runs."""
+        if node not in self.at:
+            self.at[node] = CompileSite(frame.module.path, frame.offset, node, within=frame.function)
+        return self.at[node]
 
-    def around(self, module: Value) -> list[Compilation]:
+    def wrap(self, site: CompileSite, given: Value) -> None:
+        """An application makes wrappers."""
+        for alternative in given.alternatives():
+            if alternative.heap is not None:
+                self._around.setdefault(id(alternative.heap), []).append((alternative.heap, site))
+
+    def around(self, module: Value) -> list[CompileSite]:
         """The applications that made a wrapper for a module."""
         known = self._around.get(id(module.heap), []) if module.heap is not None else []
         return [made for _, made in known]
 
+    def given_here(self) -> Iterator[tuple[CompileSite, Value]]:
+        """The applications to what the text around them gives, with that."""
+        yield from ((site, site.target) for site in self.at.values() if site.target is not None)
+
+
+# -- what is compiled ---------------------------------------------------------------------------------------------
+
+
+def applied(frame: Frame, node: ast.AST, function: Function, options: CompileOptions) -> None:
+    """A compiler was given a function; of options that differ from one time to the next, none is known."""
+    path, offset, at = frame.application or (frame.module.path, frame.offset, node)
+    compiled = frame.machine.compilations.site(frame, node).compiled
+    for number, one in enumerate(compiled):
+        if one.function.node is function.node and one.node is at:
+            compiled[number] = one._replace(options=one.options.common(options))
+            return
+    compiled.append(Compiled(path, offset, at, function, options))
+
+
+def open_to(frame: Frame, node: ast.AST, given: Value) -> None:
+    """A compiler was given something of which no function is known; None says that nothing is compiled."""
+    frame.machine.compilations.site(frame, node).given = given
+
+
+def is_call_of_result(frame: Frame, node: ast.AST) -> bool:
+    """Whether what a compiler returned for something that is not known is called: `torch.compile(model)(x)`."""
+    return isinstance(node, ast.Call) and node.func in frame.machine.compilations.at
+
+
+def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
+    """A method is called on an object that may be anything: that of a module, if it is called `compile`."""
+    if name == "compile" and frame.static and receiver.kind is Kind.UNKNOWN and _may_be_of_module(frame, node):
+        frame.machine.compilations.site(frame, node).given = receiver
+
+
+def _may_be_of_module(frame: Frame, node: ast.AST) -> bool:
+    """Whether a call gives what `Module.compile` takes, or takes nothing of it: that returns None."""
+    if not isinstance(node, ast.Call) or node.args:
+        return False
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    return all(keyword.arg in _OPTIONS for keyword in node.keywords) and is_statement(around, node)
+
+
+# -- what becomes of it -------------------------------------------------------------------------------------------
+
 
 def wrapper(frame: Frame, node: ast.AST, target: Value) -> Value:
     """What `torch.compile` returns for what it is given: of a module its wrapper."""
-    made = _flagged(target)
-    _note(frame, node, target, in_place=False)
-    return made
+    site = _note(frame, node, target)
+    if site is not None:
+        frame.machine.compilations.wrap(site, target)
+    return _flagged(target)
 
 
 def of_unknown(frame: Frame, node: ast.AST, factory: Value) -> Value:
@@ -67,24 +116,26 @@ def of_unknown(frame: Frame, node: ast.AST, factory: Value) -> Value:
     if given is None or given.kind not in _OPEN:
         return factory
     known = frame.machine.compilations.at.get(node)
-    heap = known.target.heap if known is not None and known.target.heap is not None else Heap()
-    _note(frame, node, UNKNOWN._replace(heap=heap), in_place=False)
+    held = known.target.heap if known is not None and known.target is not None else None
+    heap = held or Heap()
+    wrapper(frame, node, UNKNOWN._replace(heap=heap))
     return factory._replace(flags=factory.flags | Flag.COMPILED, heap=heap)
 
 
 def in_place(frame: Frame, node: ast.AST, module: Value) -> None:
     """`module.compile()` is called: the module stays what it is."""
-    _note(frame, node, module, in_place=True)
+    site = _note(frame, node, module)
+    if site is not None:
+        site.in_place = True
 
 
-def _note(frame: Frame, node: ast.AST, target: Value, *, in_place: bool) -> None:
-    path, offset, at = frame.application or (frame.module.path, frame.offset, node)
-    if not frame.static or at is not node:
-        return
-    known = frame.machine.compilations.at.get(node)
-    joined = join(known.target, target) if known is not None else target
-    made = Compilation(path, offset, node, frame.function, joined, in_place)
-    frame.machine.compilations.note(made, target)
+def _note(frame: Frame, node: ast.AST, target: Value) -> CompileSite | None:
+    """The application to what the text around it gives, with that."""
+    if not frame.static or (frame.application is not None and frame.application[2] is not node):
+        return None
+    site = frame.machine.compilations.site(frame, node)
+    site.target = join(site.target, target)
+    return site
 
 
 def _flagged(target: Value) -> Value:

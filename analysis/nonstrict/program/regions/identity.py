@@ -22,8 +22,8 @@ from nonstrict.program.values import Kind, Value
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from nonstrict.program.definitions import CompileSite
     from nonstrict.program.machine import Machine
-    from nonstrict.program.regions.compilations import Compilation
     from nonstrict.program.regions.states import Seen
 
 #: Who names it knows of the wrapper.
@@ -35,34 +35,33 @@ _READ = ("state_dict", "load_state_dict", "isinstance")
 
 def bodies(machine: Machine, paths: Collection[str]) -> Iterator[MarkedBody]:
     """The applications of `torch.compile` in some files whose wrappers are taken for modules."""
-    if not any(one.path in paths for one in machine.compilations.at.values()):
+    own = {site.path for site, _ in machine.compilations.given_here() if site.path in paths}
+    if not own:
         return
-    for path in sorted({one.path for one in machine.compilations.at.values() if one.path in paths}):
+    for path in sorted(own):
         module = machine.project.module(path)
         if module is not None and any(word in module.source.code for word in _READ):
             roots.find_calls(machine, module, set(_READ))
     elsewhere = machine.elsewhere
     aware = any(_IN_CODE.search(elsewhere.found.data(path)) for path in elsewhere.files_with(_KNOWS))
     found: dict[ast.AST, list[Misuse]] = {}
-    for compilation, misuse in _misuses(machine, aware=aware):
-        found.setdefault(compilation.node, []).append(misuse)
-    for compilation in machine.compilations.at.values():
-        if compilation.path in paths and compilation.node in found:
-            mark = _mark(machine, compilation, tuple(dict.fromkeys(found[compilation.node])))
+    for site, misuse in _misuses(machine, aware=aware):
+        found.setdefault(site.node, []).append(misuse)
+    for site, target in machine.compilations.given_here():
+        if site.path in paths and site.node in found:
+            mark = _mark(machine, site, target, tuple(dict.fromkeys(found[site.node])))
             yield MarkedBody(machine, mark, machine.torch)
 
 
-def _mark(machine: Machine, compilation: Compilation, misused: tuple[Misuse, ...]) -> Mark:
-    function = marking.function_of(machine, compilation.target)
-    target = compilation.target
+def _mark(machine: Machine, site: CompileSite, target: Value, misused: tuple[Misuse, ...]) -> Mark:
+    function = marking.function_of(machine, target)
     if function is None:
-        given = compilation.node.args if isinstance(compilation.node, ast.Call) else []
+        given = site.node.args if isinstance(site.node, ast.Call) else []
         target = Value(Kind.EXTERNAL, FRESH, ast.unparse(given[0]) if given else "model")
-    place = (compilation.path, compilation.offset, compilation.node)
-    return Mark(WRAPPED, "torch.compile", target, *place, function, misused=misused)
+    return Mark(WRAPPED, "torch.compile", target, site.path, site.offset, site.node, function, misused=misused)
 
 
-def _misuses(machine: Machine, *, aware: bool) -> Iterator[tuple[Compilation, Misuse]]:
+def _misuses(machine: Machine, *, aware: bool) -> Iterator[tuple[CompileSite, Misuse]]:
     """What is wrong, with the application that made the wrapper; `aware` is a program that names what is inside it."""
     for one in machine.compilations.states.seen:
         if isinstance(one, Testing):
@@ -73,23 +72,23 @@ def _misuses(machine: Machine, *, aware: bool) -> Iterator[tuple[Compilation, Mi
             yield from _of_load(machine, one)
 
 
-def _made_by(machine: Machine, value: Value, at: Seen) -> Compilation | None:
+def _made_by(machine: Machine, value: Value, at: Seen) -> CompileSite | None:
     """The application that made a wrapper; None if it comes after the use, in the same function."""
     for made in machine.compilations.around(value):
-        later = made.path == at.path and made.function is at.function and _line(made) >= at.span.line
+        later = made.path == at.path and made.within is at.function and _line(made) >= at.span.line
         if not later:
             return made
     return None
 
 
-def _line(made: Compilation) -> int:
+def _line(made: CompileSite) -> int:
     return getattr(made.node, "lineno", 0) + made.offset
 
 
 # -- isinstance ---------------------------------------------------------------------------------------------------
 
 
-def _of_test(machine: Machine, test: Testing) -> Iterator[tuple[Compilation, Misuse]]:
+def _of_test(machine: Machine, test: Testing) -> Iterator[tuple[CompileSite, Misuse]]:
     made = _made_by(machine, test.value, test)
     names = [_name_if_lost(machine, test.value, one) for one in test.asked]
     if made is not None and names and all(name is not None for name in names) and any(names):
@@ -123,7 +122,7 @@ def _decides_itself(machine: Machine, asked: Value) -> bool:
 # -- state --------------------------------------------------------------------------------------------------------
 
 
-def _of_saved(machine: Machine, saving: Saving) -> Iterator[tuple[Compilation, Misuse]]:
+def _of_saved(machine: Machine, saving: Saving) -> Iterator[tuple[CompileSite, Misuse]]:
     """The state of a wrapper is written to a file, and nothing is seen that reads it into a wrapper again."""
     made = _made_by(machine, saving.state.module, saving)
     if made is None or not saving.state.is_wrapper:
@@ -137,7 +136,7 @@ def _of_saved(machine: Machine, saving: Saving) -> Iterator[tuple[Compilation, M
         yield made, Misuse("saved", saving.state.span, other=saving.span)
 
 
-def _of_load(machine: Machine, loading: Loading) -> Iterator[tuple[Compilation, Misuse]]:
+def _of_load(machine: Machine, loading: Loading) -> Iterator[tuple[CompileSite, Misuse]]:
     """A state with other names than those of the module that it is loaded into."""
     states = [loading.state] if loading.state is not None else []
     if loading.file:

@@ -27,11 +27,10 @@ _CONFIG = "torch._dynamo.config"
 
 def is_ignored(machine: Machine, function: Function) -> bool:
     """Whether the top level of a file of the program puts a function in one of the two sets."""
-    told = [option for option in _OPTIONS if options.is_set(machine, option)]
     return any(
         given.kind is Kind.FUNCTION and given.ref.node is function.node
-        for option in told
-        for path in machine.elsewhere.files_with(option.encode())
+        for option in _OPTIONS
+        for path in options.setting(machine, option)
         if (module := machine.project.module(path)) is not None
         for argument in _given(machine, module, option)
         for given in machine.evaluate(machine.module_frame(module), argument).alternatives()

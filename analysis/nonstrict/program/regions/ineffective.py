@@ -15,21 +15,20 @@ from nonstrict.facts.fates import Fate, Text, Use, fates, names_bound, reads_of,
 from nonstrict.facts.scopes import FunctionNode, parameter_names
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import aliases, loose, marking
+from nonstrict.program.marks import aliases, loose, marking, roots
 from nonstrict.program.naming import names_below
 from nonstrict.program.places import FRESH
+from nonstrict.program.regions import sites
 from nonstrict.program.regions.members import BENIGN, CALLING, TELLING
 from nonstrict.program.regions.misapplied import INEFFECTIVE, Wasted
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from collections.abc import Set as AbstractSet
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.findings import Span
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
 
 _COMPILE = "torch.compile"
-_WORDS = frozenset({"compile", "optimize", "optimize_assert"})
 _APPLY = "apply"
 #: What is done with nothing but the look of an object.
 _LOOKS = frozenset(
@@ -61,10 +59,10 @@ def bodies(machine: Machine, module: Module) -> Iterator[MarkedBody]:
     """The applications of `torch.compile` in a module that compile nothing."""
     if "compile" not in module.source.code and "optimize" not in module.source.code:
         return
-    words = _WORDS | aliases.renamed(machine, module, _WORDS)
+    words = roots.REGION_WORDS | aliases.renamed(machine, module, roots.REGION_WORDS)
     for part in loose.parts(machine, module, set(words)):
         names = names_below(machine, module, part.root)
-        for site in _sites(part, names, words):
+        for site in _sites(machine, part, names):
             wasted = _wasted(machine, module, site)
             if wasted is not None:
                 yield MarkedBody(machine, _mark(machine, module, site, wasted), machine.torch)
@@ -81,37 +79,34 @@ def _mark(machine: Machine, module: Module, site: _Site, wasted: Wasted) -> Mark
 def _target(machine: Machine, site: _Site) -> Value:
     """What is compiled, as far as that was seen."""
     known = machine.compilations.at.get(site.call)
-    return known.target if known is not None and known.target.kind is not Kind.UNION else UNKNOWN
+    target = known.target if known is not None else None
+    return target if target is not None and target.kind is not Kind.UNION else UNKNOWN
 
 
 # -- where it is applied ------------------------------------------------------------------------------------------
 
 
-def _sites(part: Part, names: Names, words: AbstractSet[str]) -> Iterator[_Site]:
+def _sites(machine: Machine, part: Part, names: Names) -> Iterator[_Site]:
     whole = text_of(part.root)
-    for call in walk(part.root):
-        if not isinstance(call, ast.Call) or last_name(call.func) not in {*words, _APPLY}:
-            continue
-        applied = _applied(whole, call, names)
-        if applied is not None:
-            made, given = applied
-            yield _Site(part, text_of(_around(whole, made)), made, given, names)
+    for call, given in (*_applied(part, names), *_mapped(whole, names)):
+        known = machine.compilations.at.get(call)
+        if known is None or known.given is None or known.given.kind is not Kind.NONE:
+            yield _Site(part, text_of(_around(whole, call)), call, given, names)
 
 
-def _applied(whole: Text, call: ast.Call, names: Names) -> tuple[ast.Call, ast.expr] | None:
-    """The call that returns what is compiled, and what that is given: `torch.compile(m)`, `torch.compile(...)(m)`."""
-    if isinstance(call.func, ast.Attribute) and call.func.attr == _APPLY:
-        mapped = len(call.args) == 1 and names(call.args[0]) == _COMPILE
-        return (call, call.func.value) if mapped and isinstance(whole.parents.get(call), ast.Expr) else None
-    name = names(call.func)
-    if name not in MARKERS or MARKERS[name].kind != "compiled":
-        return None
-    given = next((one.value for one in call.keywords if one.arg == "model"), next(iter(call.args), None))
-    if name == _COMPILE and given is not None and not isinstance(given, (ast.Constant, ast.Starred)):
-        return call, given
-    outer = whole.parents.get(call)
-    of_factory = isinstance(outer, ast.Call) and outer.func is call and len(outer.args) == 1
-    return (outer, outer.args[0]) if of_factory and isinstance(outer, ast.Call) else None
+def _applied(part: Part, names: Names) -> Iterator[tuple[ast.Call, ast.expr]]:
+    for one in sites.written(part.root, names):
+        if isinstance(one.node, ast.Call) and not isinstance(one.given, (ast.Constant, ast.Starred, type(None))):
+            yield one.node, one.given
+
+
+def _mapped(whole: Text, names: Names) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """`model.apply(torch.compile)`, as a statement."""
+    for call in walk(whole.root):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == _APPLY:
+            is_given = len(call.args) == 1 and names(call.args[0]) == _COMPILE
+            if is_given and isinstance(whole.parents.get(call), ast.Expr):
+                yield call, call.func.value
 
 
 def _around(whole: Text, node: ast.AST) -> ast.AST:
@@ -257,7 +252,7 @@ def _outwards(text: Text, node: ast.AST) -> Iterator[ast.AST]:
 def _in_place(machine: Machine, module: Module, part: Part, names: Names) -> Iterator[MarkedBody]:
     for call in walk(part.root):
         known = machine.compilations.at.get(call)
-        if known is None or not known.in_place or not isinstance(call, ast.Call):
+        if known is None or not known.in_place or known.target is None or not isinstance(call, ast.Call):
             continue
         held = call.func.value if isinstance(call.func, ast.Attribute) else None
         if not isinstance(held, ast.Name) or known.target.kind is not Kind.MODULE:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes, held_modules
-from nonstrict.program.marks import marking
+from nonstrict.program.marks import compiling, marking
 from nonstrict.program.regions import breaks, compilations
-from nonstrict.program.values import NONE, UNKNOWN, Kind, Value
+from nonstrict.program.values import NONE, Kind, Value
 
 if TYPE_CHECKING:
     import ast
 
+    from nonstrict.program.definitions import CompileOptions
     from nonstrict.program.frames import Frame
 
-#: What compiles a module and leaves it what it is.
-OF_MODULES = "torch.nn.Module.compile"
 #: Dynamo refuses these, and what derives from them, as soon as it wraps one; their cells (`LSTMCell`) it traces.
 _REFUSED = {"RNN": "rnn-call", "LSTM": "lstm-call", "GRU": "gru-call"}
 
@@ -41,17 +40,17 @@ def _refused(module: Value) -> str | None:
     return _REFUSED.get(held_modules.name_of(held))
 
 
-def compiled(frame: Frame, node: ast.AST, name: str, target: Value, keywords: dict[str, Value]) -> Value:
-    """`torch.compile` is given a module: its regions, those of what a `Sequential` consists of among them."""
-    modules = [module for module in target.alternatives() if module.kind is Kind.MODULE]
-    for module in [] if is_switched_off(keywords) else modules:
-        if name == OF_MODULES:
-            compilations.in_place(frame, node, module)
-        for part in (module, *held_modules.called(module)):
-            marking.note_region(frame, node, name, part, keywords)
+def compiled_in_place(frame: Frame, node: ast.AST, module: Value, keywords: dict[str, Value]) -> Value:
+    """`module.compile()` is called."""
+    options = compiling.options(keywords)
+    if options.disable is not True:
+        compilations.in_place(frame, node, module)
+    compiled(frame, node, module, options)
     return NONE
 
 
-def is_switched_off(keywords: dict[str, Value]) -> bool:
-    """Whether `torch.compile` is told to leave alone what it is given."""
-    return keywords.get("disable", UNKNOWN).const is True
+def compiled(frame: Frame, node: ast.AST, target: Value, options: CompileOptions) -> None:
+    """A module is compiled: its regions are those of what a `Sequential` consists of, too."""
+    for module in target.alternatives():
+        for part in (module, *held_modules.called(module)) if module.kind is Kind.MODULE else ():
+            marking.note_region(frame, node, part, options)

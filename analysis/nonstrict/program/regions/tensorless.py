@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import parameter_names, scope_of
 from nonstrict.facts.walk import own_scope
+from nonstrict.program.definitions import Told
 from nonstrict.program.naming import names_in
 from nonstrict.program.values import Kind
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nonstrict.facts.library_calls import Names
-    from nonstrict.program.definitions import Mark
+    from nonstrict.program.definitions import CompileOptions, Mark
     from nonstrict.program.machine import Machine
     from nonstrict.program.values import Value
 
@@ -31,13 +32,13 @@ _CALLED = frozenset(
 _MODULES = ("math.",)
 #: What else may bring in a tensor, or run code that is not seen.
 _OTHERS = (ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_OPTIONS = frozenset({"backend", "mode", "options"})
 
 
 def computes_no_tensor(machine: Machine, mark: Mark, arguments: Mapping[str, Value]) -> bool:
     """Whether nothing is compiled of a region as it has no operation on tensors."""
     function = mark.function
-    if function is None or not _may_skip(mark.node) or function.owner is not None:
+    region = machine.regions.get(function.node) if function is not None else None
+    if function is None or region is None or not _may_skip(region.options) or function.owner is not None:
         return False
     parameters = parameter_names(function.node.args)
     if not parameters or any(name not in arguments or arguments[name].kind not in _NUMBERS for name in parameters):
@@ -47,13 +48,9 @@ def computes_no_tensor(machine: Machine, mark: Mark, arguments: Mapping[str, Val
     return all(_is_plain(node, local, names) for node in own_scope(function.node))
 
 
-def _may_skip(node: ast.AST) -> bool:
-    """Whether the options of a region are those of which the behaviour was measured."""
-    keywords = node.keywords if isinstance(node, ast.Call) else []
-    return all(
-        one.arg in _OPTIONS or (isinstance(one.value, ast.Constant) and not one.value.value and one.arg is not None)
-        for one in keywords
-    )
+def _may_skip(options: CompileOptions) -> bool:
+    """Whether the options are those of which the behaviour was measured: any backend, mode and `options`."""
+    return all(one is Told.NOT_GIVEN or not one for one in (options.fullgraph, options.dynamic, options.disable))
 
 
 def _is_plain(node: ast.AST, local: frozenset[str], names: Names) -> bool:

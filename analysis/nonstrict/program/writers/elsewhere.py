@@ -309,7 +309,7 @@ class Elsewhere:
                 for user in self.mentions(source, exported):
                     if may_use is not None and not may_use(user.source.code):
                         continue
-                    for spelled in sorted(spellings(self._project, user, _imports(user, exported), source, exported)):
+                    for spelled in sorted(spellings(self._project, user, imports_of(user, exported), source, exported)):
                         if (user.path, spelled) not in found:
                             found[user.path, spelled] = Use(user, spelled[-1], spelled[0])
                             following += [(user, spelled[-1])] if len(spelled) == 1 and hand_on else []
@@ -403,7 +403,7 @@ def imports_in(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
             yield inner
 
 
-def _imports(user: Module, word: str) -> Iterator[ast.Import | ast.ImportFrom]:
+def imports_of(user: Module, word: str) -> Iterator[ast.Import | ast.ImportFrom]:
     """The imports of a file: those outside functions, and those in functions whose text holds a word."""
     yield from imports_in(user.outline.shell)
     for chunk in user.chunks_with((word,)):
@@ -435,6 +435,19 @@ def modules_named(
         path = project.find(f"{dotted}.{alias.name}" if dotted else alias.name, user)
         if path is not None:
             yield (alias.asname or alias.name,), path
+
+
+def modules_imported(project: Project, user: Module, statement: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """The files of the project that an import runs: of `from a.b import c` those of `a`, `a.b`, and a module `c`."""
+    yield from (path for _, path in modules_named(project, user, statement))
+    if isinstance(statement, ast.Import):
+        dotted = [alias.name for alias in statement.names]
+    else:
+        dotted = [project.absolute(statement.module or "", statement.level, user)]
+    for name in dotted:
+        parts = name.split(".")
+        found = (project.find(".".join(parts[:count]), user) for count in range(1, len(parts) + 1))
+        yield from (path for path in found if path is not None)
 
 
 def spellings(
