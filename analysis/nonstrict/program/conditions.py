@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import own_scope
@@ -13,7 +14,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.naming import dotted
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, folding
-from nonstrict.program.values import NONE, PRIMITIVES, TENSOR, TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.values import NONE, PRIMITIVES, TENSOR, TENSORS, UNKNOWN, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,9 +30,6 @@ _COUNTED = frozenset({Event.READ, Event.ATTRIBUTE})
 
 #: What a condition asks for by itself.
 _DECIDED = frozenset({Kind.NUMBER, Kind.BOOL})
-
-#: A module of which nothing else is known.
-_ANY_MODULE = "torch.nn.Module"
 
 
 def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool = False) -> None:
@@ -183,9 +181,10 @@ def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return narrowed(frame, test.operand, env, truth=not truth)
     if isinstance(test, ast.BoolOp):
-        if isinstance(test.op, ast.And) == truth:
-            for part in test.values:
-                env = narrowed(frame, part, env, truth=truth)
+        if isinstance(test.op, ast.And) != truth:
+            return _either(env, [narrowed(frame, part, dict(env), truth=truth) for part in test.values])
+        for part in test.values:
+            env = narrowed(frame, part, env, truth=truth)
         return env
     if isinstance(test, ast.Compare) and _differ(test, truth=truth):
         _tell_apart(env, test.left, test.comparators[0])
@@ -198,6 +197,15 @@ def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool
     asked = _asked_types(frame, test)
     if asked is not None:
         _narrow_instance(frame, *asked, env, truth=truth)
+    return env
+
+
+def _either(env: dict[str, Value], cases: list[dict[str, Value]]) -> dict[str, Value]:
+    """What is known where one of several conditions holds: of a variable, what each of them tells."""
+    for name, known in list(env.items()):
+        told = [case.get(name, UNKNOWN) for case in cases]
+        if all(value is not known for value in told):
+            env[name] = reduce(join, told)
     return env
 
 
@@ -290,8 +298,6 @@ def _narrow_instance(
     if value.kind is Kind.UNKNOWN or tensor is not None or _inherits(asked, value):
         place = tensor.place if tensor is not None else asked.place
         env[name] = asked.at(place).with_pending(value.pending)
-    elif value.kind is Kind.MODULE and value.ref == _ANY_MODULE and asked.kind is Kind.MODULE:
-        env[name] = asked
     elif value.kind in (Kind.UNION, Kind.NONE):
         _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
 
@@ -322,7 +328,7 @@ def _tensor_in(value: Value) -> Value | None:
 
 def _covers(asked: Value, member: Value) -> bool:
     """Whether whatever a member may be is surely an instance of the class that is asked for."""
-    return member.kind is asked.kind and asked.ref in (None, _ANY_MODULE, member.ref)
+    return member.kind is asked.kind and asked.ref in (None, "torch.nn.Module", member.ref)
 
 
 def _keep(env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> None:

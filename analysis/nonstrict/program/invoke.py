@@ -117,6 +117,8 @@ def _chosen(
 def _partial(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if callee.place.captured:
         frame.consume(node, callee)
+    if callee.flags & Flag.COMPILED:
+        return _unknown(frame, node, UNKNOWN, positional, keywords)
     target, first, named = callee.ref
     return call(frame, node, target, [*first, *positional], {**dict(named), **keywords})
 

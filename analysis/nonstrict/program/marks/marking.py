@@ -50,8 +50,6 @@ _OF_ANYTHING = frozenset({"nonstrict", "in-graph", "constant-result"})
 def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """The result of calling a marker: the marked function, or a decorator if no callable was given yet."""
     marker = MARKERS[name]
-    if marker.kind == "compiled" and compilations.is_call_of_result(frame, node):
-        return UNKNOWN
     named = keywords.get(marker.argument)
     if frame.region and marker.kind not in _TRANSPARENT:
         applied_inside(frame, node, name, named or next(iter(positional), UNKNOWN))

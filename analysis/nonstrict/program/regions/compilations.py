@@ -79,11 +79,6 @@ def open_to(frame: Frame, node: ast.AST, given: Value) -> None:
     frame.machine.compilations.site(frame, node).given = given
 
 
-def is_call_of_result(frame: Frame, node: ast.AST) -> bool:
-    """Whether what a compiler returned for something that is not known is called: `torch.compile(model)(x)`."""
-    return isinstance(node, ast.Call) and node.func in frame.machine.compilations.at
-
-
 def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
     """A method is called on an object that may be anything: that of a module, if it is called `compile`."""
     if name == "compile" and frame.static and receiver.kind is Kind.UNKNOWN and _may_be_of_module(frame, node):
@@ -113,7 +108,7 @@ def of_unknown(frame: Frame, node: ast.AST, factory: Value) -> Value:
     """The same where nothing is known of what is compiled: the value has an identity of its own."""
     _, positional, keywords = factory.ref
     given = next(iter(positional), dict(keywords).get("model", None))
-    if given is None or given.kind not in _OPEN:
+    if given is None or not any(one.kind in _OPEN for one in given.alternatives()):
         return factory
     known = frame.machine.compilations.at.get(node)
     held = known.target.heap if known is not None and known.target is not None else None
