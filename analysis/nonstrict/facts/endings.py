@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.classmethods import class_parameter
+from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
@@ -36,6 +37,12 @@ def does_nothing(function: FunctionNode) -> bool:
         return False
     parts = (node for node in function.body if not isinstance(node, ast.Pass))
     return all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in parts)
+
+
+def only_raises(function: FunctionNode) -> bool:
+    """Whether a function has no body but a `raise` and a docstring."""
+    parts = [] if isinstance(function, ast.Lambda) else [one for one in function.body if not is_docstring(one)]
+    return len(parts) == 1 and isinstance(parts[0], ast.Raise)
 
 
 def in_choice_by_value(function: FunctionNode) -> bool:

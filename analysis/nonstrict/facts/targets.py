@@ -42,6 +42,25 @@ def decorators(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     return (choice for decorator in definition.decorator_list for choice in choices(decorator))
 
 
+def held_as(definition: ast.AST, names: AbstractSet[str]) -> set[str]:
+    """The names and attributes to which assignments bind one of some names itself: `mark = torch.compile`."""
+    found: set[str] = set()
+    for inner in walk(definition):
+        value = inner.value if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) else None
+        if value is not None and any(_named_by(choice) in names for choice in choices(value)):
+            targets = inner.targets if isinstance(inner, ast.Assign) else [getattr(inner, "target", value)]
+            found |= {last_name(target) for target in targets if isinstance(target, _Path)}
+    return found
+
+
+def _named_by(value: ast.expr) -> str:
+    """The last part of a dotted name, or the name that `getattr` is given."""
+    if isinstance(value, ast.Call):
+        name = value.args[1] if last_name(value) == "getattr" and len(value.args) > 1 else None
+        return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
+    return last_name(value) if isinstance(value, _Path) else ""
+
+
 def bound_from(definition: ast.AST, names: AbstractSet[str]) -> set[str]:
     """The names and attributes that assignments bind to a value, or a part of one, in which one of some names stands.
 

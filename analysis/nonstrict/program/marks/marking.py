@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
+from nonstrict.facts.endings import does_nothing, only_raises
 from nonstrict.facts.scopes import is_deferred, parameter_names
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import CompileOptions, Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
-from nonstrict.program.marks import compiling, outcomes, replacing
+from nonstrict.program.marks import compiling, outcomes, overriding, replacing
 from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import compilations
@@ -116,7 +117,7 @@ def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOpti
         return
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
     whole = options.fullgraph is True
-    for alternative in (_run_by_objects(frame.machine, one) for one in target.alternatives()):
+    for alternative in (run for one in target.alternatives() for run in _run_by(frame.machine, one)):
         function = function_of(frame.machine, alternative)
         known = frame.machine.regions.get(function.node) if function is not None else None
         if function is None:
@@ -134,12 +135,23 @@ def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOpti
                 frame.machine.static_frame(function)  # nothing else looks into it for calls of marked functions
 
 
-def _run_by_objects(machine: Machine, target: Value) -> Value:
-    """What is compiled where a class is given: what calling its objects runs. Measured on 2.13."""
-    if target.kind is not Kind.CLASS or not hasattr(target.ref, "bases"):
-        return target
-    found = classes.member(machine, target.ref, "forward" if classes.is_module(target.ref) else "__call__")
-    return found[0] if found is not None else NONE
+def _run_by(machine: Machine, target: Value) -> list[Value]:
+    """What is compiled where a callable is given: of a class what calling its objects runs, as measured on 2.13.
+
+    Of the method of an object that callers or subclasses make, it is what subclasses have in its place, too.
+    """
+    if target.kind is Kind.CLASS and hasattr(target.ref, "bases"):
+        found = classes.member(machine, target.ref, "forward" if classes.is_module(target.ref) else "__call__")
+        return [found[0] if found is not None else NONE]
+    receiver = _object(target)
+    method = function_of(machine, target)
+    if receiver is None or method is None or receiver.place.origin not in (Origin.ARGUMENT, Origin.UNKNOWN):
+        return [target]
+    others = overriding.in_place_of(machine, method)
+    run = [classes.instance_at(machine, cls, receiver.place) for cls, _ in others]
+    bound = [Value(Kind.BOUND, receiver.place, (made, one)) for made, (_, one) in zip(run, others, strict=True)]
+    is_open = bool(bound) and (does_nothing(method.node) or only_raises(method.node))
+    return bound if is_open else [target, *bound]
 
 
 def _is_alike(region: Region, other: Region) -> bool:

@@ -46,6 +46,16 @@ def is_left_to_subclasses(machine: Machine, method: Function) -> bool:
     return any(one is not None and one[0].kind in _METHODS and one[1] is not method.owner for one in members)
 
 
+def in_place_of(machine: Machine, method: Function) -> list[tuple[Class, Function]]:
+    """The subclasses that override a method themselves, with their own; none if these are many."""
+    owner = method.owner
+    if owner is None or method.binding or isinstance(method.node, ast.Lambda):
+        return []
+    own = ((cls, classes.own_member(machine, cls, method.name)) for cls in subclasses(machine, owner))
+    found = [(cls, one.ref) for cls, one in own if one is not None and one.kind is Kind.FUNCTION]
+    return found if len(found) <= _MAX_SUBCLASSES else []
+
+
 def _called_methods(method: Function, owner: Class, summary: Summary) -> set[str]:
     """The names that a method calls on `self`, and those of the methods of its class that calls led to."""
     family = {base for base in classes.lineage(owner) if not isinstance(base, str)}

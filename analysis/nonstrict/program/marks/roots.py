@@ -123,7 +123,8 @@ def _promising(machine: Machine, module: Module, names: AbstractSet[str]) -> Ite
             continue
         node = module.outline.glimpse(chunk)
         handed = names - _TRACING_WORDS
-        if node is not None and applies(node, names) and targets.promising(node, names, handed, module.own_names):
+        meant = names if node is None else names | targets.held_as(node, names)
+        if node is not None and applies(node, meant) and targets.promising(node, meant, handed, module.own_names):
             chunk.keep(node)
             yield chunk, node
 
@@ -272,7 +273,8 @@ def _in_head(statement: ast.If | ast.Try | ast.With) -> list[ast.expr]:
 
 
 def evaluate_chunk(machine: Machine, module: Module, chunk: Chunk, node: ast.AST, names: set[str]) -> None:
-    """Define a function or class and interpret the parts of it that mention a name."""
+    """Define a function or class and interpret the parts of it that mention a name, or what holds it there."""
+    names = names | targets.held_as(node, names)
     frame = machine.module_frame(module)
     machine.evaluated.add((module.path, chunk.name))
     machine.global_value(module, chunk.name)
