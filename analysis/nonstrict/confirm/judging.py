@@ -240,7 +240,9 @@ def _judged(
     outcomes: list[Outcome] = []
     proofs: list[tuple[str, Divergence]] = []
     blocked = ""
-    broken = {name: told for name, trace in arms.compiled.items() if (told := broken_at(suspect, suspects, trace, arms))}
+    broken = {
+        name: told for name, trace in arms.compiled.items() if (told := broken_at(suspect, suspects, trace, arms))
+    }
     for backend, listed in found.items():
         divergences_ = [one for one in listed if not is_foreign(suspect, one, arms)]
         divergence = next((one for one in divergences_ if proves(suspect, one, suspects, arms)), None)

@@ -53,7 +53,7 @@ def render(shown: Shown, output_format: str, context: Context) -> str:
 
 def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
     if region.missed:
-        yield f"{shown.position(region.span)}: {style.paint('warning', 'not looked at')}: {one_line(region.missed)}"
+        yield not_looked_at(region, shown, style)
         return
     yield f"{shown.position(region.span)}: {style.paint('bold', region.function)}"
     if region.graphs is not None:
@@ -62,6 +62,11 @@ def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
     yield from _listed("called at", region.callers, shown)
     yield from _listed("marked functions", region.marked, shown)
     yield from _listed("not looked into", region.unseen, shown)
+
+
+def not_looked_at(region: Region, shown: Shown, style: Style) -> str:
+    """Where a region is that was not looked at, and why it was not."""
+    return f"{shown.position(region.span)}: {style.paint('warning', 'not looked at')}: {one_line(region.missed)}"
 
 
 def graphs(region: Region) -> str:

@@ -234,8 +234,8 @@ def _calling(is_user: Callable[[str], bool]) -> list[list[Any]]:
 
 def _named(code: CodeType) -> str:
     name = getattr(code, "co_qualname", code.co_name)
-    _, resumed, rest = name.rpartition(_RESUMED)
-    return rest.rpartition("_at_")[0] if resumed else name
+    around, resumed, rest = name.rpartition(_RESUMED)
+    return around + rest.rpartition("_at_")[0] if resumed else name
 
 
 def _root(error: Any) -> Any:
