@@ -33,9 +33,9 @@ def region_reports(
     the analysis says of regions.
     """
     texts = dict(sources)
-    breaking = [one for one in (*diagnostics, *others) if _is_about_breaks(one)]
+    known = (*diagnostics, *others)
     own = (one for one in measured if one.function in functions)
-    return tuple(_report(one, _predicted(one, predicted), breaking, texts) for one in own)
+    return tuple(_report(one, _predicted(one, predicted), known, texts) for one in own)
 
 
 def _is_about_breaks(diagnostic: Diagnostic) -> bool:
@@ -55,9 +55,10 @@ def _predicted(measured: Measured, regions: Iterable[Region]) -> Region | None:
 
 
 def _report(
-    measured: Measured, predicted: Region | None, breaking: Sequence[Diagnostic], texts: dict[str, Source]
+    measured: Measured, predicted: Region | None, known: Sequence[Diagnostic], texts: dict[str, Source]
 ) -> RegionReport:
-    seen = tuple(_seen(one, breaking, texts) for one in measured.breaks)
+    seen = tuple(_seen(one, known, texts) for one in measured.breaks)
+    breaking = [one for one in known if _is_about_breaks(one)]
     named = [one.finding for one in seen if one.finding is not None and not one.finding.observed]
     own = [one for one in breaking if one.function == measured.function and not one.observed]
     foretold = tuple(dict.fromkeys((*own, *named)))
@@ -66,17 +67,18 @@ def _report(
     return RegionReport(measured, predicted, where, seen, foretold, unseen)
 
 
-def _seen(broken: Break, breaking: Sequence[Diagnostic], texts: dict[str, Source]) -> SeenBreak:
-    return SeenBreak(broken, location_of(broken.lines[-1], texts), _naming(broken, breaking, texts))
+def _seen(broken: Break, known: Sequence[Diagnostic], texts: dict[str, Source]) -> SeenBreak:
+    return SeenBreak(broken, location_of(broken.lines[-1], texts), _naming(broken, known, texts))
 
 
 def _is_confirmed(one: Diagnostic) -> bool:
     return one.verdict is not None and one.verdict.status is Status.CONFIRMED
 
 
-def _naming(broken: Break, breaking: Sequence[Diagnostic], texts: dict[str, Source]) -> Diagnostic | None:
-    """The finding on the line of a break; that at its column, if there are several."""
+def _naming(broken: Break, known: Sequence[Diagnostic], texts: dict[str, Source]) -> Diagnostic | None:
+    """The finding about a break on its line, else what explains it there; that at its column, if there are several."""
     where = broken.lines[-1]
-    on_line = [one for one in breaking if (os.path.abspath(where.path), where.line) in lines_of(one, texts)]
+    on_line = [one for one in known if (os.path.abspath(where.path), where.line) in lines_of(one, texts)]
+    about = [one for one in on_line if _is_about_breaks(one)] or (on_line if broken.explained else [])
     place = location_of(where, texts)
-    return min(on_line, key=lambda one: abs(one.location.column - place.column), default=None)
+    return min(about, key=lambda one: abs(one.location.column - place.column), default=None)

@@ -18,13 +18,14 @@ from nonstrict.cli.rendering import rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import use_color
 from nonstrict.findings import Status
+from nonstrict.report.records import verdict_record
 from nonstrict.report.verdicts import sentence
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import FORMATS
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.check.run import CheckResult
     from nonstrict.findings import Diagnostic
@@ -105,13 +106,14 @@ def _confirmed(
     """Run the experiments of a file, or of one function of it, and report."""
     from nonstrict.check.region_reports import region_reports
 
-    named = _named(function, [one.function for one in result.diagnostics])
+    known = [one.function for one in result.diagnostics]
+    named = _named(function, known)
     if len(named) > 1:
         names = ", ".join(f"`{one}`" for one in named)
         return report_failure(f"`{function}` may be any of {names}. Write {path}::{named[0]}, for instance.")
     kept = tuple(one for one in result.diagnostics if not function or one.function in named)
     if not kept and not result.failures:
-        return _nothing(function, path)
+        return _nothing(function, path, known, result)
     others = tuple(one for one in result.diagnostics if one not in kept and one.code != _PROBE)
     answer = experiments(result._replace(diagnostics=kept), settings, options, others)
     # The driver of one region may call others.
@@ -124,16 +126,29 @@ def _confirmed(
 
 def _named(name: str, functions: Sequence[str]) -> list[str]:
     """The functions that a name may mean: as a whole, the class of a module, or the last part of a name."""
+    from nonstrict.confirm.recorded import plain_name
+
     known = list(dict.fromkeys(functions))
     for meant in (name, f"{name}.forward"):
-        if meant in known:
-            return [meant]
+        if found := [one for one in known if meant in {one, plain_name(one)}]:
+            return found
     return [one for one in known if one and one.rpartition(".")[2] == name]
 
 
-def _nothing(function: str, path: str) -> ExitStatus:
+def _nothing(function: str, path: str, known: Iterable[str], result: CheckResult) -> ExitStatus:
     what = f"no marked function or region `{function}`" if function else "no marked functions and no regions"
-    return report_failure(f"{path} has {what}; `nonstrict check {path}` shows what is looked at")
+    names = ", ".join(f"`{one}`" for one in dict.fromkeys(known) if one)
+    there = f"there are {names}" if names else f"`nonstrict regions {path}` shows what is looked at"
+    return report_failure("\n".join((f"{path} has {what}; {there}", *_missed(result, color=False))))
+
+
+def _missed(result: CheckResult, *, color: bool) -> Iterator[str]:
+    """The regions that are not run because it is not known what they compile."""
+    from nonstrict.report.regions import Shown, not_looked_at
+    from nonstrict.report.style import Style
+
+    shown = Shown(result.looked, result.read)
+    yield from (not_looked_at(one, shown, Style(color)) for one in result.looked.regions if one.missed)
 
 
 def _report(
@@ -157,11 +172,12 @@ def _report(
         counts=not options.quiet,
     )
     text, unshown = rendered(renderer(output_format), result.diagnostics, context)
-    sys.stdout.write(_with_regions(text, regions, context) if output_format == "json" else text)
+    sys.stdout.write(_with_regions(text, regions, answers, context) if output_format == "json" else text)
     if output_format == "full" and not options.quiet:
         sys.stdout.write("".join(f"{_answer(one)}\n" for one in answers))
     if output_format == "full":
-        sys.stdout.write(texts_of(regions))
+        missed = "\n".join(_missed(result, color=context.color)) if "::" not in options.target else ""
+        sys.stdout.write(texts_of(regions) + (f"\n{missed}\n" if missed else ""))
     failures = (*result.failures, *unshown)
     for failure in failures:
         report_failure(failure)
@@ -171,11 +187,21 @@ def _report(
     return ExitStatus.FINDINGS if failing else ExitStatus.CLEAN
 
 
-def _with_regions(findings: str, regions: Sequence[RegionReport], context: Context) -> str:
-    """The findings, which are JSON, and the regions as one object."""
+def _with_regions(
+    findings: str, regions: Sequence[RegionReport], answers: Sequence[Diagnostic], context: Context
+) -> str:
+    """The findings, which are JSON, the regions, and what could not be run though no finding is about it, as one."""
     from nonstrict.report.compiled import record_of
 
-    told = {"findings": json.loads(findings), "regions": [record_of(one, context) for one in regions]}
+    told = {
+        "findings": json.loads(findings),
+        "regions": [record_of(one, context) for one in regions],
+        "not_run": [
+            {"function": one.function, "verdict": verdict_record(one.verdict)}
+            for one in answers
+            if one.verdict is not None and one.verdict.status is Status.INCONCLUSIVE
+        ],
+    }
     return f"{json.dumps(told, indent=2)}\n"
 
 

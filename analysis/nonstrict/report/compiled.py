@@ -46,7 +46,10 @@ class RegionReport(NamedTuple):
     @property
     def graphs(self) -> tuple[int, int] | None:
         """The least and greatest number of graphs that the analysis says, if it says any."""
-        return self.predicted.graphs if self.predicted is not None else None
+        one = self.predicted
+        if one is None or not (one.whole and one.breaks):
+            return one.graphs if one is not None else None
+        return 0, int(all(broken.conditional for broken in one.breaks))
 
     @property
     def left(self) -> frozenset[str]:

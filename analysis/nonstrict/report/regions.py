@@ -54,7 +54,7 @@ def render(shown: Shown, output_format: str, context: Context) -> str:
 
 def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
     if region.missed:
-        yield f"{shown.position(region.span)}: {style.paint('warning', 'not looked at')}: {one_line(region.missed)}"
+        yield not_looked_at(region, shown, style)
         return
     yield f"{shown.position(region.span)}: {style.paint('bold', region.function)}"
     if region.options:
@@ -78,6 +78,11 @@ def _value(option: Option) -> str:
     if option.entries is not None:
         return "{" + ", ".join(f'"{one.name}": {_value(one)}' for one in option.entries) + "}"
     return f'"{option.value}"' if isinstance(option.value, str) else repr(option.value)
+
+
+def not_looked_at(region: Region, shown: Shown, style: Style) -> str:
+    """Where a region is that was not looked at, and why it was not."""
+    return f"{shown.position(region.span)}: {style.paint('warning', 'not looked at')}: {one_line(region.missed)}"
 
 
 def graphs(region: Region) -> str:

@@ -197,9 +197,10 @@ class Compilations:
 
     def _executed(self, error: BaseException) -> list[traceback.FrameSummary]:
         """What was executed, not traced, when an error was raised: Dynamo runs marked functions with fake tensors."""
-        known: list[BaseException | None] = [None, *(frame.handled for frame in self._frames)]
-        while (cause := error.__cause__ or error.__context__) not in known:
-            known.append(error := cause)
+        known = [frame.handled for frame in self._frames]
+        while (cause := error.__cause__ or error.__context__) is not None and cause not in known:
+            error = cause
+            known.append(error)
         return traceback.extract_tb(error.__traceback__)
 
     def _line_of(self, error: Any) -> int:
@@ -234,8 +235,8 @@ def _calling(is_user: Callable[[str], bool]) -> list[list[Any]]:
 
 def _named(code: CodeType) -> str:
     name = getattr(code, "co_qualname", code.co_name)
-    _, resumed, rest = name.rpartition(_RESUMED)
-    return rest.rpartition("_at_")[0] if resumed else name
+    around, resumed, rest = name.rpartition(_RESUMED)
+    return around + rest.rpartition("_at_")[0] if resumed else name
 
 
 def _root(error: Any) -> Any:

@@ -89,6 +89,18 @@ def without(number):
     return number + 1
 
 
+def made():
+    @torch.compile
+    def inner(x):
+        y = x * 2
+        with section():
+            y = y + 1
+            print("inner")
+        return y
+
+    return inner
+
+
 class Net(torch.nn.Module):
     def forward(self, x):
         print("forward")
@@ -125,6 +137,10 @@ def modules_compiled():
     net = Net()
     net.compile()
     net(torch.ones(2))
+
+
+def nests():
+    made()(torch.ones(2))
 
 
 def marks():
@@ -203,13 +219,21 @@ def test_what_comes_after_a_break_may_be_left_to_python_alone(told: dict[str, di
 
 def test_breaks_of_marked_functions_stand_in_them(project: Project) -> None:
     (call,) = project.calls(PROGRAM, "aot_eager", driver="marks")
-    (broken,) = call["compiled"]["breaks"]
-    assert [line for _, line, *_ in broken["lines"]] == [at("return marked("), at("y if y.sum()")]
+    assert [line for _, line, *_ in call["compiled"]["breaks"][0]["lines"]] == [
+        at("return marked("),
+        at("y if y.sum()"),
+    ]
 
 
 def test_what_the_program_handles_has_nothing_to_do_with_breaks(project: Project) -> None:
     (call,) = project.calls(PROGRAM, "aot_eager", driver="recovers")
     assert places(call["compiled"]) == [(BUILTIN, at('print("reports")')), (ITEM, at("return report("))]
+
+
+def test_functions_have_their_qualified_names(project: Project) -> None:
+    (call,) = project.calls(PROGRAM, "aot_eager", driver="nests")
+    assert call["function"] == "made.<locals>.inner"
+    assert left(call["compiled"])[0][:2] == ("made.<locals>.inner", True)
 
 
 def test_whole_graphs_have_no_breaks(told: dict[str, dict[str, Any]]) -> None:
