@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.coverage import Break, Looked, Part, Region
+from nonstrict.coverage import Break, Callee, Looked, Part, Region
 from nonstrict.findings import Related
+from nonstrict.program.body import described
 from nonstrict.program.effects import Event, span_of
 from nonstrict.program.marks import roots
 from nonstrict.program.regions import graphs, sites
@@ -16,24 +17,37 @@ from nonstrict.rules.purity import unseen_of
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Compiled, CompileSite
+    from nonstrict.program.definitions import Compiled, CompileSite, Function
     from nonstrict.program.machine import Machine
 
+    #: What is compiled, and where.
+    _Key = tuple[Function | None, ast.AST]
 
-def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBody], *, details: bool) -> Looked:
+
+class Examination(NamedTuple):
+    """What was looked at, and what is told of each region that was."""
+
+    looked: Looked
+    regions: dict[MarkedBody, tuple[Region, ...]]
+
+
+def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBody], *, details: bool) -> Examination:
     """The regions that are compiled in some files, and the marked functions among the bodies that were looked at."""
     bodies = list(bodies)
     marks = frozenset(body.marked_at for body in bodies if body.mark.function is not None and body.marker != "compiled")
-    regions: dict[ast.AST, CompiledRegion] = {}
-    for body in bodies:
-        if isinstance(body, CompiledRegion) and body.mark.function is not None:
-            regions[body.mark.function.node] = body
-    found = (one for site in _sites(machine, set(paths)) for one in _told(machine, site, regions, details=details))
-    return Looked(tuple(found), marks)
+    known = {(one.mark.function, one.mark.node): one for one in bodies if isinstance(one, CompiledRegion)}
+    told: list[Region] = []
+    regions: dict[MarkedBody, list[Region]] = {}
+    for site in _sites(machine, set(paths)):
+        for body, region in _told(machine, site, known, details=details):
+            told.append(region)
+            if body is not None:
+                regions.setdefault(body, []).append(region)
+    return Examination(Looked(tuple(told), marks), {body: tuple(found) for body, found in regions.items()})
 
 
 def _sites(machine: Machine, paths: set[str]) -> Iterator[CompileSite]:
@@ -49,16 +63,25 @@ def _sites(machine: Machine, paths: set[str]) -> Iterator[CompileSite]:
 
 
 def _told(
-    machine: Machine, site: CompileSite, regions: dict[ast.AST, CompiledRegion], *, details: bool
-) -> Iterator[Region]:
+    machine: Machine, site: CompileSite, known: Mapping[_Key, CompiledRegion], *, details: bool
+) -> Iterator[tuple[CompiledRegion | None, Region]]:
     at = span_of(site.path, site.offset, site.node)
     for compiled in site.compiled:
-        region = regions.get(compiled.function.node)
-        yield _region(machine, at, compiled, region if details else None)
+        body = known.get(_key(machine, compiled))
+        yield body, _region(machine, at, compiled, body if details else None)
     if not site.compiled:
         why = sites.unknown(site)
         if why:
-            yield Region(at, at, missed=why)
+            yield None, Region(at, at, missed=why)
+
+
+def _key(machine: Machine, compiled: Compiled) -> _Key:
+    """The region that is looked at for an application: the first one of a function speaks for those like it."""
+    node = compiled.function.node
+    first = machine.regions.get(node)
+    alike = [region for region in (first, *machine.recompiled.get(node, ())) if region is not None]
+    own = next((region for region in alike if region.node is compiled.node), first)
+    return (own.function, own.node) if own is not None else (None, compiled.node)
 
 
 def _region(machine: Machine, site: Span, compiled: Compiled, region: CompiledRegion | None) -> Region:
@@ -107,12 +130,11 @@ def _callers(machine: Machine, compiled: Compiled) -> Iterator[Related]:
         yield Related(span_of(frame.module.path, frame.offset, node), f"`{caller}`")
 
 
-def _marked(region: CompiledRegion) -> Iterator[Related]:
+def _marked(region: CompiledRegion) -> Iterator[Callee]:
     """The calls of marked functions in a region."""
     for seen in region.observed(Event.CALLED):
         mark = seen.effect.value.ref
-        name = mark.function.qualname if mark.function is not None else mark.spelling
-        yield Related(seen.effect.span, f"`{name}`")
+        yield Callee(seen.effect.span, described(mark), span_of(mark.path, mark.offset, mark.node))
 
 
 def _unseen(region: MarkedBody) -> Iterator[Related]:
