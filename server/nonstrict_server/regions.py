@@ -55,6 +55,11 @@ class View(NamedTuple):
         below = (one for called in self.called for one in called.findings)
         return tuple(dict.fromkeys((*self.findings, *below)))
 
+    def joined(self, other: View) -> View:
+        """The same with what is found where the function is compiled elsewhere."""
+        findings = tuple(dict.fromkeys((*self.findings, *other.findings)))
+        return self._replace(findings=findings, called=(*self.called, *other.called))
+
     @property
     def figures(self) -> tuple[str, ...]:
         """`3 graphs`, `2 breaks`; or that nobody looked."""
@@ -63,20 +68,19 @@ class View(NamedTuple):
 
 def views(engine: Engine, path: str = "") -> list[View]:
     """The regions in or from a file, or of the workspace; in the thread of the analysis."""
-    reach = Reach(engine)
-    return [reach.view(region) for region in engine.regions(path)]
+    return Reach(engine).views(path)
 
 
 def reached_from(engine: Engine, path: str, function: str) -> tuple[Diagnostic, ...]:
     """What is found in the functions of a file, or in one; of a region, in what it calls too."""
     reach = Reach(engine)
     own = reach.of(path, function)
-    regions = [one for one in engine.regions(path) if function and (one.span.path, one.function) == (path, function)]
-    return tuple(dict.fromkeys((*own, *(one for region in regions for one in reach.view(region).reached))))
+    mine = [one for one in engine.regions(path) if function and (one.span.path, one.function) == (path, function)]
+    return tuple(dict.fromkeys((*own, *(one for region in mine for one in reach.view(region).reached))))
 
 
 class Reach:
-    """What is found in functions, each file asked once."""
+    """What is found in functions, each file asked once; in the thread of the analysis."""
 
     def __init__(self, engine: Engine) -> None:
         """Begin with nothing."""
@@ -88,6 +92,10 @@ class Reach:
         if path not in self._known:
             self._known[path] = self._engine.findings_of(path, "")
         return tuple(one for one in self._known[path] if not function or one.function == function)
+
+    def views(self, path: str = "") -> list[View]:
+        """The regions in or from a file, or of the workspace."""
+        return [self.view(region) for region in self._engine.regions(path)]
 
     def view(self, region: Region) -> View:
         """A region with all that is found in it."""

@@ -1,4 +1,4 @@
-"""Compiled regions in a window: the lens above one, what `torch.compile` tells, and the view of those of a workspace."""
+"""Compiled regions in a window: the lens above one, what `torch.compile` tells, the view of those of a workspace."""
 
 from __future__ import annotations
 

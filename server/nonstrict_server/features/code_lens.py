@@ -12,7 +12,7 @@ from lsprotocol import types as lsp
 
 from nonstrict_server.features.commands import CANCEL, CONFIRM_FUNCTION
 from nonstrict_server.positions import places_of, range_of
-from nonstrict_server.regions import located, views
+from nonstrict_server.regions import Reach, located
 from nonstrict_server.summaries import lens_title, region_title
 
 if TYPE_CHECKING:
@@ -55,9 +55,10 @@ async def code_lens(ls: Server, params: lsp.CodeLensParams) -> list[lsp.CodeLens
 def _lenses(ls: Server, uri: str, place: Place) -> list[lsp.CodeLens]:
     """In the thread of the analysis: one for each function and line."""
     source = ls.engine.source(place.path)
-    regions = list(_of_regions(ls, place, source))
+    reach = Reach(ls.engine)
+    regions = list(_of_regions(ls, reach, place, source))
     lenses: dict[tuple[str, int], lsp.CodeLens] = {}
-    for line in (*regions, *_of_marks(ls, place, source, {line.function for line in regions})):
+    for line in (*regions, *_of_marks(ls, reach, place, source, {line.function for line in regions})):
         if line.where.cell == place.cell:
             row = places_of(line.where, source, ls.documents.encoding)[0]
             range_ = range_of((row, 0, row, 0))
@@ -65,11 +66,12 @@ def _lenses(ls: Server, uri: str, place: Place) -> list[lsp.CodeLens]:
     return sorted(lenses.values(), key=lambda lens: lens.range.start.line)
 
 
-def _of_regions(ls: Server, place: Place, source: Source | None) -> Iterator[_Line]:
+def _of_regions(ls: Server, reach: Reach, place: Place, source: Source | None) -> Iterator[_Line]:
     seen: dict[tuple[str, Location], View] = {}
-    for view in views(ls.engine, place.path):
+    for view in reach.views(place.path):
         for where in _places_of(ls, view, place, source):
-            seen.setdefault((view.region.function, where), view)
+            known = seen.get((view.region.function, where))
+            seen[view.region.function, where] = known.joined(view) if known is not None else view
     for (function, where), view in seen.items():
         path, found = view.region.span.path, view.reached
         running = _running(ls, path, function) if found else None
@@ -92,12 +94,11 @@ def _places_of(ls: Server, view: View, document: Place, source: Source | None) -
         yield call
 
 
-def _of_marks(ls: Server, place: Place, source: Source | None, regions: set[str]) -> Iterator[_Line]:
+def _of_marks(ls: Server, reach: Reach, place: Place, source: Source | None, regions: set[str]) -> Iterator[_Line]:
     """Those of marked functions, and of what is compiled and no region is known of."""
     marks = [one for one in ls.engine.marks(place.path) if one.kind != "compiled" or one.function not in regions]
-    found = ls.engine.findings_of(place.path, "") if marks else ()
     for mark in marks:
-        findings = [one for one in found if one.function == mark.function]
+        findings = [one for one in reach.of(place.path, "") if one.function == mark.function]
         running = _running(ls, place.path, mark.function) if findings else None
         confirmable = bool(findings) and _may_confirm(ls, place.path)
         title = lens_title(findings, running, confirmable=confirmable)
