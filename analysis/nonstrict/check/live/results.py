@@ -12,7 +12,7 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.marks import loose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from nonstrict.check.live.units import Seen
     from nonstrict.coverage import Counts, Region
@@ -103,7 +103,7 @@ class Results:
         self._edited.discard(path)
         old = _by_path(before.findings if before is not None else ())
         new = _by_path(result.findings)
-        others = set(before.looked.regions if before is not None else ()) ^ set(result.looked.regions)
+        others = _differing(before.looked.regions if before is not None else (), result.looked.regions)
         moved = frozenset[str]().union(*(region.paths for region in others))
         return moved.union(one for one in old.keys() | new.keys() if old.get(one) != new.get(one))
 
@@ -183,6 +183,12 @@ class Results:
     def paths(self) -> frozenset[str]:
         """All files with findings."""
         return frozenset[str]().union(*(result.paths for result in self._known.values()))
+
+
+def _differing(old: Sequence[Region], new: Sequence[Region]) -> set[Region]:
+    """The regions that came, went or changed; most are the very objects that they were before an edit."""
+    kept = {id(region) for region in old} & {id(region) for region in new}
+    return {one for one in old if id(one) not in kept} ^ {one for one in new if id(one) not in kept}
 
 
 def _by_path(findings: Iterable[Finding]) -> dict[str, set[Finding]]:
