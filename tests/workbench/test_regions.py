@@ -63,7 +63,7 @@ def test_the_view_leads_to_a_break_and_follows_edits(open_workbench: Open, proje
     workbench = open_workbench(project)
     workbench.open_file("training.py")
     rows = regions(workbench).locator(".monaco-list-row")
-    region = rows.filter(has_text="Net.forward")
+    region = rows.filter(has_text="Net.forward").first
     expect(region).to_contain_text("net.py:5 · 2 graphs · 1 break · 1 warning")
     region.locator(".monaco-tl-twistie").click()
     for number in (1, 2):
@@ -71,7 +71,7 @@ def test_the_view_leads_to_a_break_and_follows_edits(open_workbench: Open, proje
     rows.filter(has_text="graph break").click()
     expect(workbench.tab("net.py")).to_be_visible()
     workbench.expect_cursor(7)
-    workbench.type_at_end_of(7, "\n        print('again')")
+    workbench.type_at_end_of(7, "\nprint('again')")
     expect(region).to_contain_text("2 breaks")
 
 
