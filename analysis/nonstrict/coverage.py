@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.findings import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from nonstrict.findings import Related
 
@@ -33,6 +33,23 @@ class Break(NamedTuple):
     conditional: bool
     stops: str
     way: tuple[Related, ...]
+
+    def moved(self, at: Callable[[Span], Span]) -> Break:
+        """The same where the text is now."""
+        return self._replace(span=at(self.span), way=_moved(self.way, at))
+
+
+class Callee(NamedTuple):
+    """The call of a marked function in a region, and where the function is marked."""
+
+    span: Span
+    function: str
+    mark: Span
+
+    @property
+    def message(self) -> str:
+        """What is called, for users."""
+        return f"`{self.function}`"
 
 
 class Part(NamedTuple):
@@ -83,8 +100,45 @@ class Region(NamedTuple):
     parts: tuple[Part, ...] = ()
     breaks: tuple[Break, ...] = ()
     callers: tuple[Related, ...] = ()
-    marked: tuple[Related, ...] = ()
+    marked: tuple[Callee, ...] = ()
     unseen: tuple[Related, ...] = ()
+
+    @property
+    def key(self) -> tuple[Span, Span, str]:
+        """What tells it from all others."""
+        return self.site, self.span, self.function
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The files of its application, its definition and its breaks."""
+        places = (self.span, self.site, self.defined, *(broken.span for broken in self.breaks))
+        return frozenset(span.path for span in places if span is not None)
+
+    @property
+    def spans(self) -> Iterator[Span]:
+        """All places that are told of it."""
+        yield from (self.span, self.site)
+        if self.defined is not None:
+            yield self.defined
+        for broken in self.breaks:
+            yield broken.span
+            yield from (related.span for related in broken.way)
+        for called in self.marked:
+            yield from (called.span, called.mark)
+        yield from (one.span for one in (*self.parts, *self.callers, *self.unseen))
+
+    def moved(self, at: Callable[[Span], Span]) -> Region:
+        """The same where the text is now: `at` tells it of each place."""
+        return self._replace(
+            span=at(self.span),
+            site=at(self.site),
+            defined=at(self.defined) if self.defined is not None else None,
+            parts=tuple(part._replace(span=at(part.span)) for part in self.parts),
+            breaks=tuple(broken.moved(at) for broken in self.breaks),
+            callers=_moved(self.callers, at),
+            marked=tuple(called._replace(span=at(called.span), mark=at(called.mark)) for called in self.marked),
+            unseen=_moved(self.unseen, at),
+        )
 
 
 class Looked(NamedTuple):
@@ -96,7 +150,7 @@ class Looked(NamedTuple):
     @property
     def paths(self) -> set[str]:
         """The files in which what is told of regions lies."""
-        return {span.path for region in self.regions for span in _spans(region)}
+        return {span.path for region in self.regions for span in region.spans}
 
     @property
     def counts(self) -> Counts:
@@ -113,23 +167,17 @@ class Counts(NamedTuple):
     marked: int = 0
 
 
-def _spans(region: Region) -> Iterator[Span]:
-    yield from (region.span, region.site)
-    if region.defined is not None:
-        yield region.defined
-    for broken in region.breaks:
-        yield broken.span
-        yield from (related.span for related in broken.way)
-    yield from (related.span for related in (*region.callers, *region.marked, *region.unseen))
+def _moved(places: tuple[Related, ...], at: Callable[[Span], Span]) -> tuple[Related, ...]:
+    return tuple(place._replace(span=at(place.span)) for place in places)
 
 
 def merged(parts: Sequence[Looked]) -> Looked:
     """What several examinations looked at: a place counts as missed if none of them knows what is compiled there."""
     known: dict[tuple[Span, Span, str], Region] = {}
     for region in (region for part in parts for region in part.regions):
-        key = (region.site, region.span, region.function)
-        if key not in known or (known[key].missed and not region.missed):
-            known[key] = region
+        before = known.get(region.key)
+        if before is None or (before.missed and not region.missed) or (before.graphs is None and region.graphs):
+            known[region.key] = region
     resolved = {region.site for region in known.values() if not region.missed}
     kept = (region for region in known.values() if not region.missed or region.site not in resolved)
     marks = frozenset[Span]().union(*(part.marks for part in parts))

@@ -3,6 +3,7 @@ import type { ExtensionContext } from "vscode";
 import { registerCommands } from "./editor/commands";
 import { registerExplanations } from "./editor/explain";
 import { Messages } from "./editor/messages";
+import { RegionTree } from "./editor/regionTree";
 import { Session } from "./editor/session";
 import { Shown } from "./editor/shown";
 import { Status } from "./editor/status";
@@ -19,6 +20,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
 		session,
 		new Shown(session),
 		new Status(session),
+		new RegionTree(session),
 		registerCommands(session, messages),
 		registerExplanations(session, messages),
 		registerTasks(home, messages),

@@ -19,6 +19,7 @@ export const COMMANDS = {
 	explainRule: "nonstrict.explainRule",
 	showChain: "nonstrict.showChain",
 	showChainPicture: "nonstrict.showChainPicture",
+	refreshRegions: "nonstrict.refreshRegions",
 } as const;
 
 /** Keys of `when` clauses. */
@@ -30,10 +31,13 @@ export const METHODS = {
 	environment: "nonstrict/environment",
 	origins: "nonstrict/origins",
 	chain: "nonstrict/chain",
+	regions: "nonstrict/regions",
+	regionsChanged: "nonstrict/regionsChanged",
 } as const;
 
 /** The scheme of documents that the server makes: graphs, generated code, pages of rules. */
 export const SCHEME = "nonstrict";
 export const TASK_TYPE = "nonstrict";
 export const CHAIN_VIEW = "nonstrict.chain";
+export const REGIONS_VIEW = "nonstrict.regions";
 export const STATUS_ID = "nonstrict.status";

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import manifest from "../package.json";
-import { CHAIN_VIEW, COMMANDS, CONTEXT, STATUS_ID, TASK_TYPE } from "../src/names";
+import { CHAIN_VIEW, COMMANDS, CONTEXT, REGIONS_VIEW, STATUS_ID, TASK_TYPE } from "../src/names";
+import { CONFIRMABLE } from "../src/regionMap";
 import { RESTARTING } from "../src/settings";
 
 const { contributes, capabilities } = manifest;
@@ -62,6 +63,7 @@ test("what needs a server is offered only while there is one, what runs code onl
 		COMMANDS.showChain,
 		COMMANDS.showChainPicture,
 		COMMANDS.writeBaseline,
+		COMMANDS.refreshRegions,
 	];
 	for (const command of contributes.commands) {
 		const condition = "enablement" in command ? (command.enablement ?? "") : "";
@@ -149,6 +151,28 @@ test("names in the manifest are those of the code", () => {
 	assert.ok(CHAIN_VIEW.startsWith("nonstrict.") && STATUS_ID.startsWith("nonstrict."));
 	assert.ok(manifest.activationEvents.includes(`onTaskType:${TASK_TYPE}`));
 	assert.ok(manifest.activationEvents.includes(`onWalkthrough:${contributes.walkthroughs[0]?.id}`));
+});
+
+test("the view of regions is the one of the code, says what to do while it is empty, and has menus of its own", () => {
+	assert.deepEqual(
+		contributes.views.explorer.map(({ id }) => id),
+		[REGIONS_VIEW],
+	);
+	const { viewsWelcome, menus } = contributes;
+	assert.deepEqual(
+		viewsWelcome.map(({ view, when }) => [view, when]),
+		[
+			[REGIONS_VIEW, CONTEXT.running],
+			[REGIONS_VIEW, `!${CONTEXT.running}`],
+		],
+	);
+	const linked = viewsWelcome.flatMap(({ contents }) => [...contents.matchAll(/command:([\w.]+)/g)]);
+	assert.ok(linked.length >= 3 && linked.every(([, command]) => commands.includes(command ?? "")));
+	assert.ok(menus["view/title"].every(({ when }) => when === `view == ${REGIONS_VIEW}`));
+	assert.deepEqual(
+		menus["view/item/context"].map(({ command, when }) => [command, when]),
+		[[COMMANDS.confirmFunction, `view == ${REGIONS_VIEW} && viewItem == ${CONFIRMABLE}`]],
+	);
 });
 
 test("only src/editor and the entry point know the editor", () => {

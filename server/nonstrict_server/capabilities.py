@@ -29,6 +29,7 @@ class Abilities(NamedTuple):
     opens_contents: bool
     shows_documents: bool
     hears_status: bool
+    maps_regions: bool
 
 
 def abilities_of(client: lsp.ClientCapabilities) -> Abilities:
@@ -58,9 +59,10 @@ def abilities_of(client: lsp.ClientCapabilities) -> Abilities:
         markdown=not formats or "markdown" in formats,
         opens_contents=has("workspace.text_document_content.dynamic_registration"),
         shows_documents=has("window.show_document.support"),
-        hears_status=_hears_status(client.experimental),
+        hears_status=_speaks(client.experimental, "nonstrictStatus"),
+        maps_regions=_speaks(client.experimental, "nonstrictRegions"),
     )
 
 
-def _hears_status(experimental: object) -> bool:
-    return isinstance(experimental, dict) and bool(experimental.get("nonstrictStatus"))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+def _speaks(experimental: object, capability: str) -> bool:
+    return isinstance(experimental, dict) and bool(experimental.get(capability))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from nonstrict_server.protocol import RequestFailedError
+from nonstrict_server.regions import reached_from, views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -58,9 +59,10 @@ class Confirmers:
         return known[1] if known is not None else None
 
     async def confirm(self, path: str, function: str = "", *, quiet: bool = False) -> int:
-        """Start the experiments of a file, or of one of its marked functions; how many findings they are about.
+        """Start the experiments of a file, of a marked function, or of a region and the marked functions that it calls.
 
-        What goes wrong later is told in a message, or only written to the log if `quiet`.
+        Returns how many findings they are about. What goes wrong later is told in a message, or only written to the log
+        if `quiet`.
 
         Raises:
             RequestFailedError: experiments are not allowed, or there is nothing to run.
@@ -70,7 +72,8 @@ class Confirmers:
         confirmer = self._confirmer(path, task)
         (self._quiet.add if quiet else self._quiet.discard)(path)
         self._tell(path, Running(0, len(task.diagnostics), function))
-        confirmer.request(path, task.diagnostics, task.sources, function)
+        alone = all(one.function == function for one in task.diagnostics)
+        confirmer.request(path, task.diagnostics, task.sources, function if alone else "")
         return len(task.diagnostics)
 
     def cancel(self, path: str | None = None) -> None:
@@ -158,7 +161,7 @@ class Confirmers:
         folder = engine.roots.folder_of(path)
         if folder is None:
             raise RequestFailedError("the configuration of the folder is not valid")
-        found = engine.findings_of(path, function)
+        found = reached_from(engine, path, function)
         return _Task(folder.root, folder.settings, found, folder.opened())
 
     def _confirmer(self, path: str, task: _Task) -> Confirmer:
@@ -212,7 +215,9 @@ class Confirmers:
 
     def _reached(self, path: str) -> frozenset[str]:
         """The files in which findings of the marked functions of a file are."""
-        return frozenset({path, *(one.location.path for one in self._server.engine.findings_of(path, ""))})
+        engine = self._server.engine
+        found = (*engine.findings_of(path, ""), *(one for view in views(engine, path) for one in view.reached))
+        return frozenset({path, *(one.location.path for one in found)})
 
     def _changed(self, reached: asyncio.Future[frozenset[str]]) -> None:
         if not reached.cancelled() and reached.exception() is None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nonstrict.check.live.fixed import Choose
     from nonstrict.check.live.folder import Folder
     from nonstrict.check.live.results import Mark
+    from nonstrict.coverage import Region
     from nonstrict.findings import Diagnostic, LocatedEdit
     from nonstrict.text.source import Source
     from nonstrict_server.roots import Roots
@@ -218,6 +219,13 @@ class Engine:
         """The marked functions of a file."""
         folder = self.roots.folder_of(path)
         return folder.marks(path) if folder is not None and self.roots.settings_of(path).enable else ()
+
+    def regions(self, path: str = "") -> tuple[Region, ...]:
+        """What is compiled in or from a file, or in all folders, as far as it is known now."""
+        folder = self.roots.folder_of(path) if path else None
+        folders = self.roots.folders() if not path else [folder] if folder is not None else []
+        found = (region for one in folders for region in one.regions(path))
+        return tuple(region for region in found if self.roots.settings_of(region.span.path).enable)
 
     def findings_of(self, path: str, function: str) -> tuple[Diagnostic, ...]:
         """What is found in the bodies of the marked functions of a file (of one, if it is named), wherever it is."""

@@ -26,6 +26,7 @@ class ClientSettings(NamedTuple):
     timeout: float = 60.0
     code_lens: bool = True
     inlay_hints: bool = False
+    break_hints: bool = False
     fix_all: bool = True
     show_messages: bool = True
     log_level: str = ""
@@ -53,6 +54,7 @@ def client_settings(value: object, root: str = "") -> ClientSettings:
         timeout=given.number("confirm.timeout", DEFAULTS.timeout),
         code_lens=given.flag("codeLens.enable", True),
         inlay_hints=given.flag("inlayHints.enable", False),
+        break_hints=given.flag("inlayHints.graphBreaks", False),
         fix_all=given.flag("fixAll", True),
         show_messages=notifications != "off",
         log_level=given.text("logLevel", ""),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.report.verdicts import counts
 from nonstrict_server.conversion import verdict_line
+from nonstrict_server.regions import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from nonstrict.check.live.results import Mark
     from nonstrict.findings import Diagnostic
     from nonstrict_server.confirming import Running
+    from nonstrict_server.regions import View
 
 _ORIGINS = {
     "global": "global variable",
@@ -38,6 +40,19 @@ def lens_title(findings: Sequence[Diagnostic], running: Running | None, *, confi
     if verdicts:
         return f"{title} · {verdicts}"
     return f"{title} · confirm" if confirmable and findings else title
+
+
+def region_title(view: View, running: Running | None, *, confirmable: bool) -> str:
+    """`3 graphs · 2 breaks · 1 error · confirm`, `1 graph · 2 confirmed`, `1 graph · confirming 1/2`."""
+    found = view.reached
+    parts = [*view.figures]
+    if running is not None:
+        parts.append(f"confirming {running.done}/{running.total}")
+    elif found:
+        parts.append(state_of(found).text)
+        if confirmable and not counts(found):
+            parts.append("confirm")
+    return " · ".join(parts)
 
 
 def purity(mark: Mark, findings: Sequence[Diagnostic]) -> str:

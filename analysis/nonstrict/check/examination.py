@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from nonstrict.coverage import Region as Covered
     from nonstrict.facts.outline import Chunk
     from nonstrict.fixes.code.documents import Document
     from nonstrict.program.definitions import Mark, Region
@@ -122,10 +123,11 @@ class Task(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A marked function or region that was looked at, and what is told of it."""
+    """A marked function or region that was looked at, and what is told of it; of a region, for each application."""
 
     body: MarkedBody
     findings: tuple[Finding, ...]
+    regions: tuple[Covered, ...] = ()
 
 
 class Examined(NamedTuple):
@@ -170,7 +172,8 @@ def examined(
     read = consulted.union(module.path for module in machine.project.loaded())
     looked = Looked()
     with faults.losing_files("was not searched for what it compiles", sorted(task.own)):
-        looked = looked_at(machine, task.own, (one.body for one in told), details=options.regions)
+        looked, regions = looked_at(machine, task.own, (one.body for one in told), details=options.regions)
+        told = [one._replace(regions=regions.get(one.body, ())) for one in told]
     return Examined(Share([*found.values(), *faults.found], frozenset(read), looked), tuple(told))
 
 

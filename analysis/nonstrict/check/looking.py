@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.coverage import Break, Looked, Option, Part, Region
+from nonstrict.coverage import Break, Callee, Looked, Option, Part, Region
 from nonstrict.findings import Related
+from nonstrict.program.body import described
 from nonstrict.program.definitions import Told
 from nonstrict.program.effects import Event, span_of
 from nonstrict.program.regions import graphs, sites
@@ -16,38 +17,51 @@ from nonstrict.rules.purity import unseen_of
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Compiled, CompileOptions, CompileSite
+    from nonstrict.program.definitions import Compiled, CompileOptions, CompileSite, Function
     from nonstrict.program.machine import Machine
 
+    #: What is compiled, and where.
+    _Key = tuple[Function | None, ast.AST]
 
-def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBody], *, details: bool) -> Looked:
+
+class Examination(NamedTuple):
+    """What was looked at, and what is told of each region that was."""
+
+    looked: Looked
+    regions: dict[MarkedBody, tuple[Region, ...]]
+
+
+def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBody], *, details: bool) -> Examination:
     """The regions that are compiled in some files, and the marked functions among the bodies that were looked at."""
     bodies = list(bodies)
     marks = frozenset(body.marked_at for body in bodies if body.mark.function is not None and body.marker != "compiled")
-    regions: dict[ast.AST, CompiledRegion] = {}
-    for body in bodies:
-        if isinstance(body, CompiledRegion) and body.mark.function is not None:
-            regions[body.mark.function.node] = body
-    known = machine.compilations.at
-    found = [one for site in known.values() for one in _told(machine, site, regions, details=details)]
-    return Looked((*found, *_not_reached(machine, set(paths))), marks)
+    known = {(one.mark.function, one.mark.node): one for one in bodies if isinstance(one, CompiledRegion)}
+    told: list[Region] = []
+    regions: dict[MarkedBody, list[Region]] = {}
+    for site in machine.compilations.at.values():
+        for body, region in _told(machine, site, known, details=details):
+            told.append(region)
+            if body is not None:
+                regions.setdefault(body, []).append(region)
+    looked = Looked((*told, *_not_reached(machine, set(paths))), marks)
+    return Examination(looked, {body: tuple(found) for body, found in regions.items()})
 
 
 def _told(
-    machine: Machine, site: CompileSite, regions: dict[ast.AST, CompiledRegion], *, details: bool
-) -> Iterator[Region]:
+    machine: Machine, site: CompileSite, known: Mapping[_Key, CompiledRegion], *, details: bool
+) -> Iterator[tuple[CompiledRegion | None, Region]]:
     """What an application compiles that the interpreter came to."""
     at = span_of(site.path, site.offset, site.node)
     for compiled in site.compiled:
-        region = regions.get(compiled.function.node)
-        yield _region(machine, at, compiled, region if details else None)
+        body = known.get(_key(machine, compiled))
+        yield body, _region(machine, at, compiled, body if details else None)
     why = sites.unknown(site, site.node) if not site.compiled else ""
     if why:
-        yield Region(at, at, missed=why)
+        yield None, Region(at, at, missed=why)
 
 
 def _not_reached(machine: Machine, paths: set[str]) -> Iterator[Region]:
@@ -58,6 +72,15 @@ def _not_reached(machine: Machine, paths: set[str]) -> Iterator[Region]:
             if one.node not in machine.compilations.at:
                 at = span_of(path, offset, one.node)
                 yield Region(at, at, missed=sites.unknown(None, one.node))
+
+
+def _key(machine: Machine, compiled: Compiled) -> _Key:
+    """The region that is looked at for an application: the first one of a function speaks for those like it."""
+    node = compiled.function.node
+    first = machine.regions.get(node)
+    alike = [region for region in (first, *machine.recompiled.get(node, ())) if region is not None]
+    own = next((region for region in alike if region.node is compiled.node), first)
+    return (own.function, own.node) if own is not None else (None, compiled.node)
 
 
 def _region(machine: Machine, site: Span, compiled: Compiled, region: CompiledRegion | None) -> Region:
@@ -120,12 +143,11 @@ def _callers(machine: Machine, compiled: Compiled) -> Iterator[Related]:
         yield Related(span_of(frame.module.path, frame.offset, node), f"`{caller}`")
 
 
-def _marked(region: CompiledRegion) -> Iterator[Related]:
+def _marked(region: CompiledRegion) -> Iterator[Callee]:
     """The calls of marked functions in a region."""
     for seen in region.observed(Event.CALLED):
         mark = seen.effect.value.ref
-        name = mark.function.qualname if mark.function is not None else mark.spelling
-        yield Related(seen.effect.span, f"`{name}`")
+        yield Callee(seen.effect.span, described(mark), span_of(mark.path, mark.offset, mark.node))
 
 
 def _unseen(region: MarkedBody) -> Iterator[Related]:

@@ -53,7 +53,7 @@ class MarkedBody(NoRegion):
         self.marker = mark.kind
         self.api = mark.api
         self.torch = torch
-        self.function = _described(mark)
+        self.function = described(mark)
         self.marked_at: Span = span_of(mark.path, mark.offset, mark.node)
         self.fullgraph = False
         self._arguments: dict[str, Value] = {}
@@ -477,7 +477,8 @@ _NO_STATE = frozenset({Kind.TENSOR, Kind.PARAMETER, Kind.MODULE, Kind.GENERATOR,
 _CONSTANT = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING, Kind.FUNCTION, Kind.CLASS})
 
 
-def _described(mark: Mark) -> str:
+def described(mark: Mark) -> str:
+    """The qualified name of what is marked, as findings have it."""
     target = mark.target
     if mark.function is not None and not (target.kind is Kind.CLASS and mark.function.name == "__init__"):
         return mark.function.qualname

@@ -11,7 +11,7 @@ from nonstrict.report.summary import looked_at, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from nonstrict.coverage import Break, Looked, Option, Part, Region
+    from nonstrict.coverage import Break, Callee, Looked, Option, Part, Region
     from nonstrict.findings import Location, Related, Span
     from nonstrict.report.context import Context
     from nonstrict.text.source import Source
@@ -87,22 +87,31 @@ def not_looked_at(region: Region, shown: Shown, style: Style) -> str:
 
 def graphs(region: Region) -> str:
     """`3 graphs, 2 breaks`: what becomes of a region, as far as its breaks are known."""
+    return ", ".join(figures(region))
+
+
+def figures(region: Region) -> tuple[str, ...]:
+    """`3 graphs`, `2 breaks`: the same one by one."""
+    breaks = (plural(len(region.breaks), "break"),) if region.breaks else ()
+    return (_compiled(region), *breaks)
+
+
+def _compiled(region: Region) -> str:
     least, most = region.graphs or (0, 0)
-    breaks = f", {plural(len(region.breaks), 'break')}" if region.breaks else ""
     if region.whole and region.breaks:
-        sure = any(not one.conditional for one in region.breaks)
-        return f"{'does not compile' if sure else 'may not compile'}{breaks}"
+        return "does not compile" if any(not one.conditional for one in region.breaks) else "may not compile"
     if not most:
-        return f"nothing is compiled{breaks}"
-    return f"{graphs_told(least, most)}{breaks}"
+        return "nothing is compiled"
+    return graphs_told(least, most)
 
 
 def _breaks(region: Region, shown: Shown) -> Iterator[str]:
     for broken in region.breaks:
-        yield f"      {shown.position(broken.span)}: {_told(broken)}"
+        yield f"      {shown.position(broken.span)}: {breaking(broken)}"
 
 
-def _told(broken: Break) -> str:
+def breaking(broken: Break) -> str:
+    """What breaks a graph, with torch's id, and what that costs."""
     named = f" ({broken.id})" if broken.id else ""
     where = "" if not broken.stops or broken.stops == "itself" else f" in {broken.stops}"
     stops = f"{where}, after which torch does not resume" if broken.stops else ""
@@ -114,16 +123,17 @@ def _tree(region: Region, shown: Shown) -> Iterator[str]:
     for part in region.parts:
         where = shown.at(part.span)
         rows = f"{where.row}" if where.row == where.end_row else f"{where.row}-{where.end_row}"
-        yield f"      {'  ' * part.depth}{_KINDS[part.kind]} {one_line(where.path)}:{rows} {_described(part)}".rstrip()
+        yield f"      {'  ' * part.depth}{_KINDS[part.kind]} {one_line(where.path)}:{rows} {described(part)}".rstrip()
 
 
-def _described(part: Part) -> str:
+def described(part: Part) -> str:
+    """What a part of a region is: the function of a graph, what breaks it, why something runs as plain Python."""
     around = f" in {part.around}" if part.around and part.around != "itself" else ""
     cause = {"graph": f"`{part.function}`", "break": part.cause, "eager": f"`{part.function}`, for {part.cause}"}
     return f"{one_line(cause[part.kind])}{around}{'' if part.sure else ', on some paths'}"
 
 
-def _listed(heading: str, places: Sequence[Related], shown: Shown) -> Iterator[str]:
+def _listed(heading: str, places: Sequence[Related | Callee], shown: Shown) -> Iterator[str]:
     if not places:
         return
     yield f"    {heading}:"
@@ -190,7 +200,7 @@ def _open_options(options: Sequence[Option], prefix: str = "") -> Iterator[str]:
         yield from _open_options(one.entries or (), f"{prefix}{one.name}.")
 
 
-def _related(places: Sequence[Related], shown: Shown, context: Context) -> list[dict[str, Any]]:
+def _related(places: Sequence[Related | Callee], shown: Shown, context: Context) -> list[dict[str, Any]]:
     return [{**_place(place.span, shown, context), "message": place.message} for place in places]
 
 

@@ -35,7 +35,7 @@ WRAPPED = frozenset({"wrapped"})
 #: `TRACED` and functions whose result is frozen.
 FROZEN = TRACED | {"constant-result"}
 
-DOCUMENTATION_URL = "https://github.com/nonstrict/nonstrict/blob/main/docs/rules/"
+DOCUMENTATION_URL = "https://github.com/nonstrict/nonstrict/blob/main/docs/"
 
 
 class Experiment(enum.Enum):
@@ -278,7 +278,7 @@ class Rule(NamedTuple):
     @property
     def url(self) -> str:
         """Address of the rule's page."""
-        return f"{DOCUMENTATION_URL}{self.name}.md"
+        return f"{DOCUMENTATION_URL}rules/{self.name}.md"
 
 
 def report(

@@ -82,10 +82,10 @@ export class Client extends LanguageClient {
 	}
 }
 
-/** Tells the server that the status item wants to hear of experiments. */
+/** Tells the server that the status item wants to hear of experiments, and the tree of compiled regions. */
 class Announcement implements StaticFeature {
 	fillClientCapabilities(capabilities: { experimental?: unknown }): void {
-		capabilities.experimental = { nonstrictStatus: true };
+		capabilities.experimental = { nonstrictStatus: true, nonstrictRegions: true };
 	}
 
 	initialize(): void {}

@@ -19,6 +19,7 @@ from nonstrict_server.features import (
     progress,
     references,
     refreshing,
+    region_map,
     watched_files,
 )
 
@@ -40,5 +41,6 @@ ALWAYS = (
     commands.register,
     contents.register,
     chain.register,
+    region_map.register,
     environment.register,
 )

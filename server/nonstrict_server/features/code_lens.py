@@ -1,21 +1,40 @@
-"""A line above each marked function: how many findings it has, whether they came true, and a way to find out."""
+"""A line above each marked function and compiled region: what is known of it, whether that came true, how to find out.
+
+The line of a region stands above its function, where its graphs are made or broken; where that is in another file, it
+stands there as well as above the call that compiles it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
 from nonstrict_server.features.commands import CANCEL, CONFIRM_FUNCTION
 from nonstrict_server.positions import places_of, range_of
-from nonstrict_server.summaries import lens_title
+from nonstrict_server.regions import Reach, located
+from nonstrict_server.summaries import lens_title, region_title
 
 if TYPE_CHECKING:
-    from nonstrict.check.live.results import Mark
-    from nonstrict.findings import Diagnostic, Location
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Location
     from nonstrict.text.source import Source
+    from nonstrict_server.confirming import Running
     from nonstrict_server.documents import Place
+    from nonstrict_server.regions import View
     from nonstrict_server.server import Server
+
+
+class _Line(NamedTuple):
+    """What is said above a line of a document; a click is about the function of the file `path`."""
+
+    where: Location
+    path: str
+    function: str
+    title: str
+    running: bool
+    confirmable: bool
 
 
 def register(server: Server) -> None:
@@ -34,44 +53,82 @@ async def code_lens(ls: Server, params: lsp.CodeLensParams) -> list[lsp.CodeLens
 
 
 def _lenses(ls: Server, uri: str, place: Place) -> list[lsp.CodeLens]:
-    """In the thread of the analysis."""
-    marks = [mark for mark in ls.engine.marks(place.path) if _place_of(mark).cell == place.cell]
-    if not marks:
-        return []
+    """In the thread of the analysis: one for each function and line."""
     source = ls.engine.source(place.path)
-    found = ls.engine.findings_of(place.path, "")
+    reach = Reach(ls.engine)
+    regions = list(_of_regions(ls, reach, place, source))
     lenses: dict[tuple[str, int], lsp.CodeLens] = {}
+    for line in (*regions, *_of_marks(ls, reach, place, source, {line.function for line in regions})):
+        if line.where.cell == place.cell:
+            row = places_of(line.where, source, ls.documents.encoding)[0]
+            range_ = range_of((row, 0, row, 0))
+            lenses.setdefault((line.function, row), lsp.CodeLens(range_, _command(ls, uri, place, line)))
+    return sorted(lenses.values(), key=lambda lens: lens.range.start.line)
+
+
+def _of_regions(ls: Server, reach: Reach, place: Place, source: Source | None) -> Iterator[_Line]:
+    seen: dict[tuple[str, Location], View] = {}
+    for view in reach.views(place.path):
+        for where in _places_of(ls, view, place, source):
+            known = seen.get((view.region.function, where))
+            seen[view.region.function, where] = known.joined(view) if known is not None else view
+    for (function, where), view in seen.items():
+        path, found = view.region.span.path, view.reached
+        running = _running(ls, path, function) if found else None
+        confirmable = bool(found) and _may_confirm(ls, path)
+        title = region_title(view, running, confirmable=confirmable)
+        yield _Line(where, path, function, title, running is not None, confirmable)
+
+
+def _places_of(ls: Server, view: View, document: Place, source: Source | None) -> Iterator[Location]:
+    """Above the function if it is in the document; else, or besides, above the call."""
+    region = view.region
+    call, defined = located(ls.engine, region.span), region.defined
+    if call is None:
+        return
+    if defined is not None and defined.path == document.path:
+        where = located(ls.engine, defined)
+        if where is not None:
+            yield _above(where, call, source)
+    elif call.path == document.path:
+        yield call
+
+
+def _of_marks(ls: Server, reach: Reach, place: Place, source: Source | None, regions: set[str]) -> Iterator[_Line]:
+    """Those of marked functions, and of what is compiled and no region is known of."""
+    marks = [one for one in ls.engine.marks(place.path) if one.kind != "compiled" or one.function not in regions]
     for mark in marks:
-        findings = [one for one in found if one.function == mark.function]
-        where = places_of(_above(mark, source), source, ls.documents.encoding)
-        start = range_of((where[0], 0, where[0], 0))
-        lenses.setdefault((mark.function, where[0]), lsp.CodeLens(start, _command(ls, uri, place, mark, findings)))
-    return list(lenses.values())
+        findings = [one for one in reach.of(place.path, "") if one.function == mark.function]
+        running = _running(ls, place.path, mark.function) if findings else None
+        confirmable = bool(findings) and _may_confirm(ls, place.path)
+        title = lens_title(findings, running, confirmable=confirmable)
+        where = _above(mark.definition or mark.location, mark.location, source)
+        yield _Line(where, place.path, mark.function, title, running is not None, confirmable)
 
 
-def _place_of(mark: Mark) -> Location:
-    """The definition of the function if it is in the same file, else the marker."""
-    here = mark.definition is not None and mark.definition.path == mark.location.path
-    return mark.definition if here and mark.definition is not None else mark.location
-
-
-def _above(mark: Mark, source: Source | None) -> Location:
+def _above(definition: Location, marker: Location, source: Source | None) -> Location:
     """Where the lens stands: above the function and a marker that decorates it."""
-    place, marker = _place_of(mark), mark.location
-    if source is None or marker.row >= place.row or marker.cell != place.cell:
-        return place
-    return marker if source.line_text(marker.row, marker.cell).lstrip().startswith("@") else place
+    elsewhere = (marker.path, marker.cell) != (definition.path, definition.cell)
+    if source is None or elsewhere or marker.row >= definition.row:
+        return definition
+    return marker if source.line_text(marker.row, marker.cell).lstrip().startswith("@") else definition
 
 
-def _command(ls: Server, uri: str, place: Place, mark: Mark, findings: list[Diagnostic]) -> lsp.Command:
-    running = ls.confirmers.running.get(place.path)
-    if not findings or (running is not None and running.function not in {"", mark.function}):
-        running = None
-    confirmable = ls.trusted and ls.settings_of(place.path).confirm != "off"
-    title = lens_title(findings, running, confirmable=confirmable)
-    if running is not None:
-        return lsp.Command(title, CANCEL, arguments=[uri])
-    if confirmable and findings:
-        return lsp.Command(title, CONFIRM_FUNCTION, arguments=[uri, mark.function])
+def _running(ls: Server, path: str, function: str) -> Running | None:
+    """How far the experiments that may be about a function are."""
+    running = ls.confirmers.running.get(path)
+    return running if running is not None and running.function in {"", function} else None
+
+
+def _may_confirm(ls: Server, path: str) -> bool:
+    return ls.trusted and ls.settings_of(path).confirm != "off"
+
+
+def _command(ls: Server, uri: str, place: Place, line: _Line) -> lsp.Command:
+    address = uri if line.path == place.path else ls.documents.uri_of(line.path)
+    if line.running:
+        return lsp.Command(line.title, CANCEL, arguments=[address])
+    if line.confirmable:
+        return lsp.Command(line.title, CONFIRM_FUNCTION, arguments=[address, line.function])
     # A lens without a command is one that is still to be resolved; one without a name cannot be clicked.
-    return lsp.Command(title, "")
+    return lsp.Command(line.title, "")

@@ -1,16 +1,22 @@
-"""Words behind what a trace would freeze: captured state, specialised primitives. Only if the user wants them."""
+"""Words behind what a trace would freeze, and behind what breaks the graph of a region. Only if the user wants them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
+from nonstrict.report.regions import breaking
 from nonstrict_server.positions import places_of
+from nonstrict_server.regions import breaks_in, located
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Location
     from nonstrict_server.documents import Place
     from nonstrict_server.server import Server
+    from nonstrict_server.settings import ClientSettings
 
 #: What becomes of the value of an expression, by rule.
 _HINTS = {
@@ -35,22 +41,55 @@ async def inlay_hints(ls: Server, params: lsp.InlayHintParams) -> list[lsp.Inlay
     """The hints of a range."""
     uri = params.text_document.uri
     place = ls.documents.place_of(uri)
-    if not ls.settings_of(place.path).inlay_hints:
+    settings = ls.settings_of(place.path)
+    if not settings.inlay_hints and not settings.break_hints:
         return []
     version = ls.documents.version_of(uri)
     rows = (params.range.start.line + 1, params.range.end.line + 1)
-    return await ls.scheduler.ask(lambda: _hints(ls, place, rows), lambda: ls.documents.version_of(uri) != version)
+    return await ls.scheduler.ask(
+        lambda: _hints(ls, place, rows, settings), lambda: ls.documents.version_of(uri) != version
+    )
 
 
-def _hints(ls: Server, place: Place, rows: tuple[int, int]) -> list[lsp.InlayHint]:
+class _Hint(NamedTuple):
+    """A word behind a place."""
+
+    where: Location
+    word: str
+    tooltip: str
+
+
+def _hints(ls: Server, place: Place, rows: tuple[int, int], settings: ClientSettings) -> list[lsp.InlayHint]:
     """In the thread of the analysis."""
     source = ls.engine.source(place.path)
+    found = [
+        *(_frozen(ls, place) if settings.inlay_hints else ()),
+        *(_breaks(ls, place) if settings.break_hints else ()),
+    ]
     hints: list[lsp.InlayHint] = []
-    for one in ls.engine.diagnostics(place.path):
-        word = _HINTS.get(one.code)
-        if word is None or one.location.cell != place.cell or not rows[0] <= one.location.end_row <= rows[1]:
-            continue
-        _, _, line, character = places_of(one.location, source, ls.documents.encoding)
-        tooltip = f"{one.code}: {one.message}"
-        hints.append(lsp.InlayHint(lsp.Position(line, character), word, tooltip=tooltip, padding_left=True))
+    for one in found:
+        if one.where.cell == place.cell and rows[0] <= one.where.end_row <= rows[1]:
+            _, _, line, character = places_of(one.where, source, ls.documents.encoding)
+            position = lsp.Position(line, character)
+            hints.append(lsp.InlayHint(position, one.word, tooltip=one.tooltip, padding_left=True))
     return hints
+
+
+def _frozen(ls: Server, place: Place) -> Iterator[_Hint]:
+    for one in ls.engine.diagnostics(place.path):
+        if one.code in _HINTS:
+            yield _Hint(one.location, _HINTS[one.code], f"{one.code}: {one.message}")
+
+
+def _breaks(ls: Server, place: Place) -> Iterator[_Hint]:
+    """`graph break 1/3`; where several regions break, the first one counts, and all are named in the tooltip."""
+    hints: dict[Location, _Hint] = {}
+    for view, number, broken in breaks_in(ls.engine, place.path):
+        where = located(ls.engine, broken.span)
+        if where is not None:
+            count = f"{number}/{len(view.region.breaks)}"
+            known = hints.get(where)
+            said = f"{known.tooltip}\n" if known is not None else ""
+            word = known.word if known is not None else f"graph break {count}"
+            hints[where] = _Hint(where, word, f"{said}{count} of `{view.region.function}`: {breaking(broken)}")
+    yield from hints.values()

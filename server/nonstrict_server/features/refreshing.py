@@ -1,10 +1,11 @@
-"""Tells clients that pull, and those that show lenses and hints, that what they have is out of date."""
+"""Tells clients that pull, and those that show lenses, hints and regions, that what they have is out of date."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
 
+from nonstrict_server.features import region_map
 from nonstrict_server.scheduler import SupersededError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class _Refresher:
                 stale = stale or await self._is_stale(path)
             if stale:
                 server.workspace_diagnostic_refresh(None)
-        if shown:
+        if shown or server.abilities.maps_regions:
             self.lenses_changed()
 
     async def _is_stale(self, path: str) -> bool:
@@ -88,6 +89,7 @@ class _Refresher:
         abilities = self._server.abilities
         self._send(self._server.workspace_code_lens_refresh, if_able=abilities.refreshes_lenses)
         self._send(self._server.workspace_inlay_hint_refresh, if_able=abilities.refreshes_hints)
+        self._send(lambda _: self._server.protocol.notify(region_map.CHANGED, {}), if_able=abilities.maps_regions)
 
     @staticmethod
     def _send(refresh: Callable[[None], object], *, if_able: bool) -> None:

@@ -195,6 +195,7 @@ def test_many_marks_edit_by_edit_as_afresh(sequence: list[tuple[str, float, str,
         for one, text in editing.texts.items():
             afresh.set_text(one, text)
         assert sorted(editing.folder.marks(path)) == sorted(afresh.marks(path))
+        assert editing.folder.regions(path) == afresh.regions(path)
 
 
 @pytest.mark.parametrize(

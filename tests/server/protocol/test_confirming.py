@@ -95,6 +95,25 @@ def decided(found: Sequence[types.Diagnostic]) -> bool:
     return bool(found) and all("[confirmed" in one.message for one in found)
 
 
+async def test_a_region_is_confirmed_with_what_it_calls(start: Start, tmp_path: Path):
+    text, _, region = MINE.partition("@torch.compile(fullgraph=True)\n")
+    imports = "import torch\n\nfrom marked import scaled\n\n\n@torch.compile\n"
+    root = write(tmp_path / "project", marked=text, train=f"{imports}{region}")
+    editor = await start(CODE, root)
+    uri, marked = editor.open(root / "train.py"), editor.open(root / "marked.py")
+    assert len(await editor.diagnostics(marked)) == 1
+    (lens,) = await lenses(editor, uri)
+    assert lens.title == "1 graph · 1 error · confirm"
+    await execute(editor, lens.command, lens.arguments)
+    await editor.until(marked, decided, PATIENCE)
+    titles = ["1 graph · confirming 0/1", "1 graph · confirming 1/1"]
+    while titles[-1].startswith("1 graph · confirming"):
+        (lens,) = await lenses(editor, uri)
+        titles.append(lens.title)
+    assert titles[-1] == "1 graph · 1 confirmed"
+    assert any(lens.title == "1 finding · 1 confirmed" for lens in await lenses(editor, marked))
+
+
 async def test_a_finding_is_confirmed_on_demand(start: Start, tmp_path: Path):
     root = write(tmp_path / "project", bad=MINE)
     editor = await start(CODE, root)

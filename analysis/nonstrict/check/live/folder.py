@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from nonstrict.check.examination import Examined
     from nonstrict.check.files import Discovery
+    from nonstrict.coverage import Region
     from nonstrict.findings import Diagnostic, Finding, LocatedFix, Location
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
@@ -241,12 +242,7 @@ class Folder:
             # What other files have to do with it will be known after the scan, and told by `changed`.
             self._answered_early.add(path)
             return self._presented(path, self._by_itself(path) + self._own_errors(path))
-        self.scan()
-        if self._marked.is_marked(path) and not self._results.is_current(path):
-            self.examine(path)
-        doubtful = [other for other in sorted(self._results.found_in(path)) if not self._results.is_current(other)]
-        for other in doubtful[:_MAX_AT_ONCE]:
-            self.examine(other)
+        self._settle(path, self._results.found_in(path))
         return self._presented(path, self._results.findings_in(path) + self._own_errors(path))
 
     def fixes(self, path: str, wanted: Iterable[Diagnostic]) -> dict[tuple[str, Location], tuple[LocatedFix, ...]]:
@@ -265,6 +261,14 @@ class Folder:
 
         return self._fixing.findings(marked, functions, look)
 
+    def _settle(self, path: str, others: Iterable[str] = ()) -> None:
+        """Examine a file if it is marked and out of date, and some of the others that are."""
+        self.scan()
+        if self._marked.is_marked(path) and not self._results.is_current(path):
+            self.examine(path)
+        for other in [other for other in sorted(others) if not self._results.is_current(other)][:_MAX_AT_ONCE]:
+            self.examine(other)
+
     def _presented(self, path: str, findings: list[Finding]) -> tuple[Diagnostic, ...]:
         places = {span.path for one in findings for span in (one.span, *(related.span for related in one.related))}
         places |= {edit.span.path for one in findings for fix in one.fixes for edit in fix.edits}
@@ -279,13 +283,16 @@ class Folder:
 
     def marks(self, path: str) -> tuple[Mark, ...]:
         """The marked functions and compiled regions of a file."""
-        self.scan()
-        if self._marked.is_marked(path) and not self._results.is_current(path):
-            self.examine(path)
+        self._settle(path)
         result, source = self._results.get(path), self.source(path)
         if result is None or source is None:
             return ()
         return tuple(located(mark, source) for mark in result.marks)
+
+    def regions(self, path: str = "") -> tuple[Region, ...]:
+        """What is compiled in the folder as far as it is known now; in or from a file, if one is named."""
+        self._settle(path, self._results.compiled_in(path))
+        return self._results.regions(path)
 
     def callers_of(self, path: str, function: str) -> tuple[Caller, ...]:
         """The calls of a marked function of a file, looked for anew with every question."""
@@ -310,7 +317,7 @@ class Folder:
         environment = environment_of(self.settings)
         self._files = self._listed()
         self._options = AnalysisOptions(
-            torch_version=environment.torch_version, site_packages=environment.site_packages, overlays=self._overlays
+            environment.torch_version, environment.site_packages, overlays=self._overlays, regions=True
         )
         project = Project(environment.site_packages, self._overlays)
         if before is not None:
@@ -415,11 +422,9 @@ class Folder:
     def _code(self, path: str) -> str:
         """What the analysis knows as the text of a file."""
         module = self._scout.project.known(path)
-        return (
-            module.source.code
-            if module is not None
-            else self._scout.elsewhere.found.data(path).decode("utf-8", "replace")
-        )
+        if module is not None:
+            return module.source.code
+        return self._scout.elsewhere.found.data(path).decode("utf-8", "replace")
 
     def _result(self, path: str) -> Result:
         """What a file yields now."""
@@ -428,7 +433,8 @@ class Folder:
     def _whole(self, path: str) -> Result:
         machine = self._scout.anew()
         told = examined(machine, self._task(path), self._options)
-        share = merged([told.share, *(self._earlier(state) for state in self._states(path))])
+        text = self._texts.get(path)
+        share = merged([told.share, *map(self._earlier, text.earlier if text is not None else ())])
         module = self._scout.project.known(path)
         # What nobody is about to edit need not be known mark by mark.
         simple = path in self._open and module is not None and not module.source.cells
@@ -439,7 +445,7 @@ class Folder:
             read=share.read | {path},
             asked=machine.elsewhere.asked(),
             looked=share.looked,
-            seen=seen(path, module.outline, told.told, machine) if module is not None and alone else None,
+            seen=seen(path, module.outline, told, machine) if module is not None and alone else None,
         )
 
     def _edited(self, path: str) -> Result | None:
@@ -454,7 +460,7 @@ class Folder:
         machine = self._scout.anew()
         machine.concerns = edit.concerns
         told = examined(machine, self._task(path), self._options, edit.wanted)
-        now = edit.result(told.told, machine) if not is_faulty(told.share.findings) else None
+        now = edit.result(told, machine) if not is_faulty(told.share.findings) else None
         if now is None:
             return None
         return Result(
@@ -462,7 +468,7 @@ class Folder:
             marks=now.marks(),
             read=known.read | told.share.read,
             asked=known.asked | machine.elsewhere.asked(),
-            looked=known.looked,
+            looked=known.looked._replace(regions=now.regions()),
             seen=now,
         )
 
@@ -476,10 +482,6 @@ class Folder:
 
     def _task(self, path: str) -> Task:
         return Task({path}, self._marked.paths(), self._marked.exports)
-
-    def _states(self, path: str) -> tuple[Source, ...]:
-        text = self._texts.get(path)
-        return text.earlier if text is not None else ()
 
     def _earlier(self, state: Source) -> Any:
         """What a notebook or page held before a cell defined something anew."""

@@ -12,10 +12,10 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.marks import loose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from nonstrict.check.live.units import Seen
-    from nonstrict.coverage import Counts
+    from nonstrict.coverage import Counts, Region
     from nonstrict.findings import Finding, Location, Span
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.writers.elsewhere import Asked
@@ -51,7 +51,8 @@ class Result(NamedTuple):
     """What the marked functions of one file yield, in whatever file, and what that depends on.
 
     `read` are the files that were read for it, `asked` the questions to the bytes of all files, `looked` what was
-    looked at, in the lines of the last whole examination. `seen` is the same mark by mark, where that is known.
+    looked at: the regions as they are, the marks in the lines of the last whole examination. `seen` is the same mark by
+    mark, where that is known.
     """
 
     findings: tuple[Finding, ...]
@@ -65,6 +66,11 @@ class Result(NamedTuple):
     def paths(self) -> frozenset[str]:
         """The files that findings lie in."""
         return frozenset(finding.span.path for finding in self.findings)
+
+    @property
+    def compiled(self) -> frozenset[str]:
+        """The files in and from which something is compiled."""
+        return frozenset[str]().union(*(region.paths for region in self.looked.regions))
 
 
 class Results:
@@ -89,7 +95,7 @@ class Results:
         return path in self._edited
 
     def put(self, path: str, result: Result) -> frozenset[str]:
-        """Keep a result; the files whose findings it changes."""
+        """Keep a result; the files whose findings or regions it changes."""
         log_faults(result.findings)
         before = self._known.get(path)
         self._known[path] = result
@@ -97,14 +103,16 @@ class Results:
         self._edited.discard(path)
         old = _by_path(before.findings if before is not None else ())
         new = _by_path(result.findings)
-        return frozenset(one for one in old.keys() | new.keys() if old.get(one) != new.get(one))
+        others = _differing(before.looked.regions if before is not None else (), result.looked.regions)
+        moved = frozenset[str]().union(*(region.paths for region in others))
+        return moved.union(one for one in old.keys() | new.keys() if old.get(one) != new.get(one))
 
     def drop(self, path: str) -> frozenset[str]:
-        """Forget a file that holds no marks any more; the files that its findings lay in."""
+        """Forget a file that holds no marks any more; the files that its findings and regions lay in."""
         self._stale.discard(path)
         self._edited.discard(path)
         before = self._known.pop(path, None)
-        return before.paths if before is not None else frozenset()
+        return before.paths | before.compiled if before is not None else frozenset()
 
     def outdate(self, path: str, changed: Iterable[Asked] = ()) -> None:
         """A file changed, and with it the answers to some questions."""
@@ -138,6 +146,10 @@ class Results:
         """The marked files that have findings in a file."""
         return frozenset(marked for marked, result in self._known.items() if path in result.paths)
 
+    def compiled_in(self, path: str) -> frozenset[str]:
+        """The marked files that know of regions in a file, or applied in it."""
+        return frozenset(marked for marked, result in self._known.items() if path in result.compiled)
+
     def findings_in(self, path: str) -> list[Finding]:
         """The findings in a file, whichever marked files they come from; one for each rule and place."""
         shares = [
@@ -150,6 +162,16 @@ class Results:
         """Whether a fault of nonstrict lost something."""
         return any(is_faulty(result.findings) for result in self._known.values())
 
+    def regions(self, path: str = "") -> tuple[Region, ...]:
+        """What is compiled; in or from a file, if one is named. Results out of date count for their own file alone."""
+        found = (
+            region
+            for marked, result in self._known.items()
+            for region in result.looked.regions
+            if (not path or path in region.paths) and (region.span.path == marked or marked not in self._stale)
+        )
+        return merged_looks([Looked(tuple(found))]).regions
+
     def counts(self) -> Counts:
         """How much was looked at; only as long as no text was edited."""
         return merged_looks([result.looked for result in self._known.values()]).counts
@@ -161,6 +183,12 @@ class Results:
     def paths(self) -> frozenset[str]:
         """All files with findings."""
         return frozenset[str]().union(*(result.paths for result in self._known.values()))
+
+
+def _differing(old: Sequence[Region], new: Sequence[Region]) -> set[Region]:
+    """The regions that came, went or changed; most are the very objects that they were before an edit."""
+    kept = {id(region) for region in old} & {id(region) for region in new}
+    return {one for one in old if id(one) not in kept} ^ {one for one in new if id(one) not in kept}
 
 
 def _by_path(findings: Iterable[Finding]) -> dict[str, set[Finding]]:

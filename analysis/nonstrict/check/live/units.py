@@ -22,9 +22,10 @@ from nonstrict.program.marks import loose, roots
 from nonstrict.program.writers.elsewhere import imported_words, stem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from nonstrict.check.examination import Told
+    from nonstrict.check.examination import Examined, Told
+    from nonstrict.coverage import Region
     from nonstrict.facts.outline import Chunk, Outline
     from nonstrict.findings import Finding, Span
     from nonstrict.program.body import MarkedBody
@@ -47,7 +48,7 @@ class Unit(NamedTuple):
     """One mark or region: the pieces of its file that it stands in, and what was found.
 
     `key` tells it from the others of its file whatever happens to the lines above. It is `outside` if it was applied in
-    another file.
+    another file. `regions` are the applications of a region.
     """
 
     key: tuple[object, ...]
@@ -55,6 +56,7 @@ class Unit(NamedTuple):
     outside: bool
     mark: SeenMark
     findings: tuple[Finding, ...]
+    regions: tuple[Region, ...] = ()
 
 
 class Seen(NamedTuple):
@@ -63,7 +65,7 @@ class Seen(NamedTuple):
     `evaluated` are the pieces that were interpreted outside traced bodies, `elsewhere` the same for other files;
     `words` are the names by which markers were applied, `operators` tells whether it may define some. `mentions` are
     those of its pieces and of the files `readers`, once that was asked for, and `active` the pieces that any
-    interpreted one leads to.
+    interpreted one leads to. `others` are the applications of `torch.compile` to what was not looked at.
     """
 
     path: str
@@ -75,6 +77,7 @@ class Seen(NamedTuple):
     elsewhere: frozenset[tuple[str, str | int]]
     words: frozenset[str]
     operators: bool
+    others: tuple[Region, ...] = ()
     readers: tuple[Outline, ...] = ()
     mentions: Mentions | None = None
     active: frozenset[int] = frozenset()
@@ -86,6 +89,10 @@ class Seen(NamedTuple):
             for finding in unit.findings:
                 keep_nearest(found, finding)
         return list(found.values())
+
+    def regions(self) -> tuple[Region, ...]:
+        """All applications of `torch.compile` that are known."""
+        return (*(region for unit in self.units for region in unit.regions), *self.others)
 
     def marks(self) -> tuple[SeenMark, ...]:
         """The marks and regions that were applied in the file."""
@@ -108,21 +115,27 @@ class Lines:
         return self._order[index] if index >= 0 else -1
 
 
-def seen(path: str, outline: Outline, told: Iterable[Told], machine: Machine) -> Seen:
+def seen(path: str, outline: Outline, examined: Examined, machine: Machine) -> Seen:
     """What is to be remembered of an examination of all marks of a file."""
     sheet = sheet_of(outline)
     lines = Lines(sheet)
     inside, elsewhere = _evaluated(path, machine, sheet, lines)
-    units = tuple(unit_of(path, one, sheet, lines) for one in told)
-    return Seen(
-        path, outline, sheet, lines, units, inside, elsewhere, frozenset(machine.words), names_operators(outline)
-    )
+    units = tuple(unit_of(path, one, sheet, lines) for one in examined.told)
+    others = _others(examined.share.looked.regions, units)
+    words = frozenset(machine.words)
+    return Seen(path, outline, sheet, lines, units, inside, elsewhere, words, names_operators(outline), others)
+
+
+def _others(regions: Iterable[Region], units: Iterable[Unit]) -> tuple[Region, ...]:
+    """The applications that none of the marks and regions has."""
+    known = {region.key for unit in units for region in unit.regions}
+    return tuple(region for region in regions if region.key not in known)
 
 
 def unit_of(path: str, told: Told, sheet: Sequence[Piece], lines: Lines) -> Unit:
     """A mark or region that was looked at."""
     key, pieces = _key(path, told.body, sheet, lines)
-    return Unit(key, pieces, told.body.mark.path != path, seen_mark(told.body), told.findings)
+    return Unit(key, pieces, told.body.mark.path != path, seen_mark(told.body), told.findings, told.regions)
 
 
 def _key(
@@ -223,10 +236,10 @@ class Again:
         """Whether a definition may have to do with the marks that are to be looked at."""
         return module.path != self._before.path or chunk.name in self._needed
 
-    def result(self, told: Iterable[Told], machine: Machine) -> Seen | None:
+    def result(self, examined: Examined, machine: Machine) -> Seen | None:
         """What is known of the file now; None if something else came of the edit than bodies can tell."""
         before = self._before
-        fresh = [unit_of(before.path, one, self._sheet, self._lines) for one in told]
+        fresh = [unit_of(before.path, one, self._sheet, self._lines) for one in examined.told]
         keys = {unit.key for unit in fresh}
         gone = {unit.key for unit in before.units if self._changed.isdisjoint(unit.pieces)} & self._doubtful - keys
         new = any(unit.key not in self._known and self._changed.isdisjoint(unit.pieces) for unit in fresh)
@@ -241,28 +254,47 @@ class Again:
             for unit in before.units
             if unit.key not in self._doubtful and self._changed.isdisjoint(unit.pieces)
         ]
+        units = (*kept, *fresh)
         return Seen(
             before.path,
             self._outline,
             self._sheet,
             self._lines,
-            (*kept, *fresh),
+            units,
             before.evaluated | inside,
             before.elsewhere,
             before.words,
             before.operators,
+            _others((*self._kept_others(), *self._fresh_others(examined)), units),
             self._readers,
             self._mentions,
             self._active,
         )
 
+    def _kept_others(self) -> Iterator[Region]:
+        """The applications to what was not looked at, in what did not change."""
+        return (region.moved(self._at) for region in self._before.others if not self._is_in_changed(region.span))
+
+    def _fresh_others(self, examined: Examined) -> Iterator[Region]:
+        """Those in what changed."""
+        path, lines = self._before.path, self._lines
+        found = (region for region in examined.share.looked.regions if region.span.path == path)
+        return (region for region in found if lines.piece(region.span.line) in self._changed)
+
     def _lies_in_changed(self, unit: Unit) -> bool:
         return any(
-            span.path == self._before.path
-            and any(self._before.lines.piece(line) in self._changed for line in (span.line, span.end_line))
-            for finding in unit.findings
-            for span in (finding.span, *(related.span for related in finding.related))
+            self._is_in_changed(span)
+            for places in (
+                *((finding.span, *(related.span for related in finding.related)) for finding in unit.findings),
+                *(region.spans for region in unit.regions),
+            )
+            for span in places
         )
+
+    def _is_in_changed(self, span: Span) -> bool:
+        """Whether a place as it was before lies in what changed."""
+        piece = self._before.lines.piece
+        return span.path == self._before.path and not self._changed.isdisjoint((piece(span.line), piece(span.end_line)))
 
     def _moved(self, unit: Unit) -> Unit:
         definition = self._at(unit.mark.definition) if unit.mark.definition is not None else None
@@ -274,7 +306,8 @@ class Again:
             )
             for finding in unit.findings
         )
-        return unit._replace(mark=mark, findings=findings)
+        regions = tuple(region.moved(self._at) for region in unit.regions)
+        return unit._replace(mark=mark, findings=findings, regions=regions)
 
     def _at(self, span: Span) -> Span:
         """Where a span is now."""

@@ -1,0 +1,142 @@
+"""Compiled regions as editors show them: each with all that is found in it and in what it calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.findings import Status
+from nonstrict.report.regions import figures
+from nonstrict.report.summary import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from nonstrict.coverage import Break, Callee, Region
+    from nonstrict.findings import Diagnostic, Location, Span
+    from nonstrict_server.engine import Engine
+
+
+class State(NamedTuple):
+    """The worst of some findings, and how many there are of it.
+
+    `worst` is `confirmed`, else the severity of what no experiment decided (`error`, `warning`, `note`), else
+    `inconclusive` or `refuted`; "" where there is no finding.
+    """
+
+    worst: str = ""
+    number: int = 0
+
+    @property
+    def text(self) -> str:
+        """`1 confirmed`, `2 errors`."""
+        if not self.number:
+            return ""
+        is_verdict = self.worst in {status.value for status in Status}
+        return f"{self.number} {self.worst}" if is_verdict else plural(self.number, self.worst)
+
+
+class Called(NamedTuple):
+    """A call of a marked function in a region, and what is found in the function."""
+
+    callee: Callee
+    findings: tuple[Diagnostic, ...]
+
+
+class View(NamedTuple):
+    """A region, what is found in it, and the marked functions that it calls."""
+
+    region: Region
+    findings: tuple[Diagnostic, ...]
+    called: tuple[Called, ...]
+
+    @property
+    def reached(self) -> tuple[Diagnostic, ...]:
+        """All that is found in the region and in what it calls."""
+        below = (one for called in self.called for one in called.findings)
+        return tuple(dict.fromkeys((*self.findings, *below)))
+
+    def joined(self, other: View) -> View:
+        """The same with what is found where the function is compiled elsewhere."""
+        findings = tuple(dict.fromkeys((*self.findings, *other.findings)))
+        return self._replace(findings=findings, called=(*self.called, *other.called))
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """`3 graphs`, `2 breaks`; or that nobody looked."""
+        return ("not looked at",) if self.region.missed else figures(self.region)
+
+
+def views(engine: Engine, path: str = "") -> list[View]:
+    """The regions in or from a file, or of the workspace; in the thread of the analysis."""
+    return Reach(engine).views(path)
+
+
+def reached_from(engine: Engine, path: str, function: str) -> tuple[Diagnostic, ...]:
+    """What is found in the functions of a file, or in one; of a region, in what it calls too."""
+    reach = Reach(engine)
+    own = reach.of(path, function)
+    mine = [one for one in engine.regions(path) if function and (one.span.path, one.function) == (path, function)]
+    return tuple(dict.fromkeys((*own, *(one for region in mine for one in reach.view(region).reached))))
+
+
+class Reach:
+    """What is found in functions, each file asked once; in the thread of the analysis."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Begin with nothing."""
+        self._engine = engine
+        self._known: dict[str, tuple[Diagnostic, ...]] = {}
+
+    def of(self, path: str, function: str) -> tuple[Diagnostic, ...]:
+        """What is found in a function of a file, or in all of them."""
+        if path not in self._known:
+            self._known[path] = self._engine.findings_of(path, "")
+        return tuple(one for one in self._known[path] if not function or one.function == function)
+
+    def views(self, path: str = "") -> list[View]:
+        """The regions in or from a file, or of the workspace."""
+        return [self.view(region) for region in self._engine.regions(path)]
+
+    def view(self, region: Region) -> View:
+        """A region with all that is found in it."""
+        own = self.of(region.span.path, region.function) if region.function else ()
+        called = (Called(callee, self.of(callee.mark.path, callee.function)) for callee in region.marked)
+        return View(region, own, tuple(called))
+
+
+def state_of(findings: Sequence[Diagnostic]) -> State:
+    """The worst of some findings."""
+    confirmed = _of(findings, Status.CONFIRMED)
+    if confirmed:
+        return State(Status.CONFIRMED.value, confirmed)
+    undecided = [one.severity for one in findings if one.verdict is None]
+    if undecided:
+        return State(max(undecided).label, undecided.count(max(undecided)))
+    for status in (Status.INCONCLUSIVE, Status.REFUTED):
+        if number := _of(findings, status):
+            return State(status.value, number)
+    return State()
+
+
+def _of(findings: Iterable[Diagnostic], status: Status) -> int:
+    return sum(one.verdict is not None and one.verdict.status is status for one in findings)
+
+
+def located(engine: Engine, span: Span) -> Location | None:
+    """Where a span is, for users; None if its file cannot be read."""
+    source = engine.source(span.path)
+    return source.locate(span) if source is not None else None
+
+
+def finding_of(engine: Engine, view: View, broken: Break) -> Diagnostic | None:
+    """What is told of a break."""
+    where = located(engine, broken.span)
+    return next((one for one in view.findings if one.location == where), None)
+
+
+def breaks_in(engine: Engine, path: str) -> Iterator[tuple[View, int, Break]]:
+    """The breaks that stand in a file, each with its number in its region, from 1."""
+    for view in views(engine, path):
+        for number, broken in enumerate(view.region.breaks, 1):
+            if broken.span.path == path:
+                yield view, number, broken

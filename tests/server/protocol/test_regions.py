@@ -1,0 +1,258 @@
+"""Compiled regions in an editor: lenses, hovers, hints, and the map of the workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from lsprotocol import types
+
+from tests.server.protocol.profiles import CODE, PROFILES, Profile
+from tests.server.protocol.projects import write
+from tests.server.protocol.test_features import hover
+from tests.server.protocol.test_showing import ask
+from tests.server.units import range_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.server.protocol.conftest import Start
+    from tests.server.protocol.editor import Editor
+
+pytestmark = pytest.mark.asyncio
+
+#: A region whose graph breaks twice, and one that calls a marked function; both are compiled by `train`.
+MODEL = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x = x + 1
+        print("first")
+        x = x * 2
+        "\U0001d494 é"; print("second")
+        return x - 1
+"""
+TRAIN = """\
+import torch
+
+from model import Model
+
+SCALE = torch.ones(3)
+
+
+@torch._dynamo.nonstrict_trace
+def scaled(x):
+    return x * SCALE
+
+
+@torch.compile
+def plain(x):
+    return scaled(x) + 1
+
+
+def quiet(x):
+    return x.sin()
+
+
+compiled = torch.compile(quiet)
+model = torch.compile(Model())
+other = torch.compile(unknown())
+plain(torch.ones(3))
+model(torch.ones(3))
+"""
+
+
+async def lenses(editor: Editor, uri: str) -> dict[int, types.Command]:
+    """What stands above the lines of a document, lines from 0."""
+    params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+    found = await editor.client.text_document_code_lens_async(params) or ()
+    assert all(lens.command for lens in found)
+    lines = [lens.range.start.line for lens in found]
+    assert len(set(lines)) == len(lines)
+    return {lens.range.start.line: lens.command for lens in found if lens.command}
+
+
+def line_of(text: str, words: str) -> int:
+    return text[: text.index(words)].count("\n")
+
+
+async def titles(editor: Editor, uri: str) -> dict[str, str]:
+    """The titles of lenses by the line of text below them."""
+    lines = editor.documents[uri].text.split("\n")
+    return {lines[line]: command.title for line, command in (await lenses(editor, uri)).items()}
+
+
+async def test_a_lens_stands_above_every_region(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", model=MODEL, train=TRAIN)
+    editor = await start(CODE, root)
+    train, model = editor.open(root / "train.py"), editor.open(root / "model.py")
+    await editor.until(train, bool)
+    assert await titles(editor, train) == {
+        "@torch._dynamo.nonstrict_trace": "1 finding · confirm",
+        "@torch.compile": "1 graph · 1 error · confirm",
+        "def quiet(x):": "1 graph",
+        "model = torch.compile(Model())": "3 graphs · 2 breaks · 2 warnings · confirm",
+        "other = torch.compile(unknown())": "not looked at",
+    }
+    assert await titles(editor, model) == {"    def forward(self, x):": "3 graphs · 2 breaks · 2 warnings · confirm"}
+    (above,) = (await lenses(editor, model)).values()
+    assert (above.command, list(above.arguments or ())) == ("nonstrict.confirmFunction", [train, "Model.forward"])
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=str)
+async def test_lenses_follow_edits(start: Start, tmp_path: Path, profile: Profile):
+    root = write(tmp_path / "project", model=MODEL, train=TRAIN)
+    editor = await start(profile, root)
+    model = editor.open(root / "model.py")
+    await editor.until(model, lambda found: len(found) == 2)
+    assert list((await titles(editor, model)).values()) == ["3 graphs · 2 breaks · 2 warnings · confirm"]
+    editor.change(model, MODEL.replace('        print("first")\n', ""))
+    await editor.until(model, lambda found: len(found) == 1)
+    assert await titles(editor, model) == {"    def forward(self, x):": "2 graphs · 1 break · 1 warning · confirm"}
+    editor.change(model, "# moved\n\n" + MODEL)
+    await editor.until(model, lambda found: len(found) == 2)
+    assert list(await titles(editor, model)) == ["    def forward(self, x):"]
+
+
+async def test_lenses_of_regions_are_switched_off_with_the_others(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", model=MODEL, train=TRAIN)
+    editor = await start(CODE, root, settings={"codeLens": {"enable": False}})
+    train = editor.open(root / "train.py")
+    await editor.until(train, bool)
+    assert await lenses(editor, train) == {}
+
+
+@pytest.mark.parametrize("words", ["torch.compile(Model())", "compile(Model())"])
+async def test_torch_compile_tells_of_its_region(start: Start, tmp_path: Path, words: str):
+    root = write(tmp_path / "project", model=MODEL, train=TRAIN)
+    editor = await start(CODE, root)
+    train = editor.open(root / "train.py")
+    said = await hover(editor, train, words)
+    first = line_of(MODEL, 'print("first")') + 1
+    address = (root / "model.py").as_uri()
+    assert "`Model.forward`" in said
+    assert "3 graphs · 2 breaks" in said
+    assert f"1. [model.py:{first}]({address}#L{first}): `print()` (GB" in said
+    assert "docs/regions.md" in said
+    assert await hover(editor, train, "Model())\nother") == ""
+
+
+async def test_all_ways_to_compile_tell_of_their_regions(start: Start, tmp_path: Path):
+    text = """\
+import torch
+
+
+def faster(function):
+    return torch.compile(function)
+
+
+@torch.compile(fullgraph=True)
+def first(x):
+    return x + 1
+
+
+@faster
+def second(x):
+    print(x)
+    return x.add(1)
+
+
+class Third(torch.nn.Module):
+    def forward(self, x):
+        return x.relu()
+
+
+third = Third()
+third.compile()
+fourth = faster(lambda x: x.cos())
+fifth = torch.compile(unknown())
+"""
+    root = write(tmp_path / "project", ways=text)
+    editor = await start(CODE, root)
+    uri = editor.open(root / "ways.py")
+    for words, expected in {
+        "torch.compile(fullgraph=True)": "`first`",
+        "faster\ndef second": "`second`",
+        "compile()": "`Third.forward`",
+        "faster(lambda": "<lambda>",
+        "torch.compile(unknown())": "**Not looked at**",
+        "second(x):": "1 break",
+    }.items():
+        assert expected in await hover(editor, uri, words), words
+    # Within the wrapper, it is all that the wrapper compiles.
+    said = await hover(editor, uri, "torch.compile(function)")
+    assert "`second`" in said
+    assert "<lambda>" in said
+
+
+async def test_a_page_says_what_was_not_looked_into(start: Start, tmp_path: Path):
+    text = TRAIN.replace("    return scaled(x) + 1", "    x = unseen(x)\n    return scaled(x) + 1").replace(
+        "import torch\n", "import torch\nfrom somewhere import unseen\n", 1
+    )
+    root = write(tmp_path / "project", model=MODEL, train=text)
+    editor = await start(CODE, root)
+    train = editor.open(root / "train.py")
+    said = await hover(editor, train, "torch.compile\ndef plain")
+    assert "Not looked into:" in said
+    assert "unseen" in said.partition("Not looked into:")[2]
+    assert "`scaled` (1 error)" in said
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=str)
+async def test_breaks_are_counted_behind_them_if_wanted(start: Start, tmp_path: Path, profile: Profile):
+    root = write(tmp_path / "project", model=MODEL, train=TRAIN)
+    editor = await start(profile, root, settings={"inlayHints": {"graphBreaks": True}})
+    model = editor.open(root / "model.py")
+    whole = types.Range(types.Position(0, 0), types.Position(100, 0))
+    params = types.InlayHintParams(types.TextDocumentIdentifier(model), whole)
+    await editor.until(model, lambda found: len(found) == 2)
+    hints = await editor.client.text_document_inlay_hint_async(params) or ()
+    ends = [range_of(MODEL, f'print("{word}")', editor.encoding).end for word in ("first", "second")]
+    assert [(hint.position, hint.label) for hint in hints] == list(
+        zip(ends, ["graph break 1/2", "graph break 2/2"], strict=True)
+    )
+    assert "`Model.forward`" in str(hints[0].tooltip)
+    await editor.configure({"inlayHints": {"enable": True}})
+    for _ in range(100):
+        hints = await editor.client.text_document_inlay_hint_async(params) or ()
+        if not hints:
+            break
+    assert not hints
+
+
+def shape(nodes: list[dict[str, Any]]) -> list[Any]:
+    """The kinds and texts of a tree."""
+    return [[one["kind"], one["text"], one["worst"], *shape(one["children"])] for one in nodes]
+
+
+async def test_the_map_holds_the_regions_of_the_workspace(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", model=MODEL, train=TRAIN)
+    other = write(tmp_path / "other", other="import torch\n\n\n@torch.compile\ndef alone(x):\n    return x + 1\n")
+    editor = await start(CODE, root, other)
+    found = await ask(editor, "nonstrict/regions")
+    for _ in range(200):
+        if len(found) == 5:
+            break
+        found = await ask(editor, "nonstrict/regions")
+    assert sorted(shape(found)) == [
+        ["missed", "not looked at", ""],
+        ["region", "Model.forward", "warning",
+            ["graph", "graph 1", "", ["break", "graph break", "warning"]],
+            ["graph", "graph 2", "", ["break", "graph break", "warning"]],
+            ["graph", "graph 3", ""]],
+        ["region", "alone", "", ["graph", "graph 1", ""]],
+        ["region", "plain", "error", ["graph", "graph 1", "", ["marked", "scaled", "error"]]],
+        ["region", "quiet", "", ["graph", "graph 1", ""]],
+    ]  # fmt: skip
+    (forward,) = [one for one in found if one["text"] == "Model.forward"]
+    assert forward["name"] == "model.py"
+    assert forward["range"]["start"]["line"] == line_of(MODEL, "def forward")
+    assert forward["confirm"] == [(root / "train.py").as_uri(), "Model.forward"]
+    broken = forward["children"][1]["children"][0]
+    assert broken["range"] == {
+        "start": {"line": 8, "character": range_of(MODEL, 'print("second")', editor.encoding).start.character},
+        "end": {"line": 8, "character": range_of(MODEL, 'print("second")', editor.encoding).end.character},
+    }
+    assert "`print()`" in broken["detail"]
