@@ -95,7 +95,7 @@ def promised_value(frame: Frame, node: ast.AST | None, place: Place) -> Value:
     if isinstance(node, ast.Subscript):
         return _subscripted(frame, node, place)
     if is_chain(node):
-        return _named(frame, frame.machine.evaluate(frame, node), place)
+        return instance_of(frame, frame.machine.evaluate(frame, node), place)
     return UNKNOWN.at(place)
 
 
@@ -144,7 +144,7 @@ def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
         return promised_value(frame, arguments[0], place)
     kind = _CONTAINERS.get(name)
     if kind is None:
-        return _named(frame, base, place)
+        return instance_of(frame, base, place)
     heap = Heap()
     for argument in arguments[-1:] if kind is Kind.DICT else arguments:
         if not (isinstance(argument, ast.Constant) and argument.value is ...):
@@ -152,7 +152,8 @@ def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
     return Value(kind, place, heap=heap)
 
 
-def _named(frame: Frame, base: Value, place: Place) -> Value:
+def instance_of(frame: Frame, base: Value, place: Place) -> Value:
+    """An instance of what an annotation, or a question for types, names."""
     if base.kind is Kind.CLASS:
         return frame.machine.instance_at(base.ref, place)
     if base.kind is Kind.UNION:

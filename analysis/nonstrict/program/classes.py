@@ -262,14 +262,15 @@ def initialise(machine: Machine, cls: Class, instance: Value) -> None:
             machine.static_frame(found[0].ref, receiver=instance)
 
 
+def bare_instance(cls: Class, place: Place) -> Value:
+    """An instance of a class of which nothing is asked but its class."""
+    return Value(Kind.SETTING if is_enum(cls) else instance_kind(cls), place, cls)
+
+
 def instance_at(machine: Machine, cls: Class, place: Place) -> Value:
     """An instance of a class that lives at `place`, made by code that was not followed."""
-    if is_enum(cls):
-        return Value(Kind.SETTING, place, cls)
-    kind = instance_kind(cls)
-    if kind is Kind.TENSOR:
-        return Value(kind, place, cls)
-    return Value(kind, place, cls, heap=template(machine, cls))
+    bare = bare_instance(cls, place)
+    return bare if bare.kind in (Kind.SETTING, Kind.TENSOR) else bare._replace(heap=template(machine, cls))
 
 
 def construct(

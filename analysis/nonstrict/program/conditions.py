@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import decided, expressions, refinements, settled
-from nonstrict.program.classes import lineage, special
+from nonstrict.program.annotations import instance_of, promised_value
+from nonstrict.program.classes import bare_instance, lineage, special
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Event
-from nonstrict.program.naming import dotted
+from nonstrict.program.naming import dotted, is_chain
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import NONE, PRIMITIVES, TENSOR, TENSORS, UNKNOWN, Flag, Kind, Value, join
@@ -228,9 +229,17 @@ def _asked_types(frame: Frame, test: ast.expr) -> tuple[ast.expr, list[Value], l
         return None
     return (
         subject,
-        [frame.machine.annotated(frame, one, FRESH) for one in classes],
+        [_instance_of(frame, one) for one in classes],
         [ast.unparse(one) for one in classes],
     )
+
+
+def _instance_of(frame: Frame, node: ast.expr) -> Value:
+    """An instance of what a type is compared with; what its constructor does is looked at once there is one."""
+    if not is_chain(node):
+        return promised_value(frame, node, FRESH)
+    named = frame.machine.evaluate(frame, node)
+    return bare_instance(named.ref, FRESH) if named.kind is Kind.CLASS else instance_of(frame, named, FRESH)
 
 
 def _either_class(node: ast.expr) -> list[ast.expr]:
@@ -297,7 +306,8 @@ def _narrow_instance(
     tensor = _tensor_in(value) if asked.is_tensor and asked.ref is not None else None
     if value.kind is Kind.UNKNOWN or tensor is not None or _inherits(asked, value):
         place = tensor.place if tensor is not None else asked.place
-        env[name] = asked.at(place).with_pending(value.pending)
+        made = frame.machine.instance_at(asked.ref, place) if isinstance(asked.ref, Class) else asked.at(place)
+        env[name] = made.with_pending(value.pending)
     elif value.kind in (Kind.UNION, Kind.NONE):
         _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
 

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import statements_in
 
 if TYPE_CHECKING:
@@ -217,6 +218,8 @@ class Elsewhere:
         self._expected_texts: set[bytes] = set()
         self._texts: dict[bytes, list[str]] = {}
         self._named: set[bytes] = set()
+        #: by file and names, whether the file contains one of them
+        self._saying: dict[tuple[str, frozenset[str]], bool] = {}
         self._passes = 0
         #: texts tell of modes and of the environment: one pass for them is always made
         self._searched_texts = False
@@ -260,6 +263,13 @@ class Elsewhere:
         if (path, key) not in self.found.said:
             self.found.said[path, key] = key in self.found.data(path)
         return self.found.said[path, key]
+
+    def says_any(self, path: str, names: frozenset[str]) -> bool:
+        """Whether one of some names is in the text of a file."""
+        known = self._saying.get((path, names))
+        if known is None:
+            known = self._saying[path, names] = any(self.says(path, name) for name in names)
+        return known
 
     def _indexed(self, what: bytes, index: dict[bytes, list[str]], name: str) -> list[str]:
         if not self._passes:
@@ -396,11 +406,13 @@ def _stem(module: Module) -> bytes:
     return (module.name.rpartition(".")[2] or module.name or "\0").encode("utf-8", "surrogateescape")
 
 
-def imports_in(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+def imports_in(node: ast.AST) -> tuple[ast.Import | ast.ImportFrom, ...]:
     """The import statements in a part of a module."""
-    for inner in statements_in(node):
-        if isinstance(inner, (ast.Import, ast.ImportFrom)):
-            yield inner
+    return remembered(node, "_nonstrict_imports", _find_imports)
+
+
+def _find_imports(node: ast.AST) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    return tuple(inner for inner in statements_in(node) if isinstance(inner, (ast.Import, ast.ImportFrom)))
 
 
 def imports_of(user: Module, word: str) -> Iterator[ast.Import | ast.ImportFrom]:

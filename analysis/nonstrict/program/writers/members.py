@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from nonstrict.program.places import Place
     from nonstrict.program.values import Value
 
-#: More functions than this are not looked into.
-_MAX_FUNCTIONS = 12
-
 
 class Put(NamedTuple):
     """What is put under an attribute of a class, or a name of a module, at which place, and where in the text.
@@ -80,8 +77,7 @@ def on(machine: Machine, holder: Class | Module, name: str) -> tuple[Put, ...]:
 
 
 def _find(machine: Machine, users: Iterable[Module], place: Place, name: str) -> Iterator[Put]:
-    found = [one for user in users for one in storing(machine, user, name)]
-    for one in found if sum(not one.sets_up for one in found) <= _MAX_FUNCTIONS else ():
+    for one in storing(machine, users, name):
         yield from put_by(machine, one, lambda changed: changed == place)
 
 

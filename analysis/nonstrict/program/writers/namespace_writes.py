@@ -18,7 +18,7 @@ from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import Write, functions_with
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from nonstrict.program.effects import Summary
@@ -39,15 +39,8 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
     """
     users = [module, *machine.elsewhere.mentions(module, name)]
     for_others = _MODULES.search(module.source.code) is not None
-    concerned = [
-        one.summary
-        for user in users
-        if for_others or _MODULES.search(user.source.code)
-        for one in storing(machine, user, name)
-        if not one.sets_up
-    ]
-    if len(concerned) > _MAX_FUNCTIONS:
-        return []
+    searched = [user for user in users if for_others or _MODULES.search(user.source.code)]
+    concerned = [one.summary for one in storing(machine, searched, name) if not one.sets_up]
     # The name is given: where what it is stored under is no longer known, it may be this one.
     places = {module.place(one) for one in (name, namespaces.ANY)}
     found: dict[int, Write] = {}
@@ -71,26 +64,57 @@ class Storing(NamedTuple):
     sets_up: bool = False
 
 
-def storing(machine: Machine, user: Module, name: str) -> Iterator[Storing]:
-    """What functions and statements of a module do that store something under a name; not those that are marked."""
-    return concerned_in(machine, user, {name}, lambda code: _stores(code, name))
+class Code(NamedTuple):
+    """A function of a module, with the class around it, or the statements outside functions that are concerned."""
+
+    user: Module
+    node: ast.AST
+    offset: int
+    owner: ast.ClassDef | None = None
+
+
+def storing(machine: Machine, users: Iterable[Module], name: str) -> list[Storing]:
+    """What functions and statements of some modules do that store something under a name; not those that are marked.
+
+    Nothing is looked into where they are too many to tell anything.
+    """
+    code = [one for user in users for one in _concerned(machine, user, {name}, lambda part: _stores(part, name))]
+    if sum(isinstance(one.node, ast.FunctionDef) for one in code) > _MAX_FUNCTIONS:
+        return []
+    found = [done for one in code for done in _done_by(machine, one, lambda part: _stores(part, name))]
+    return found if sum(not one.sets_up for one in found) <= _MAX_FUNCTIONS else []
 
 
 def concerned_in(
     machine: Machine, user: Module, words: AbstractSet[str], concerned: Callable[[ast.AST], bool]
 ) -> Iterator[Storing]:
     """What those functions and statements of a module do that are concerned; they hold one of some words."""
+    for one in _concerned(machine, user, words, concerned):
+        yield from _done_by(machine, one, concerned)
+
+
+def _concerned(
+    machine: Machine, user: Module, words: AbstractSet[str], concerned: Callable[[ast.AST], bool]
+) -> Iterator[Code]:
     marked = {id(mark.function.node) for mark in machine.marks.values() if mark.function is not None}
-    frame = machine.module_frame(user)
     for node, offset, top_level in functions_with(user, words):
         if top_level:
-            found = reached.outside_functions(machine, user, node, concerned)
-            yield from (Storing(summary, user, one.lineno, sets_up=not running) for summary, one, running in found)
+            yield Code(user, node, offset)
             continue
-        owner = definition_values.class_of(frame, node, offset) if isinstance(node, ast.ClassDef) else None
-        for function in node.body if isinstance(node, ast.ClassDef) else [node]:
+        owner = node if isinstance(node, ast.ClassDef) else None
+        for function in owner.body if owner is not None else [node]:
             if isinstance(function, ast.FunctionDef) and id(function) not in marked and concerned(function):
-                yield Storing(reached.interpreted(machine, user, function, offset, owner), user)
+                yield Code(user, function, offset, owner)
+
+
+def _done_by(machine: Machine, code: Code, concerned: Callable[[ast.AST], bool]) -> Iterator[Storing]:
+    user, node, offset, around = code
+    if not isinstance(node, ast.FunctionDef):
+        found = reached.outside_functions(machine, user, node, concerned)
+        yield from (Storing(summary, user, one.lineno, sets_up=not running) for summary, one, running in found)
+        return
+    owner = definition_values.class_of(machine.module_frame(user), around, offset) if around is not None else None
+    yield Storing(reached.interpreted(machine, user, node, offset, owner), user)
 
 
 def _stores(code: ast.AST, name: str) -> bool:
