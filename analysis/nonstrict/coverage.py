@@ -83,7 +83,8 @@ class Region(NamedTuple):
 
     `span` is where the user compiles it, `site` where `torch.compile` itself is applied, by a wrapper perhaps.
     `missed` says why nothing was looked at, "" where it was; then `function` and `defined` are not known. `options` are
-    those that it is given, as far as they may differ from those that torch takes otherwise. `graphs` are
+    those that it is given, as far as they may differ from those that torch takes otherwise. `wasted` says why
+    nothing is compiled although `torch.compile` is applied. `graphs` are
     the least and greatest number into which it is compiled, `parts` what it consists of. `whole` says that the graph
     must not break. `marked` are the marked functions that it calls, `unseen` what in it was not looked into. From
     `graphs` on, it is told only where it is asked for.
@@ -94,6 +95,7 @@ class Region(NamedTuple):
     function: str = ""
     defined: Span | None = None
     missed: str = ""
+    wasted: str = ""
     options: tuple[Option, ...] = ()
     whole: bool = False
     graphs: tuple[int, int] | None = None

@@ -117,11 +117,18 @@ def test_what_changes_nothing_needed_is_left_out(statement: str):
         "torch._dynamo.config.suppress_errors = True",
         "os.environ['MODE'] = 'fast'",
         "warnings.filterwarnings('ignore')",
+        "for name in NAMES:\n    setattr(torch._dynamo.config, name, True)",
+        "if os.cpu_count() > 4:\n    torch.set_num_threads(4)",
     ],
 )
 def test_settings_of_libraries_count_for_everything(setting: str):
     program = f"import os, warnings\nimport torch\n{setting}\ndef scaled(x):\n    return x"
-    assert ast.unparse(ast.parse(setting)) in kept(program, "scaled").split("\n")
+    assert ast.unparse(ast.parse(setting)) in kept(program, "scaled")
+
+
+def test_work_that_sets_something_on_the_way_is_left_out():
+    program = "import torch\ndef scaled(x):\n    return x"
+    assert "for" not in kept(f"{program}\nfor seed in range(9):\n    torch.manual_seed(seed)\n    train()", "scaled")
 
 
 def test_calls_of_libraries_that_set_nothing_are_left_out():

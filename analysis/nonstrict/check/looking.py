@@ -11,6 +11,7 @@ from nonstrict.program.definitions import Told
 from nonstrict.program.effects import Event, span_of
 from nonstrict.program.regions import graphs, sites
 from nonstrict.program.regions.breaks import NATIVE
+from nonstrict.program.regions.misapplied import OF_APPLICATIONS
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.rules.constructs import construct
 from nonstrict.rules.purity import unseen_of
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
     _Key = tuple[Function | None, ast.AST]
 
 
+#: Why nothing is compiled, by what becomes of what the compiler returns (`Wasted.how`).
+_WASTED = {
+    "dropped": "what `torch.compile` returns is dropped",
+    "rebound": "what `torch.compile` returns is bound to a parameter, and nothing calls it there",
+    "unused": "nothing calls what `torch.compile` returns",
+    "member": "nothing calls what `torch.compile` returns, only methods of it",
+    "in-place": "only `forward` is called, which stays as it is",
+}
+
+
 class Examination(NamedTuple):
     """What was looked at, and what is told of each region that was."""
 
@@ -38,12 +49,16 @@ class Examination(NamedTuple):
 def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBody], *, details: bool) -> Examination:
     """The regions that are compiled in some files, and the marked functions among the bodies that were looked at."""
     bodies = list(bodies)
-    marks = frozenset(body.marked_at for body in bodies if body.mark.function is not None and body.marker != "compiled")
+    marked = (body for body in bodies if body.mark.function is not None and body.marker not in OF_APPLICATIONS)
+    marks = frozenset(body.marked_at for body in marked)
+    wasted = {body.mark.node: body.mark.wasted.how for body in bodies if body.mark.wasted is not None}
     known = {(one.mark.function, one.mark.node): one for one in bodies if isinstance(one, CompiledRegion)}
     told: list[Region] = []
     regions: dict[MarkedBody, list[Region]] = {}
     for site in machine.compilations.at.values():
-        for body, region in _told(machine, site, known, details=details):
+        for body, seen in _told(machine, site, known, details=details):
+            why = _WASTED.get(wasted.get(site.node, ""), "") if seen.function else ""
+            region = seen._replace(wasted=why, graphs=(0, 0), parts=(), breaks=(), callers=()) if why else seen
             told.append(region)
             if body is not None:
                 regions.setdefault(body, []).append(region)

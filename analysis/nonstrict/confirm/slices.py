@@ -215,7 +215,12 @@ def _is_setting(node: ast.stmt, libraries: frozenset[str]) -> bool:
     """Whether a statement sets something of a library for the whole process, or registers what it defines."""
     if isinstance(node, _DEFINITIONS):
         return not libraries.isdisjoint(_registered_with(node))
+    if isinstance(node, (ast.For, ast.If, ast.Try)) and not is_main_guard(node):
+        inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt)]
+        return bool(inner) and all(_is_setting(one, libraries) for one in inner)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        if getattr(node.value.func, "id", "") == "setattr" and node.value.args:
+            return not _SETTING_MODULES.isdisjoint(_root(node.value.args[0]))
         target: ast.expr = node.value.func
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Attribute, ast.Subscript)):
         target = node.targets[0]

@@ -87,7 +87,8 @@ def not_looked_at(region: Region, shown: Shown, style: Style) -> str:
 
 def graphs(region: Region) -> str:
     """`3 graphs, 2 breaks`: what becomes of a region, as far as its breaks are known."""
-    return ", ".join(figures(region))
+    why = f": {region.wasted}" if region.wasted else ""
+    return ", ".join(figures(region)) + why
 
 
 def figures(region: Region) -> tuple[str, ...]:
@@ -154,7 +155,7 @@ def _record(region: Region, shown: Shown, context: Context) -> dict[str, Any]:
         "site": _place(region.site, shown, context),
         "defined": _place(region.defined, shown, context) if region.defined is not None else None,
         "looked_at": not region.missed,
-        "reason": region.missed or None,
+        "reason": region.missed or region.wasted or None,
         "options": {one.name: _plain(one) for one in region.options if one.known},
         "options_not_known": list(_open_options(region.options)),
         "graphs": {"least": least, "most": most} if region.graphs is not None else None,

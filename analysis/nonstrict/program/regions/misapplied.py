@@ -8,9 +8,11 @@ if TYPE_CHECKING:
     from nonstrict.findings import Span
 
 
-#: Kinds of marks that stand for an application of `torch.compile`, beside the region that it makes.
+#: What is wrong with an application stands beside the region that it makes.
 INEFFECTIVE = "ineffective"
 WRAPPED = "wrapped"
+#: Kinds of marks that stand for an application of `torch.compile`, and for no marked function.
+OF_APPLICATIONS = frozenset({"compiled", INEFFECTIVE, WRAPPED})
 
 
 class Wasted(NamedTuple):
