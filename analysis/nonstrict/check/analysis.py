@@ -28,8 +28,8 @@ _DEFAULT_TORCH = (2, 13)
 #: Marked files are parsed whole, so that a syntax error anywhere in them is told, up to this many bytes in a run;
 #: beyond that, as in files without markers, only the statements that are reached are parsed.
 _SYNTAX_CHECK_BYTES = 250_000
-#: Marked files are examined in parts of about so many bytes: fewer are not worth a second process.
-_PART_BYTES = 400_000
+#: Marked files are examined in parts of about so many bytes: what fewer have in common is not worth reading twice.
+_PART_BYTES = 800_000
 #: Each part interprets anew what it shares with others.
 _MAX_PARTS = 16
 #: Files of more bytes than this are not even searched for markers: they might not fit into memory.
