@@ -290,7 +290,7 @@ def _narrow_instance(
         place = tensor.place if tensor is not None else asked.place
         env[name] = asked.at(place).with_pending(value.pending)
     elif value.kind is Kind.MODULE and value.ref == _ANY_MODULE and asked.kind is Kind.MODULE:
-        env[name] = asked
+        env[name] = asked._replace(heap=value.heap)  # which of the modules it is stays open
     elif value.kind in (Kind.UNION, Kind.NONE):
         _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
 
