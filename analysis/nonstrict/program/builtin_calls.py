@@ -11,6 +11,7 @@ from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch
 from nonstrict.program import (
     arranged,
     attributes,
+    bound_callables,
     classes,
     conditions,
     contents,
@@ -34,7 +35,6 @@ from nonstrict.program.values import (
     GLOBALS,
     NO_CONSTANT,
     NUMBER,
-    PARTIAL_METHOD,
     RANGE,
     REVERSED,
     STRING,
@@ -382,25 +382,6 @@ def _super(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
     return Value(Kind.SUPER, receiver.place, (receiver, function.owner))
 
 
-def _partial(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    if not positional:
-        return UNKNOWN
-    return Value(Kind.PARTIAL, FRESH, (positional[0], tuple(positional[1:]), tuple(keywords.items())))
-
-
-def _method_of(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    """`types.MethodType(function, receiver)`: a bound method."""
-    if len(positional) != 2 or positional[0].kind is Kind.UNKNOWN:
-        return UNKNOWN
-    function, receiver = positional
-    bound = function.ref if function.kind is Kind.FUNCTION else function
-    return Value(Kind.BOUND, FRESH, (receiver, bound))
-
-
-def _partial_method(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    return _partial(frame, node, positional, keywords)._replace(const=PARTIAL_METHOD)
-
-
 def _wraps(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     return Value(Kind.EXTERNAL, FRESH, "nonstrict.identity")
 
@@ -485,9 +466,9 @@ SPECIAL: dict[str, Handler] = {
     **pytrees.HANDLERS,
     "collections.namedtuple": named_tuples.made,
     "typing.NamedTuple": named_tuples.made,
-    "functools.partial": _partial,
-    "types.MethodType": _method_of,
-    "functools.partialmethod": _partial_method,
+    "functools.partial": bound_callables.partial,
+    "types.MethodType": bound_callables.method,
+    "functools.partialmethod": bound_callables.partial_method,
     "functools.wraps": _wraps,
     "functools.update_wrapper": _same,
     "nonstrict.identity": _same,
