@@ -89,7 +89,11 @@ def _facts(function: FunctionNode) -> _Facts:
 
 def _collect(function: FunctionNode) -> _Facts:
     stored = _stored(function)
-    counting = {name for name, values in stored.items() if _counts(name, values) and not _only_gives(function, name)}
+    counting = {
+        name
+        for name, values in stored.items()
+        if _counts(name, values) and not (_is_constant(values) and _only_gives(function, name))
+    }
     return _Facts(_tested(function), set(stored), counting)
 
 
@@ -100,12 +104,16 @@ def _counts(name: str, values: list[ast.AST | None]) -> bool:
     return any(isinstance(value, ast.AugAssign) or (value is not None and _reads(value, name)) for value in values)
 
 
+def _is_constant(values: list[ast.AST | None]) -> bool:
+    """Whether one constant is stored, at one place."""
+    return len(values) == 1 and isinstance(values[0], ast.Constant)
+
+
 def _only_gives(function: FunctionNode, name: str) -> bool:
-    """Whether a function gives its callers one constant, whenever it is called: what it stores, and returns."""
+    """Whether a function gives its callers what it stores under a name, whenever it is called, and nothing else."""
     results = [node.value for node in walk(function) if isinstance(node, ast.Return)]
     given = all(isinstance(one, (ast.Name, ast.Attribute)) and root_of(one) == name for one in results)
-    values = _stored(function)[name]
-    return bool(results) and given and len(values) == 1 and isinstance(values[0], ast.Constant)
+    return bool(results) and given
 
 
 def _reads(value: ast.AST, name: str) -> bool:

@@ -42,6 +42,8 @@ class Project:
         #: what the disk answered, and modules as they were last left: true for whoever asks (`anew`)
         self._searched: dict[tuple[tuple[str, ...], str, bool], str | None] = {}
         self._begun: dict[tuple[str, str], bool] = {}
+        #: by folder and dotted name, the file of a module that may change `sys.path`, whether or not it does
+        self._lying: dict[tuple[str, str], str | None] = {}
         self._folders: dict[str, tuple[str, ...]] = {}
         self._sources: dict[str, Sources] = {}
         #: by file, whether it may put something on `sys.path`
@@ -69,7 +71,7 @@ class Project:
         other._searched, other._installed, other._known = self._searched, self._installed, self._known
         other._begun, other._folders, other._spelled = self._begun, self._folders, self._spelled
         other._sources, other._changing, other._outer = self._sources, self._changing, self._outer
-        other._real_folders = self._real_folders
+        other._real_folders, other._lying = self._real_folders, self._lying
         for module in self.loaded():
             other.module(module.path)
         return other
@@ -123,6 +125,7 @@ class Project:
         """Files came or went, none of which makes a folder a package: imports that may mean them are looked up anew."""
         names = {os.path.basename(path).rpartition(".")[0] for path in changed}
         self._begun.clear()
+        self._lying.clear()
         self._folders.clear()
         self._sources.clear()
         self._outer.clear()
@@ -213,7 +216,9 @@ class Project:
         first = dotted.partition(".")[0]
         if first == "torch" or first in sys.stdlib_module_names or not self._begins(folder, first):
             return None
-        path = self._below(folder, dotted)
+        if (folder, dotted) not in self._lying:
+            self._lying[folder, dotted] = self._below(folder, dotted)
+        path = self._lying[folder, dotted]
         if path is None:
             return None
         if path not in self._changing:

@@ -219,7 +219,7 @@ def _search(machine: Machine, module: Module, name: str) -> Iterator[Write]:
         found = list(_in_function(module.path, offset, node, name))
         calls = decorating(machine, module, node.name) if found and isinstance(node, ast.FunctionDef) else 0
         for write in found:
-            decorates = 0 < _calls_until(node, write.node) <= calls
+            decorates = bool(calls) and 0 < _calls_until(node, write.node) <= calls
             yield write._replace(building=decorates or prepares(machine, module, node, write.node))
 
 
