@@ -27,6 +27,10 @@ NEWER = json.loads((ROOT / "analysis/nonstrict/knowledge/data/graph_breaks-2.15.
 PIECES = json.loads(
     (ROOT / "analysis/nonstrict/knowledge/data/graph_breaks_in_pieces.json").read_text(encoding="utf-8")
 )
+NEWER_PIECES = json.loads(
+    (ROOT / "analysis/nonstrict/knowledge/data/graph_breaks_in_pieces-2.15.json").read_text(encoding="utf-8")
+)
+PIECES_OF = {(2, 13): PIECES, (2, 15): NEWER_PIECES}
 PAGE = (ROOT / "docs/graph-breaks.md").read_text(encoding="utf-8")
 KEY = re.compile(r"(call|method|with|arg|stmt):\S+|disabled-call(:\S+)?")
 
@@ -58,7 +62,7 @@ def test_reasons_are_torchs():
 
 
 def test_texts_hold_nothing_of_the_machine_that_measured():
-    text = json.dumps(TABLE) + json.dumps(NEWER) + json.dumps(PIECES) + PAGE
+    text = json.dumps(TABLE) + json.dumps(NEWER) + json.dumps(PIECES) + json.dumps(NEWER_PIECES) + PAGE
     assert re.findall(r"site-packages|/home/|\.venv|/tmp/|\b0x[0-9a-f]{4,}|<construct>|surroundings\.", text) == []
 
 
@@ -230,19 +234,28 @@ def test_what_breaks_the_same_in_pieces(key):
     assert graph_break(key, whole=False) == graph_break(key)
 
 
-def test_the_table_of_pieces_holds_what_it_changes():
-    assert PIECES["base"] == TABLE["torch"]
-    assert set(PIECES["entries"]) <= set(TABLE["entries"])
-    assert {label_of(entry) for entry in PIECES["entries"].values()} - {""} == set(PIECES["reasons"])
-    assert [key for key in PIECES["entries"] if not is_measured(key)] == []
-    for key, entry in PIECES["entries"].items():
-        assert (graph_break(key, whole=False) is not None) == bool(entry), key
+@pytest.mark.parametrize("torch", PIECES_OF)
+def test_the_tables_of_pieces_hold_what_they_change(torch):
+    pieces = PIECES_OF[torch]
+    assert pieces["base"] == measured_version(torch) == pieces["torch"]
+    assert set(pieces["entries"]) <= set(TABLE["entries"])
+    assert {label_of(entry) for entry in pieces["entries"].values()} - {""} == set(pieces["reasons"])
+    assert [key for key in pieces["entries"] if not is_measured(key, torch)] == []
+    for key, entry in pieces["entries"].items():
+        assert (graph_break(key, torch, whole=False) is not None) == bool(entry), key
 
 
-def test_constructs_after_which_nothing_is_compiled():
-    assert falls_back("stmt:for-iterator-argument")
-    assert not falls_back("call:builtins.print")
-    assert [key for key in PIECES["falls_back"] if not may_break(key)] == []
+@pytest.mark.parametrize("torch", PIECES_OF)
+def test_constructs_after_which_nothing_is_compiled(torch):
+    assert falls_back("stmt:for-iterator-argument", torch)
+    assert not falls_back("call:builtins.print", torch)
+    assert [key for key in PIECES_OF[torch]["falls_back"] if not may_break(key, torch)] == []
+
+
+def test_what_a_newer_torch_resumes_after():
+    assert falls_back("stmt:object-with")
+    assert not falls_back("stmt:object-with", (2, 15))
+    assert graph_break("stmt:object-with", (2, 15), whole=False) is None
 
 
 def test_context_managers_in_whose_blocks_a_function_resumes():
@@ -253,18 +266,49 @@ def test_context_managers_in_whose_blocks_a_function_resumes():
     assert [key for key in PIECES["restored"] if may_break(key)] == []
 
 
-@pytest.mark.torch
-def test_torch_still_says_so_for_a_sample(tmp_path):
+@pytest.fixture
+def installed() -> tuple[int, int]:
+    """The version of torch at hand, if it is one that was measured, with the same Python."""
     torch = pytest.importorskip("torch")
-    if measured_version() != torch.__version__.split("+")[0]:
-        pytest.skip("the table was measured with another version of torch")
+    major, minor = map(int, torch.__version__.split(".")[:2])
+    if measured_version((major, minor)) != torch.__version__.split("+")[0]:
+        pytest.skip("the tables were measured with other versions of torch")
     if TABLE["python"] != ".".join(map(str, sys.version_info[:2])):
-        pytest.skip("the table was measured with another version of Python")
+        pytest.skip("the tables were measured with another version of Python")
+    return major, minor
+
+
+def measured_again(made: Path, sample: list[str], *options: str) -> dict:
+    command = [sys.executable, str(SCRIPT), "--output", str(made), "--processes", "1", *options, "--only", *sample]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return json.loads(made.read_text(encoding="utf-8"))
+
+
+def told(label: str | None) -> str:
+    return (label or "").partition(".")[0]
+
+
+@pytest.mark.torch
+def test_torch_still_says_so_for_a_sample(tmp_path, installed):
     measured = [key for key, entry in TABLE["entries"].items() if entry is not None]
     sample = sorted({*list(BREAKS)[::4], *TRACED[::6], *measured[:: len(measured) // 16]})
-    made = tmp_path / "made.json"
-    command = [sys.executable, str(SCRIPT), "--output", str(made), "--processes", "1", "--only", *sample]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
-    entries = json.loads(made.read_text(encoding="utf-8"))["entries"]
-    stems = {key: (label_of(entry) or "").partition(".")[0] for key, entry in entries.items()}
-    assert stems == {key: (label_of(TABLE["entries"][key]) or "").partition(".")[0] for key in sample}
+    made = measured_again(tmp_path / "made.json", sample)
+    table = NEWER if installed >= (2, 15) else {"entries": {}}
+    entries = {key: table["entries"].get(key, TABLE["entries"][key]) for key in sample}
+    assert {key: told(label_of(entry)) for key, entry in made["entries"].items()} == {
+        key: told(label_of(entry)) for key, entry in entries.items()
+    }
+
+
+@pytest.mark.torch
+def test_torch_still_says_so_where_the_graph_may_break(tmp_path, installed):
+    table = PIECES_OF[max(version for version in PIECES_OF if version <= installed)]
+    breaking = [key for key, entry in table["entries"].items() if entry]
+    falling = table["falls_back"][::20]
+    made = measured_again(tmp_path / "made.json", sorted({*breaking[::24], *falling, "with:torch.no_grad"}), "--pieces")
+    assert {key: told(label_of(entry)) for key, entry in made["entries"].items() if entry} == {
+        key: told(label_of(table["entries"][key])) for key in made["entries"] if table["entries"].get(key)
+    }
+    assert set(breaking[::24]) <= set(made["entries"])
+    assert set(falling) <= set(made["falls_back"])
+    assert made["restored"] == ["with:torch.no_grad"]

@@ -66,6 +66,19 @@ def test_jedi_tells_the_class_of_an_instance(packages: str) -> None:
     )
 
 
+def test_files_of_jedi_that_are_half_written_are_passed_over(
+    packages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    expected = Described("instance", "kernels.Registry")
+    assert Installed((packages,), seconds=30.0).describe("kernels", "HIDDEN") == expected
+    kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file() and path.stat().st_size]
+    assert kept
+    for path in kept:
+        path.write_bytes(b"")
+    assert Installed((packages,), seconds=30.0).describe("kernels", "HIDDEN") == expected
+
+
 def test_no_more_questions_are_asked_than_allowed(packages: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "run", refuse)
     assert Installed((packages,), questions=0).describe("kernels", "HIDDEN") is None

@@ -40,7 +40,7 @@ class GraphBreak(NamedTuple):
 _TABLES = {(2, 13): "graph_breaks.json", (2, 15): "graph_breaks-2.15.json"}
 OLDEST = min(_TABLES)
 #: What they say where the graph may break; one holds until the next.
-_IN_PIECES = {(2, 13): "graph_breaks_in_pieces.json"}
+_IN_PIECES = {(2, 13): "graph_breaks_in_pieces.json", (2, 15): "graph_breaks_in_pieces-2.15.json"}
 
 
 def graph_break(key: str, torch: tuple[int, int] = OLDEST, *, whole: bool = True) -> GraphBreak | None:

@@ -16,16 +16,24 @@ QUESTIONS = 4
 #: A question that takes longer than this is ended: many times what any that has an answer takes.
 SECONDS = 10.0
 
+#: jedi keeps what it parsed in files that all who use it share. One that is half written makes it fail, and stays so.
 _QUESTION = """
-import json, sys
+import json, sys, tempfile
 asked = json.load(sys.stdin)
 sys.path[:] = asked["tool"]
 import jedi
 from jedi.api.environment import InterpreterEnvironment
 project = jedi.Project(asked["packages"][0], sys_path=asked["packages"], smart_sys_path=False)
 code = f"import {asked['module']} as m\\nm.{asked['name']}"
-script = jedi.Script(code, project=project, environment=InterpreterEnvironment())
-names = script.infer(2, len("m.") + len(asked["name"]))
+def inferred():
+    script = jedi.Script(code, project=project, environment=InterpreterEnvironment())
+    return script.infer(2, len("m.") + len(asked["name"]))
+try:
+    names = inferred()
+except Exception:
+    with tempfile.TemporaryDirectory() as place:
+        jedi.settings.cache_directory = place
+        names = inferred()
 print(json.dumps([[name.type, name.full_name or ""] for name in names]))
 """
 
