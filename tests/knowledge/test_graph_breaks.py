@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -278,7 +279,7 @@ def installed() -> tuple[int, int]:
     return major, minor
 
 
-def measured_again(made: Path, sample: list[str], *options: str) -> dict:
+def measured_again(made: Path, sample: list[str], *options: str) -> dict[str, Any]:
     command = [sys.executable, str(SCRIPT), "--output", str(made), "--processes", "1", *options, "--only", *sample]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     return json.loads(made.read_text(encoding="utf-8"))
