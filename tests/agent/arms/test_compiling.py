@@ -233,7 +233,7 @@ def test_what_the_program_handles_has_nothing_to_do_with_breaks(project: Project
 def test_functions_have_their_qualified_names(project: Project) -> None:
     (call,) = project.calls(PROGRAM, "aot_eager", driver="nests")
     assert call["function"] == "made.<locals>.inner"
-    assert left(call["compiled"])[0][:2] == ("made.<locals>.inner", True)
+    assert left(call["compiled"])[0][:2] == ("made.<locals>.inner", False)
 
 
 def test_whole_graphs_have_no_breaks(told: dict[str, dict[str, Any]]) -> None:
