@@ -73,6 +73,29 @@ def test_what_was_not_looked_at_is_told(nonstrict: Command, tmp_path: Path):
     assert nonstrict("regions", "regions.py", "--isolated", "--strict-coverage").status == 1
 
 
+HANDED_ON = """\
+import torch
+
+
+class Mixin(torch.nn.Module):
+    def compile_blocks(self, *args, **kwargs):
+        for block in self.modules():
+            block.compile(*args, **kwargs)
+
+
+def prepared(model: torch.nn.Module):
+    return torch.compile(model)
+"""
+
+
+def test_modules_that_may_be_any_are_not_looked_at(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "handed.py").write_text(HANDED_ON)
+    run = nonstrict("regions", "handed.py", "--isolated")
+    assert "handed.py:7:13: not looked at: it is not known what `block` is" in run.out
+    assert "handed.py:11:12: not looked at: `model` is what callers of `prepared` give it" in run.out
+    assert run.out.endswith("0 regions looked at, 2 regions not.\n")
+
+
 def test_check_says_how_much_it_looked_at(nonstrict: Command, tmp_path: Path):
     (tmp_path / "regions.py").write_text(PROGRAM)
     options = ("check", "regions.py", "--isolated", "--exit-zero")

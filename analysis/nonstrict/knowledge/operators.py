@@ -189,6 +189,10 @@ def canonical_name(qualname: str) -> str:
     return _aliases().get(qualname, qualname)
 
 
+#: The names of the class that all modules are of: an instance of which nothing else is known may be any module.
+BASE_MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.modules.Module"})
+
+
 def nn_module(qualname: str) -> ModuleClass | None:
     """The class of `torch.nn` with this name, public (`torch.nn.Dropout`) or by its module; None for others."""
     if not qualname.startswith("torch."):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.operators import nn_module
+from nonstrict.knowledge.operators import BASE_MODULES, nn_module
 from nonstrict.program.values import PRIMITIVES, Kind
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 _REGISTERING = frozenset(
     {"Parameter", "Buffer", "register_parameter", "register_buffer", "register_module", "add_module", "setattr"}
 )
-#: Only direct subclasses: what another base does is not to be had.
-_PLAIN_BASES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.modules.Module"})
 
 
 class Holds(enum.Enum):
@@ -57,7 +55,8 @@ def _of_class(value: Value) -> Holds:
     heap, names = value.heap, {last_name(node) for node in walk(value.ref.node)}
     if heap is None or heap.open or names & _REGISTERING:
         return Holds.PARAMETERS
-    if any(base.ref not in _PLAIN_BASES for base in value.ref.bases):
+    # Only direct subclasses: what another base does is not to be had.
+    if any(base.ref not in BASE_MODULES for base in value.ref.bases):
         return Holds.PARAMETERS
     if any(part.kind not in PRIMITIVES for held in heap.attributes.values() for part in held.alternatives()):
         return Holds.PARAMETERS

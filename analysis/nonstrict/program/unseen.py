@@ -6,7 +6,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.operators import nn_module, tensor_method
+from nonstrict.knowledge.operators import BASE_MODULES, nn_module, tensor_method
 from nonstrict.program.effects import Effect, Event
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import Kind, Value
@@ -37,7 +37,6 @@ _ANSWERED = frozenset({"torch", "numpy", "builtins", "functorch", "nonstrict"})
 _OPAQUE = frozenset({Kind.UNKNOWN, Kind.OBJECT, Kind.INSTANCE, Kind.EXTERNAL})
 #: What methods of tensors return that stays in the graph, or is metadata.
 _IN_GRAPH = frozenset({"tensor", "tensors", "size", "number", "bool", "value"})
-_ANY_MODULE = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.modules.Module"})
 #: Methods of `nn.Module` that do nothing which a body may not do.
 _MODULE_METHODS = frozenset(
     {
@@ -99,7 +98,7 @@ def module_call(frame: Frame, node: ast.AST, module: Value) -> None:
     """A module is called whose `forward` is not of the program."""
     if frame.static:
         return
-    known = nn_module(module.ref) if isinstance(module.ref, str) and module.ref not in _ANY_MODULE else None
+    known = nn_module(module.ref) if isinstance(module.ref, str) and module.ref not in BASE_MODULES else None
     if known is None:
         note(frame, node, Why.MODULE)
     elif known.container:

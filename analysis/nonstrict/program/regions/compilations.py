@@ -86,11 +86,11 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
 
 
 def _may_be_of_module(frame: Frame, node: ast.AST) -> bool:
-    """Whether a call gives what `Module.compile` takes, or takes nothing of it: that returns None."""
-    if not isinstance(node, ast.Call) or node.args:
+    """Whether a call gives what `Module.compile` takes, perhaps handed on, and takes nothing: that returns None."""
+    if not isinstance(node, ast.Call) or not all(isinstance(given, ast.Starred) for given in node.args):
         return False
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    return all(keyword.arg in _OPTIONS for keyword in node.keywords) and is_statement(around, node)
+    return all(keyword.arg in (None, *_OPTIONS) for keyword in node.keywords) and is_statement(around, node)
 
 
 # -- what becomes of it -------------------------------------------------------------------------------------------

@@ -8,9 +8,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import choices
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
+from nonstrict.knowledge.operators import BASE_MODULES
 from nonstrict.program.marks import compiling, roots
 from nonstrict.program.naming import names_below
 from nonstrict.program.places import Origin
@@ -20,9 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.facts.library_calls import Names
-    from nonstrict.program.definitions import CompileSite
+    from nonstrict.program.definitions import CompileSite, Function
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.program.values import Value
 
 #: The keyword by which `torch.compile` is given what it compiles.
 _MODEL = MARKERS["torch.compile"].argument
@@ -89,20 +92,27 @@ def unknown(site: CompileSite | None, node: ast.AST) -> str:
         return f"it is not known what `{_target(node)}` is"
     if given.kind is Kind.NONE:
         return ""
-    if isinstance(given.ref, str) and given.kind is not Kind.UNKNOWN:
+    is_any = given.kind is Kind.UNKNOWN or given.ref in BASE_MODULES
+    if isinstance(given.ref, str) and not is_any:
         package = given.ref.partition(".")[0]
         return "" if package == "torch" else f"`{_target(node)}` is of `{package}`, which is not looked into"
-    if given.kind is Kind.UNKNOWN and given.place.origin is Origin.ARGUMENT and site.within is not None:
+    if is_any and given.place.origin is Origin.ARGUMENT and site.within is not None and not _is_own(site.within, given):
         name = given.place.name + "".join(given.place.path)
         return f"`{name}` is what callers of `{site.within.qualname}` give it, and no call that tells was found"
     return f"it is not known what `{_target(node)}` is"
+
+
+def _is_own(method: Function, given: Value) -> bool:
+    """Whether something is of the object that a method is called on."""
+    return method.owner is not None and given.place.name == receiver_of(method.node)
 
 
 def _target(node: ast.AST) -> str:
     """The expression for what is compiled: the first argument, else what a method is called on."""
     if not isinstance(node, ast.Call):
         return ast.unparse(node)
-    given = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg == _MODEL)]
+    plain = (one for one in node.args if not isinstance(one, ast.Starred))
+    given = [*plain, *(keyword.value for keyword in node.keywords if keyword.arg == _MODEL)]
     if given:
         return ast.unparse(given[0])
     return ast.unparse(node.func.value if isinstance(node.func, ast.Attribute) else node)
