@@ -126,6 +126,19 @@ def test_settings_of_libraries_count_for_everything(setting: str):
     assert ast.unparse(ast.parse(setting)) in kept(program, "scaled")
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import torch as th\nsetattr(th._dynamo.config, NAME, True)",
+        "from torch._dynamo import config\nsetattr(config, NAME, True)",
+        "import torch._dynamo.config as options\noptions.suppress_errors = True",
+    ],
+)
+def test_settings_count_by_whatever_name_a_library_goes(program: str):
+    last = program.rpartition("\n")[2]
+    assert last in kept(f"{program}\ndef scaled(x):\n    return x", "scaled").split("\n")
+
+
 def test_work_that_sets_something_on_the_way_is_left_out():
     program = "import torch\ndef scaled(x):\n    return x"
     assert "for" not in kept(f"{program}\nfor seed in range(9):\n    torch.manual_seed(seed)\n    train()", "scaled")

@@ -63,7 +63,7 @@ class Slice(NamedTuple):
 
 def slice_for(statements: list[Statement], wanted: Iterable[str], also: Iterable[int] = ()) -> Slice:
     """The statements that the wanted names need, transitively, and those at the positions `also`."""
-    libraries = imported_names(statements)
+    libraries, holders = imported_names(statements), _holders_of_settings(statements)
     kept: set[int] = set()
     seen: set[str] = set()
     pending = list(wanted)
@@ -71,7 +71,7 @@ def slice_for(statements: list[Statement], wanted: Iterable[str], also: Iterable
         kept.add(index)
         pending.extend(statements[index].loads)
     for index, statement in enumerate(statements):
-        if _always(statement.node) or _is_setting(statement.node, libraries):
+        if _always(statement.node) or _is_setting(statement.node, libraries, holders):
             kept.add(index)
             pending.extend(statement.loads)
     while pending:
@@ -211,22 +211,38 @@ def _always(node: ast.stmt) -> bool:
     return node.module == "__future__" or any(alias.name == "*" for alias in node.names)
 
 
-def _is_setting(node: ast.stmt, libraries: frozenset[str]) -> bool:
+def _holders_of_settings(statements: list[Statement]) -> frozenset[str]:
+    """The names that imports bind to modules with settings, or to parts of these, by whatever name."""
+    parts = (part for statement in statements for part in ast.walk(statement.node))
+    return frozenset(name for part in parts for name in _from_setting_module(part))
+
+
+def _from_setting_module(node: ast.AST) -> Iterator[str]:
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return
+    for alias in node.names:
+        source = alias.name if isinstance(node, ast.Import) else node.module or ""
+        if source.partition(".")[0] in _SETTING_MODULES:
+            yield (alias.asname or alias.name).partition(".")[0]
+
+
+def _is_setting(node: ast.stmt, libraries: frozenset[str], holders: frozenset[str]) -> bool:
     """Whether a statement sets something of a library for the whole process, or registers what it defines."""
     if isinstance(node, _DEFINITIONS):
         return not libraries.isdisjoint(_registered_with(node))
     if isinstance(node, (ast.For, ast.If, ast.Try)) and not is_main_guard(node):
         inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt)]
-        return bool(inner) and all(_is_setting(one, libraries) for one in inner)
+        return bool(inner) and all(_is_setting(one, libraries, holders) for one in inner)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         if getattr(node.value.func, "id", "") == "setattr" and node.value.args:
-            return not _SETTING_MODULES.isdisjoint(_root(node.value.args[0]))
+            held = node.value.args[0]
+            return not holders.isdisjoint((*_root(held), *_own_name(held)))
         target: ast.expr = node.value.func
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Attribute, ast.Subscript)):
         target = node.targets[0]
     else:
         return False
     roots = {*_root(target), *_own_name(target)} & libraries
-    if isinstance(node, ast.Assign) and roots & _SETTING_MODULES:
+    if isinstance(node, ast.Assign) and roots & holders:
         return True
     return bool(roots) and any(word in ast.unparse(target) for word in _SETTING_WORDS)

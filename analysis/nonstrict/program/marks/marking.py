@@ -33,18 +33,16 @@ _TRANSPARENT = frozenset({"compiled", "disable"})
 _BY_IDENTITY = frozenset({"in-graph", "constant-result"})
 #: Of these, the ones that keep a function out of compiled code.
 _DISABLING = frozenset({"disable", "disallow_in_graph", "skip", "run", "_disable_dynamo"})
-#: What is not known yet, or not set yet.
 #: What has the members of a class of the program.
 _WITH_MEMBERS = frozenset({Kind.CLASS, Kind.OBJECT, Kind.MODULE})
+#: What is not known yet, or not set yet.
 _OPEN = frozenset({Kind.UNKNOWN, Kind.NONE, Kind.EXTERNAL_METHOD})
 _CALLABLE = frozenset(
     {Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MODULE, Kind.OBJECT, Kind.CLASS, Kind.MARKED, Kind.INSTANCE}
 )
-
-
-#: Markers that are given nothing but the callable that they mark.
 #: More objects for which a function is compiled tell nothing new.
 _MAX_OBJECTS = 4
+#: Markers that are given nothing but the callable that they mark.
 _OF_ANYTHING = frozenset({"nonstrict", "in-graph", "constant-result"})
 
 
