@@ -194,6 +194,17 @@ def test_a_name_that_fits_several_regions_is_asked_back(project: Path) -> None:
     assert "`forward` may be any of `Net.forward`, `Clean.forward`." in done.stderr
 
 
+def test_a_region_that_torch_is_switched_off_for_is_not_run(tmp_path: Path) -> None:
+    text = "import torch\n\ntorch.compiler.set_stance('force_eager')\nregion = torch.compile(lambda x: x + 1)\n"
+    text += "\n\n@torch.compile(disable=True)\ndef plain(x):\n    return x + 1\n"
+    (tmp_path / "model.py").write_text(text)
+    done = run(tmp_path, "confirm", "model.py::plain")
+    assert done.returncode == 2
+    assert done.stderr.strip() == "nonstrict: Nothing is compiled of `plain`: `disable=True`"
+    done = run(tmp_path, "confirm", "model.py::<lambda>")
+    assert done.stderr.strip().endswith("`torch.compiler.set_stance('force_eager')` in line 3 switches torch off")
+
+
 def test_observed_breaks_are_suppressed_as_any_finding_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

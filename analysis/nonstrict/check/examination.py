@@ -22,6 +22,7 @@ from nonstrict.program.marks import callers, loose, open_targets, roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.project import Project
 from nonstrict.program.regions import identity, ineffective
+from nonstrict.program.regions.switched_off import switched_off
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.elsewhere import Bytes
 from nonstrict.program.writers.evidence import MODE_TEXTS
@@ -346,6 +347,7 @@ def _place_of(mark: Mark | Region) -> Span:
 def _regions(machine: Machine, task: Task, seen: set[Region], faults: Faults) -> list[MarkedBody]:
     """The compiled functions that are known by now and were not looked at; `seen` are those that were.
 
+    What surely runs as plain Python, as torch is switched off, has nothing to look at.
     One that is compiled in a file of another part counts too: that part may not come to know of it.
     """
     known = [*machine.regions.values(), *(region for others in machine.recompiled.values() for region in others)]
@@ -358,7 +360,8 @@ def _regions(machine: Machine, task: Task, seen: set[Region], faults: Faults) ->
     bodies: list[MarkedBody] = []
     for region in new:
         with faults.losing("was not analysed", "the compiled region", _place_of(region)):
-            bodies.append(machine.compiled_region(region, machine.torch))
+            if switched_off(machine, region.path, region.offset, region.node) is None:
+                bodies.append(machine.compiled_region(region, machine.torch))
     return bodies
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.coverage import Break, Callee, Looked, Option, Part, Region
@@ -13,11 +15,11 @@ from nonstrict.program.regions import graphs, sites
 from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.program.regions.misapplied import OF_APPLICATIONS
 from nonstrict.program.regions.region import CompiledRegion
+from nonstrict.program.regions.switched_off import switched_off
 from nonstrict.rules.constructs import construct
 from nonstrict.rules.purity import unseen_of
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.findings import Span
@@ -57,7 +59,7 @@ def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBod
     regions: dict[MarkedBody, list[Region]] = {}
     for site in machine.compilations.at.values():
         for body, seen in _told(machine, site, known, details=details):
-            why = _WASTED.get(wasted.get(site.node, ""), "") if seen.function else ""
+            why = seen.wasted or (_WASTED.get(wasted.get(site.node, ""), "") if seen.function else "")
             region = seen._replace(wasted=why, graphs=(0, 0), parts=(), breaks=(), callers=()) if why else seen
             told.append(region)
             if body is not None:
@@ -72,11 +74,26 @@ def _told(
     """What an application compiles that the interpreter came to."""
     at = span_of(site.path, site.offset, site.node)
     for compiled in site.compiled:
-        body = known.get(_key(machine, compiled))
-        yield body, _region(machine, at, compiled, body if details else None)
+        off = _switched_off(machine, compiled)
+        body = known.get(_key(machine, compiled)) if not off else None
+        yield body, _region(machine, at, compiled, body if details else None)._replace(wasted=off)
     why = sites.unknown(site, site.node) if not site.compiled else ""
     if why:
         yield None, Region(at, at, missed=why)
+
+
+def _switched_off(machine: Machine, compiled: Compiled) -> str:
+    """What keeps torch from compiling a function; "" where it compiles, or may."""
+    if compiled.options.disable is True:
+        return "`disable=True`"
+    switch = switched_off(machine, compiled.path, compiled.offset, compiled.node)
+    if switch is None:
+        return ""
+    place = span_of(switch.path, switch.offset, switch.node)
+    where = (
+        f"in line {place.line}" if place.path == compiled.path else f"in {os.path.basename(place.path)}:{place.line}"
+    )
+    return f"`{ast.unparse(switch.node)}` {where} switches torch off"
 
 
 def _not_reached(machine: Machine, paths: set[str]) -> Iterator[Region]:

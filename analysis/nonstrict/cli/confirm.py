@@ -136,6 +136,9 @@ def _named(name: str, functions: Sequence[str]) -> list[str]:
 
 
 def _nothing(function: str, path: str, known: Iterable[str], result: CheckResult) -> ExitStatus:
+    idle = {one.function: one.wasted for one in result.looked.regions if one.wasted}
+    if function and (meant := _named(function, [*idle])):
+        return report_failure("\n".join(f"Nothing is compiled of `{one}`: {idle[one]}" for one in meant))
     what = f"no marked function or region `{function}`" if function else "no marked functions and no regions"
     names = ", ".join(f"`{one}`" for one in dict.fromkeys(known) if one)
     there = f"there are {names}" if names else f"`nonstrict regions {path}` shows what is looked at"

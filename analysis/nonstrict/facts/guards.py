@@ -114,10 +114,22 @@ def _catches(statement: ast.Try) -> bool:
 
 def _before(outer: ast.AST, inner: ast.AST) -> list[ast.stmt]:
     """The statements that stand before one in its block."""
+    block = _block(outer, inner)
+    return block[: block.index(inner)] if isinstance(inner, ast.stmt) and block else []
+
+
+def behind(outer: ast.AST, inner: ast.AST) -> list[ast.stmt]:
+    """The statements that stand behind one in its block."""
+    block = _block(outer, inner)
+    return block[block.index(inner) + 1 :] if isinstance(inner, ast.stmt) and block else []
+
+
+def _block(outer: ast.AST, inner: ast.AST) -> list[ast.stmt]:
+    """The block of a statement in which another one stands; none if it stands in no block."""
     for name in ("body", "orelse", "finalbody"):
         block: object = getattr(outer, name, None)
         if isinstance(inner, ast.stmt) and _is_block(block) and inner in block:
-            return block[: block.index(inner)]
+            return block
     return []
 
 

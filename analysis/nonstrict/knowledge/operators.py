@@ -189,8 +189,10 @@ def canonical_name(qualname: str) -> str:
     return _aliases().get(qualname, qualname)
 
 
-#: The names of the class that all modules are of: an instance of which nothing else is known may be any module.
-BASE_MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.modules.Module"})
+#: The class that all modules are of: an instance of which nothing else is known may be any module.
+BASE_MODULE = "torch.nn.Module"
+#: All its names.
+BASE_MODULES = frozenset({BASE_MODULE, "torch.nn.modules.module.Module", "torch.nn.modules.Module"})
 
 
 def nn_module(qualname: str) -> ModuleClass | None:

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import own_scope
+from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program import decided, expressions, refinements, settled
 from nonstrict.program.annotations import instance_of, promised_value
 from nonstrict.program.classes import bare_instance, lineage, special
@@ -338,7 +339,7 @@ def _tensor_in(value: Value) -> Value | None:
 
 def _covers(asked: Value, member: Value) -> bool:
     """Whether whatever a member may be is surely an instance of the class that is asked for."""
-    return member.kind is asked.kind and asked.ref in (None, "torch.nn.Module", member.ref)
+    return member.kind is asked.kind and asked.ref in (None, BASE_MODULE, member.ref)
 
 
 def _keep(env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> None:

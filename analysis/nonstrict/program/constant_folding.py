@@ -39,6 +39,11 @@ def computed(frame: Frame, by: ast.operator, left: Value, right: Value) -> Value
     return NUMBER._replace(const=compute(one, other))
 
 
+def truth(frame: Frame, value: Value) -> bool | None:
+    """Whether a constant is true; None where the value is not known, or may be another one by then."""
+    return None if value.const is NO_CONSTANT or frame.machine.is_rebound(value.place) else bool(value.const)
+
+
 def key_of(value: Value) -> tuple[str, str] | None:
     """A constant, told apart from those of other types that are equal to it; None where the value is not known."""
     return None if value.const is NO_CONSTANT else (type(value.const).__name__, repr(value.const))

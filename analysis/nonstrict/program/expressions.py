@@ -219,6 +219,8 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Not):
         conditions.decide(frame, node.operand)
         verdict = folding.truth(frame, node.operand) if frame.region else None
+        if frame.static and naming.is_chain(node.operand):
+            verdict = constant_folding.truth(frame, evaluate(frame, node.operand))
         return BOOL if verdict is None else BOOL._replace(const=not verdict)
     value = use(frame, node.operand)
     if value.kind in TENSORS:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import hooks as facts
+from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program import classes, externals
 from nonstrict.program.places import NOWHERE, Origin, Place
 from nonstrict.program.regions import breaks
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
 
 _HOOKS = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL})
-#: Bases of everything: to ask for them asks nothing.
-_ANY_MODULE = "torch.nn.Module"
 _MAX_DEPTH = 6
 #: What a hook is given at most, if it asks for no keywords, and what it is told of a module's arguments.
 _GIVEN = 3
@@ -44,7 +43,7 @@ def member(frame: Frame, module: Value, name: str) -> Value | None:
         return None
     if "_hook(" not in frame.module.source.code:
         return None
-    return Value(Kind.MODULE, NOWHERE, _ANY_MODULE, heap=Members(module, deep=facts.MODULES_IN[name]))
+    return Value(Kind.MODULE, NOWHERE, BASE_MODULE, heap=Members(module, deep=facts.MODULES_IN[name]))
 
 
 def register(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value]) -> None:
@@ -78,7 +77,7 @@ def run(frame: Frame, node: ast.AST, module: Value) -> None:
         return
     for hook in [*heap.hooks, *heap.backward]:
         externals.run_deferred(frame, node, _outside(hook), "hook", [module, UNKNOWN, Value(Kind.TENSOR)])
-    part = Value(Kind.MODULE, NOWHERE, _ANY_MODULE)
+    part = Value(Kind.MODULE, NOWHERE, BASE_MODULE)
     for hook in list(heap.inner):
         externals.run_deferred(frame, node, _outside(hook), "hook", [part, UNKNOWN, Value(Kind.TENSOR)])
 
@@ -175,7 +174,7 @@ def _asked(frame: Frame, test: ast.expr) -> tuple[object, ...] | None:
 
 
 def _is_instance(module: Value, wanted: Sequence[object]) -> bool:
-    if _ANY_MODULE in wanted or module.ref in wanted:
+    if BASE_MODULE in wanted or module.ref in wanted:
         return True
     return hasattr(module.ref, "bases") and any(base in wanted for base in classes.lineage(module.ref))
 

@@ -35,6 +35,7 @@ from nonstrict.program.installed import Installed
 from nonstrict.program.marks import roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.places import Origin, Place
+from nonstrict.program.regions.assigned import Settings
 from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.values import Kind, Value
@@ -306,9 +307,9 @@ class Machine:
         return differentiated.seen(self)
 
     @cached_property
-    def dynamo_options(self) -> dict[str, tuple[str, ...]]:
-        """The options of Dynamo that were asked for, and the files that set them."""
-        return {}
+    def settings(self) -> Settings:
+        """What was found out of the settings of torch that the program makes."""
+        return Settings()
 
     @cached_property
     def leading(self) -> dict[str, frozenset[str] | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.context_variables import variable
 from nonstrict.knowledge.call_results import METHOD_RESULTS, MODULE_SELF
 from nonstrict.knowledge.effects import ARRAY_METHODS, method_effect
-from nonstrict.knowledge.operators import nn_module, tensor_method
+from nonstrict.knowledge.operators import BASE_MODULE, nn_module, tensor_method
 from nonstrict.program import (
     autograd_functions,
     classes,
@@ -316,7 +316,7 @@ def _child(module: Value, *, attributes: bool) -> Value:
     place = module.place.step("[]")
     element = held_modules.any_of(module, attributes=attributes)
     if element is None:
-        return Value(Kind.MODULE, place, "torch.nn.Module")
+        return Value(Kind.MODULE, place, BASE_MODULE)
     return element if place.origin is Origin.FRESH else relocated(element, place)
 
 

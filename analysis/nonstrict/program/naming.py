@@ -7,6 +7,7 @@ re-exports and assignments, and silent where a function binds the name for itsel
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
@@ -63,14 +64,18 @@ def names_of_method(machine: Machine, module: Module, node: FunctionNode) -> Nam
 
 def _names_of(frame: Frame, node: FunctionNode) -> Names:
     importing = remembered(node, "_nonstrict_importing", lambda function: _importing(own_scope(function)))
-    imports = _imports(frame.machine, frame.module, importing)
-    return partial(_named, frame, scope_of(node).local, imports)
+    scope = scope_of(node)
+    importing = importing._replace(
+        chains={name: one for name, one in importing.chains.items() if name not in scope.parameters}
+    )
+    return partial(_named, frame, scope.local, _bound(frame, importing, scope.local))
 
 
 def names_below(machine: Machine, module: Module, statement: ast.AST) -> Names:
-    """What names stand for in a statement of a module, with all that functions in it import."""
-    imports = _imports(machine, module, _importing(walk(statement)))
-    return partial(_named, machine.module_frame(module), frozenset(imports), imports)
+    """What names stand for in a statement of a module, with all that functions in it import or give names to."""
+    frame = machine.module_frame(module)
+    known = _bound(frame, _importing(walk(statement)), frozenset())
+    return partial(_named, frame, frozenset(known), known)
 
 
 def _named(frame: Frame, own: frozenset[str], imports: dict[str, str], node: ast.AST) -> str:
@@ -88,21 +93,41 @@ def _named(frame: Frame, own: frozenset[str], imports: dict[str, str], node: ast
 
 
 class _Importing(NamedTuple):
-    """The import statements of some code, and the names that it binds otherwise."""
+    """The import statements of some code, the names that it binds otherwise, and those that only chains are bound to.
+
+    `chains` are of names that are bound once, and are no parameter of any function in that code.
+    """
 
     statements: tuple[ast.Import | ast.ImportFrom, ...]
     bound: frozenset[str]
+    chains: dict[str, ast.Name | ast.Attribute]
 
 
 def _importing(nodes: Iterable[ast.AST]) -> _Importing:
     statements: list[ast.Import | ast.ImportFrom] = []
-    bound: set[str] = set()
+    bound: Counter[str] = Counter()
+    chains: dict[str, ast.Name | ast.Attribute] = {}
+    parameters: set[str] = set()
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             statements.append(node)
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            bound.add(node.id)
-    return _Importing(tuple(statements), frozenset(bound))
+            bound[node.id] += 1
+        elif isinstance(node, ast.arg):
+            parameters.add(node.arg)
+        elif isinstance(node, ast.Assign) and is_chain(node.value):
+            chains |= {target.id: node.value for target in node.targets if isinstance(target, ast.Name)}
+    once = {name: chain for name, chain in chains.items() if bound[name] == 1 and name not in parameters}
+    return _Importing(tuple(statements), frozenset(bound), once)
+
+
+def _bound(frame: Frame, importing: _Importing, own: frozenset[str]) -> dict[str, str]:
+    """What names stand for that code imports, or binds to something outside; `own` are its variables."""
+    found = _imports(frame.machine, frame.module, importing)
+    for name, chain in importing.chains.items():
+        meant = _named(frame, own.union(found), found, chain) if name not in found else ""
+        found |= {name: meant} if meant else {}
+    return found
 
 
 def _imports(machine: Machine, module: Module, importing: _Importing) -> dict[str, str]:

@@ -6,6 +6,7 @@ import enum
 import functools
 from typing import Any, NamedTuple
 
+from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 
 
@@ -311,7 +312,7 @@ def _without_layers(values: list[Value]) -> list[Value]:
     if any(value.kind is not Kind.MODULE or value.place != FRESH for value in values):
         return values
     own = [value for value in values if not isinstance(value.ref, str)]
-    return [*own, Value(Kind.MODULE, FRESH, "torch.nn.Module")]
+    return [*own, Value(Kind.MODULE, FRESH, BASE_MODULE)]
 
 
 def _of_classes(values: list[Value]) -> list[Value]:

@@ -7,6 +7,7 @@ import keyword
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
+from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program.boundary.verdicts import Boundary
 from nonstrict.program.classes import external_bases
 from nonstrict.program.definitions import Class
@@ -35,7 +36,7 @@ _PASSED = frozenset(
 _TYPES = {
     Kind.TENSOR: "torch.Tensor",
     Kind.PARAMETER: "torch.nn.Parameter",
-    Kind.MODULE: "torch.nn.Module",
+    Kind.MODULE: BASE_MODULE,
     Kind.BOOL: "bool",
     Kind.STRING: "str",
 }

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from nonstrict.facts.targets import last_name
+from nonstrict.knowledge.operators import BASE_MODULES
 from nonstrict.program.definitions import Class
 from nonstrict.program.values import Kind, Value
 
@@ -17,12 +18,7 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.references import Uses
 
 #: Bases outside the program that call no methods of other classes but those that they define themselves.
-_BASES = frozenset(
-    {
-        *("torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module", "builtins.object"),
-        *("abc.ABC", "typing.Generic", "typing.Protocol"),
-    }
-)
+_BASES = BASE_MODULES | {"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"}
 #: Methods of `nn.Module` that classes define anew, and that torch calls.
 _CALLED_BY_TORCH = frozenset({"forward", "extra_repr", "train", "eval", "to", "get_extra_state", "set_extra_state"})
 #: Values that have none of the program's methods.
@@ -77,7 +73,7 @@ class Methods:
     def modules_with(self, family: tuple[Method, ...]) -> list[Class] | None:
         """The modules that define or inherit some definitions of `forward`; None if one may be missed."""
         found = [one.owner for one in family]
-        if not any("torch.nn.Module" in set(_foreign_bases(owner)) for owner in found):
+        if not any(not BASE_MODULES.isdisjoint(_foreign_bases(owner)) for owner in found):
             return None
         for owner in found:
             holding = self.uses.holding(owner.name, owner.module.path)

@@ -112,16 +112,18 @@ def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOpti
     """
     if options.disable is True:
         compilations.open_to(frame, node, NONE)
-        return
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
     whole = options.fullgraph is True
     for alternative in (run for one in target.alternatives() for run in _run_by(frame.machine, one)):
         function = function_of(frame.machine, alternative)
-        known = frame.machine.regions.get(function.node) if function is not None else None
         if function is None:
-            compilations.open_to(frame, node, alternative)
+            if options.disable is not True:
+                compilations.open_to(frame, node, alternative)
             continue
         compilations.applied(frame, node, function, options)
+        if options.disable is True:
+            continue
+        known = frame.machine.regions.get(function.node)
         region = Region(function, alternative, options, path, offset, at)
         if known is not None and whole and known.fullgraph:
             others = frame.machine.recompiled.setdefault(function.node, [])

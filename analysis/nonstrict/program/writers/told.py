@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.steps import expression_of
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program.effects import Event, reachable
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.values import UNKNOWN, Heap, Kind, Value
@@ -133,7 +134,7 @@ def _objects(
 
 def _module_at(parameter: str) -> Value:
     """Any module: functions that set options go through the parts of what they are given."""
-    return Value(Kind.MODULE, Place(Origin.ARGUMENT, "", parameter), "torch.nn.Module", heap=Heap())
+    return Value(Kind.MODULE, Place(Origin.ARGUMENT, "", parameter), BASE_MODULE, heap=Heap())
 
 
 def _collected(names: set[str]) -> Value:
