@@ -141,4 +141,6 @@ def test_options_are_told_as_far_as_they_are_known(nonstrict: Command, tmp_path:
         ({"fullgraph": True, "dynamic": None, "options": {"max_autotune": True}}, ["mode", "options.depth"]),
         ({"mode": "max-autotune"}, []),
         ({}, []),
+        ({"disable": True}, []),
     ]
+    assert [region["reason"] for region in regions] == [None, None, None, "`disable=True`"]
