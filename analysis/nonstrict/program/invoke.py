@@ -76,10 +76,23 @@ def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value]
                 found = join(found, call(frame, node, alternative, positional, keywords))
         frame.branches -= chosen
         return found or UNKNOWN
+    if frame.region and callee.flags & Flag.DISABLED:
+        return _disabled(frame, node, callee, positional, keywords)
     handler = _HANDLERS.get(callee.kind)
     if handler is not None:
         return handler(frame, node, callee, list(positional), keywords)
     return _unknown(frame, node, callee, list(positional), keywords)
+
+
+def _disabled(
+    frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]
+) -> Value:
+    """A region calls what `torch.compiler.disable` keeps out of it: eager code runs, and tells what it gives back."""
+    breaks.emit(frame, node, breaks.DISABLED_MODULE if callee.kind is Kind.MODULE else breaks.DISABLED)
+    if callee.kind not in (Kind.EXTERNAL, Kind.EXTERNAL_METHOD):
+        return UNKNOWN
+    eager = Frame(frame.machine, frame.module, frame.offset, Summary("disabled"), static=True)
+    return call(eager, node, callee, positional, keywords).with_pending(frozenset())
 
 
 def _function(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -136,9 +149,6 @@ def _marked(frame: Frame, node: ast.AST, callee: Value, positional: list[Value],
 def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """An object or module of the program is called."""
     if callee.kind is Kind.MODULE:
-        if frame.region and callee.flags & Flag.DISABLED:
-            breaks.emit(frame, node, breaks.DISABLED_MODULE)
-            return UNKNOWN
         frame.consume(node, callee)
         hooks.run(frame, node, callee)
     if isinstance(callee.ref, str) or callee.ref is None:

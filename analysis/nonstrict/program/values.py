@@ -74,7 +74,7 @@ class Flag:
     GIVEN = 4096  # parameter of which a condition says that it is not None
     MAYBE = 8192  # argument tensor, or view of one, that may be one made here instead
     OPTIONAL = 16384  # parameter that may be None, as its annotation or its default says
-    DISABLED = 32768  # module that `torch.compiler.disable` keeps out of compiled code
+    DISABLED = 32768  # callable that `torch.compiler.disable` keeps out of compiled code
     FROZEN = 65536  # parameter, or module whose parameters are, made not to need gradients
     RELEASE = 131072  # follows from the release of torch that the program runs with, and from nothing that varies
     GRADIENT = 262144  # tensor made to need gradients

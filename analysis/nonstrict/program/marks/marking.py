@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 _TRANSPARENT = frozenset({"compiled", "disable"})
 #: Markers that do not wrap a function but make Dynamo know it.
 _BY_IDENTITY = frozenset({"in-graph", "constant-result"})
-#: Of these, the ones that keep a function out of compiled code.
+#: Callables that are not of the program.
+_FOREIGN = frozenset({Kind.EXTERNAL, Kind.EXTERNAL_METHOD})
+#: Markers that keep a function out of compiled code.
 _DISABLING = frozenset({"disable", "disallow_in_graph", "skip", "run", "_disable_dynamo"})
 #: What has the members of a class of the program.
 _WITH_MEMBERS = frozenset({Kind.CLASS, Kind.OBJECT, Kind.MODULE})
@@ -56,6 +58,8 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
     candidates = [named] if named is not None else [value for value in positional if _has_callable(value)][:1]
     if not candidates and marker.kind in _OF_ANYTHING and any(map(_is_external, positional[:1])):
         candidates = [positional[0]]
+    if not candidates and _keeps_out(name) and any(value.kind in _FOREIGN for value in positional[:1]):
+        candidates = [positional[0]]
     if not candidates:
         _note_open(frame, named or next(iter(positional), UNKNOWN))
         if marker.kind == "compiled" and (named is not None or positional):
@@ -71,7 +75,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
             options = compiling.options(keywords)
             note_region(frame, node, target, options)
             return target if options.disable is True else compilations.wrapper(frame, node, target)
-        return _disabled(frame, target) if name.rpartition(".")[2] in _DISABLING else target
+        return _disabled(frame, target) if _keeps_out(name) else target
     return marked_value(frame, node, name, target, positional)
 
 
@@ -179,12 +183,20 @@ def _object(target: Value) -> Value | None:
     return target if target.kind in (Kind.MODULE, Kind.OBJECT, Kind.PARTIAL) else None
 
 
+def _keeps_out(name: str) -> bool:
+    """Whether a marker keeps what it is given out of compiled code."""
+    return name.rpartition(".")[2] in _DISABLING
+
+
 def _disabled(frame: Frame, target: Value) -> Value:
-    """A function or module as `torch.compiler.disable` returns it: the same, but no region traces it."""
-    if target.kind is Kind.MODULE:
-        return target._replace(flags=target.flags | Flag.DISABLED)
-    if target.kind is not Kind.FUNCTION or "disabled" in target.ref.traits:
+    """A callable as `torch.compiler.disable` returns it: the same, but no region traces it.
+
+    What is marked below is told where it is marked (NST602).
+    """
+    if target.kind in (Kind.MARKED, Kind.UNION) or (target.kind is Kind.FUNCTION and "disabled" in target.ref.traits):
         return target
+    if target.kind is not Kind.FUNCTION:
+        return target._replace(flags=target.flags | Flag.DISABLED)
     functions = frame.machine.disabled
     if target.ref not in functions:
         functions[target.ref] = replace(target.ref, traits=target.ref.traits | {"disabled"})
