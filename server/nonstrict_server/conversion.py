@@ -8,6 +8,7 @@ from lsprotocol import types as lsp
 
 from nonstrict.findings import Severity, Status
 from nonstrict.report.verdicts import sentence, tag
+from nonstrict.rules.base import Tag
 from nonstrict.rules.registry import RULES
 from nonstrict_server.positions import Places, range_of
 
@@ -22,11 +23,7 @@ _SEVERITIES = {
     Severity.WARNING: lsp.DiagnosticSeverity.Warning,
     Severity.NOTE: lsp.DiagnosticSeverity.Information,
 }
-_TAGS = {
-    "NST603": [lsp.DiagnosticTag.Unnecessary],
-    "NST604": [lsp.DiagnosticTag.Deprecated],
-    "NST902": [lsp.DiagnosticTag.Unnecessary],
-}
+_TAGS = {Tag.UNNECESSARY: [lsp.DiagnosticTag.Unnecessary], Tag.DEPRECATED: [lsp.DiagnosticTag.Deprecated]}
 
 
 def converted(
@@ -47,7 +44,7 @@ def converted(
         code=diagnostic.code,
         code_description=lsp.CodeDescription(rule.url) if rule is not None else None,
         source=SOURCE,
-        tags=_TAGS.get(diagnostic.code),
+        tags=_TAGS.get(rule.tag) if rule is not None else None,
         related_information=information,
         data={"name": diagnostic.name, "function": diagnostic.function, "marker": diagnostic.marker},
     )

@@ -12,7 +12,7 @@ import os
 
 import pytest
 
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 from nonstrict.rules.registry import RULES
 from tests.compiles.programs import Results, ran
 from tests.rules.examples import Example, examples

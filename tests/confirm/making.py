@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.confirm.suspects import Suspect
 from nonstrict.confirm.traces import Arms
 from nonstrict.findings import Subject
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
+from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +105,7 @@ def suspect(code: str = "NST101", experiment: Experiment = Experiment.REFUSAL, *
     known = Suspect(
         number=0,
         code=code,
-        experiment=experiment,
+        expectation=RULES[code].expectation._replace(experiment=experiment),
         path=FILE,
         lines=frozenset({LINE}),
         file=FILE,

@@ -8,7 +8,7 @@ import pytest
 
 from nonstrict.confirm.judging import judge, of_application
 from nonstrict.findings import Status
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 from tests.confirm.making import FILE, LINE, MARKER, arms, call, suspect, trace
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nonstrict.confirm.judging import judge
 from nonstrict.findings import Status, Subject
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 from tests.confirm.making import SCALE, arms, call, suspect
 
 SCALED = suspect("NST101", Experiment.CHANGE, subject=SCALE)

@@ -12,7 +12,7 @@ from nonstrict.confirm.drivers import Driver
 from nonstrict.confirm.judging import judge
 from nonstrict.confirm.programs import Program, Schedule, program_of
 from nonstrict.findings import Status
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 from tests.confirm.making import FILE, arms, call, error, failing, suspect, trace
 
 TWO = """\

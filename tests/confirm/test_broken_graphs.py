@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.confirm.judging import judge
 from nonstrict.confirm.measuring import as_json, from_json, measured, united
 from nonstrict.findings import Status
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 from tests.confirm.making import FILE, LINE, arms, call, suspect, trace
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from nonstrict.confirm.project import Project, module_names, search_path
 from nonstrict.confirm.slices import statements_of
 from nonstrict.confirm.suspects import Suspect
 from nonstrict.confirm.testing import Reach, is_test_file
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Expectation, Experiment
 from nonstrict_agent.loading import _Dropped
 
 if TYPE_CHECKING:
@@ -176,7 +176,18 @@ def callers(root: Path, function: str, file: str = "src/pkg/ops.py") -> list[Cal
     line = next(n for n, one in enumerate(text.split("\n"), 1) if f"def {function.rpartition('.')[2]}(" in one)
     here = frozenset({line})
     suspect = Suspect(
-        0, "NST104", Experiment.CHANGE, path, here, path, line, function, frozenset(), frozenset(), None, ""
+        0,
+        "NST104",
+        Expectation(Experiment.CHANGE),
+        path,
+        here,
+        path,
+        line,
+        function,
+        frozenset(),
+        frozenset(),
+        None,
+        "",
     )
     return callers_of(program, suspect, Project(str(root)))
 
@@ -263,7 +274,18 @@ def test_unsaved_text_of_the_functions_own_file_stands_over_it(tmp_path: Path):
     program = program_of(path, dedent(OPS), str(tmp_path), {})
     assert program is not None
     suspect = Suspect(
-        0, "NST101", Experiment.CHANGE, path, frozenset(), path, 34, "shifted", frozenset(), frozenset(), None, ""
+        0,
+        "NST101",
+        Expectation(Experiment.CHANGE),
+        path,
+        frozenset(),
+        path,
+        34,
+        "shifted",
+        frozenset(),
+        frozenset(),
+        None,
+        "",
     )
     edited = callers_of(program, suspect, Project(str(tmp_path)))[0].program
     assert dict(edited.overlays) == {path: dedent(OPS)}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nonstrict.confirm import evidence
-from nonstrict.confirm.traces import Channel, Divergence
+from nonstrict.confirm.traces import Divergence
 from nonstrict.findings import Outcome
+from nonstrict.rules.expectation import Channel
 from tests.confirm.making import FILE, LINE, SCALE, call, suspect, trace
 
 ONE = [Outcome("aot_eager", "silent-wrong", "call 2: eager 3, compiled 2")]

@@ -12,7 +12,7 @@ import pytest
 from nonstrict.confirm.judging import Judgement, foretold, judge, refused_by_eager, unexplained
 from nonstrict.confirm.sensitivity import reached, sensitive
 from nonstrict.findings import Outcome, Status, Subject
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 from tests.confirm.making import FILE, LINE, SCALE, arms, call, error, failing, suspect, tensor, trace, value
 
 if TYPE_CHECKING:
@@ -228,13 +228,13 @@ def test_both_on_the_same_subject():
 
 
 def test_two_that_may_both_be_to_blame():
-    other = REFUSAL._replace(number=1, code="NST502", lines=frozenset({18}))
+    other = suspect("NST502", Experiment.REFUSAL, number=1, lines=frozenset({18}))
     judgements = judge([REFUSAL, other], arms([call(1.0)], [call(2.0)]))
     assert [(one.status, one.reason) for one in judgements.values()] == [(Status.INCONCLUSIVE, "shared")] * 2
 
 
 def test_a_suspect_whose_line_was_not_executed_is_no_rival():
-    other = REFUSAL._replace(number=1, code="NST502", lines=frozenset({99}))
+    other = suspect("NST502", Experiment.REFUSAL, number=1, lines=frozenset({99}))
     assert judge([REFUSAL, other], arms([call(1.0)], [call(2.0)]))[0].status is Status.CONFIRMED
 
 
@@ -308,7 +308,7 @@ def test_small_numbers_that_go_stale_are_no_rounding():
 
 
 def test_captured_state_is_not_stale_before_it_changes():
-    made, one = arms([call(1.0)], [call(2.0)]), CHANGE._replace(code="NST104")
+    made, one = arms([call(1.0)], [call(2.0)]), suspect("NST104", Experiment.CHANGE, subject=SCALE)
     assert status(one, made)[0] is Status.INCONCLUSIVE
     assert unexplained([one], made) is not None
     within = arms([call(1.0, state=SET_TO_3)], [call(2.0, state=SET_TO_3)])

@@ -9,7 +9,7 @@ import pytest
 from nonstrict.confirm.judging import judge
 from nonstrict.confirm.outputs import KEPT_BYTES, KEPT_EVENTS, KEPT_RECORDS
 from nonstrict.findings import Status
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 from tests.confirm.making import FILE, LINE, arms, call, suspect
 
 LINES = "a line of a long text\n" * 1000

@@ -15,7 +15,7 @@ from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import Program, program_of
 from nonstrict.findings import Status, Subject
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 from tests.confirm.making import FILE, LINE, SCALE, arms, call, error, failing, suspect
 
 MEAN = "tensor float32 [4] "

@@ -10,7 +10,7 @@ import pytest
 
 from nonstrict.confirm.suspects import code_line, suspect_of
 from nonstrict.findings import Diagnostic, Location, RelatedLocation, Severity, Subject
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 from nonstrict.rules.registry import RULES
 from nonstrict.text.source import read_source
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from nonstrict.confirm.traces import Channel, Divergence, all_lines, cause_of, divergences
+from nonstrict.confirm.traces import Divergence, all_lines, cause_of, divergences
+from nonstrict.rules.expectation import Channel
 from tests.confirm.making import FILE, call, error, failing, number, tensor, trace, value
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.check.observed import lines_of, location_of
 from nonstrict.findings import Line, Status
 from nonstrict.report.compiled import RegionReport, SeenBreak
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from nonstrict.confirm.suspects import Suspect
 from nonstrict.confirm.traces import cause_of
 from nonstrict.knowledge.markers import may_mark
 from nonstrict.knowledge.torch_version import interpreter
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Expectation
 
 if TYPE_CHECKING:
     import argparse
@@ -187,7 +187,7 @@ class _Shower:
         self._suspect = Suspect(
             number=0,
             code="",
-            experiment=Experiment.NONE,
+            expectation=Expectation(),
             path=program.path,
             lines=frozenset(),
             file=program.path,

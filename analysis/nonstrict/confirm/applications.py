@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.findings import Status
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

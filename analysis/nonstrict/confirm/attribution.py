@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.confirm.applications import ASKED
 from nonstrict.confirm.sensitivity import (
-    CROSSING,
-    TELLING,
     changed,
     is_named,
     moved_before,
@@ -16,57 +13,16 @@ from nonstrict.confirm.sensitivity import (
     touched,
     unmoved,
 )
-from nonstrict.confirm.traces import Arms, Channel, Divergence, all_lines, cause_of
-from nonstrict.rules.base import Experiment
+from nonstrict.confirm.traces import Arms, Divergence, all_lines, cause_of
+from nonstrict.rules.expectation import Channel, Experiment, Trait, is_of_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nonstrict.confirm.suspects import Suspect
 
-#: What torch is expected to refuse.
-_REFUSED = frozenset({Experiment.REFUSAL, Experiment.BREAK})
-#: What a finding of each kind can make go wrong.
-_CHANNELS = {
-    Experiment.CHANGE: {Channel.VALUES, Channel.ERROR, Channel.GRADIENTS, Channel.ARGUMENTS},
-    Experiment.EFFECT: set(Channel),
-    Experiment.DRAW: {Channel.VALUES, Channel.ERROR, Channel.ARGUMENTS, Channel.STATE, Channel.OUTPUT},
-    **{one: set[Channel]() for one in ASKED},
-    **{one: {Channel.ERROR, Channel.VALUES, Channel.GRADIENTS, Channel.ARGUMENTS} for one in _REFUSED},
-}
-_CAPTURES = frozenset({"NST101", "NST102", "NST103", "NST105", "NST204", "NST206", "NST608"})
-_LEAKS = frozenset({"NST202", "NST203", "NST206", "NST207"})
-#: Rules about state whose changes compiled code does not see: before it changes, nothing is wrong. Captured tensors are
-#: not among them: their results require no gradient from the first call on.
-_STALE = frozenset({"NST104", "NST105"})
 #: Where staleness shows, which it does only once something has changed.
 _SEEN_LATER = frozenset({Channel.VALUES, Channel.ARGUMENTS})
-#: Rules about branches that are taken once and for all, which torch refuses in words of its own or not at all.
-_SILENT = frozenset({"NST506", "NST508"})
-#: Rules about operators of the user's, which Inductor may reorder, reuse the memory of, or leave out.
-_OPERATORS = frozenset({"NST606", "NST607", "NST608", "NST610"})
-#: Codes of which the compiler's refusal names no line of the user's, with words of that refusal.
-_REFUSALS = (
-    ("convert all Tensors to FakeTensors", _CAPTURES | {"NST207"}),
-    ("GuardOnDataDependent", frozenset({"NST402", "NST506"})),
-    ("ConstraintViolation", frozenset({"NST506"})),
-    ("DataDependentOutput", frozenset({"NST402"})),
-    ("PendingUnbackedSymbol", frozenset({"NST402"})),
-    ("expected to have an entirely functional graph", frozenset({"NST204", "NST206"})),
-    ("Undeclared in-place mutation", frozenset({"NST607"})),
-    ("Cannot wrap a Tensor that has already been", _LEAKS),
-    ("Mixing fake modes", _LEAKS),
-    ("Invalid input type for nonstrict_trace", frozenset({"NST501", "NST504", "NST509"})),
-    ("Invalid use of pytree_flatten with nonstrict_trace", frozenset({"NST501", "NST504", "NST509"})),
-    ("FakeTensor", _LEAKS),
-)
-#: Refusals of what a function is given: findings about its body have no part in them.
-_WRONG_KIND = "Expected a value of type"
-_OF_ARGUMENTS = (
-    "Invalid input type for nonstrict_trace",
-    "Invalid use of pytree_flatten with nonstrict_trace",
-    _WRONG_KIND,
-)
 
 
 def proves(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect], arms: Arms) -> bool:
@@ -94,16 +50,17 @@ def is_foreign(suspect: Suspect, divergence: Divergence, arms: Arms) -> bool:
 
 def related(suspect: Suspect, divergence: Divergence, arms: Arms) -> bool:
     """Whether a finding of this kind can make something like this go wrong."""
-    if is_foreign(suspect, divergence, arms) or (divergence.alone and suspect.code not in _OPERATORS):
+    if is_foreign(suspect, divergence, arms) or (divergence.alone and not suspect.has(Trait.OPERATOR)):
         return False
-    if divergence.channel in _SEEN_LATER and suspect.code in _STALE and not _may_be_stale(divergence.call, arms.eager):
+    later = suspect.has(Trait.STALE) and divergence.channel in _SEEN_LATER
+    if later and not _may_be_stale(divergence.call, arms.eager):
         return False
-    return divergence.channel in _CHANNELS[suspect.experiment]
+    return divergence.channel in suspect.expectation.channels
 
 
 def _is_own(suspect: Suspect, divergence: Divergence) -> bool:
     """Whether what is told otherwise is what a finding about telling is about: on its line, in its way."""
-    if suspect.code not in TELLING:
+    if not suspect.has(Trait.TELLS):
         return True
     if divergence.channel is Channel.EVENTS:
         return not suspect.places.isdisjoint(divergence.lines)
@@ -112,7 +69,7 @@ def _is_own(suspect: Suspect, divergence: Divergence) -> bool:
 
 def _precedes_all(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> bool:
     """Whether nothing was seen to change before a graph is stale: what did before its first call, nobody recorded."""
-    if not eager.get("ahead") or suspect.code not in _STALE or divergence.channel not in _SEEN_LATER:
+    if not eager.get("ahead") or not suspect.has(Trait.STALE) or divergence.channel not in _SEEN_LATER:
         return False
     calls = eager["calls"]
     within = _moved_within(calls[divergence.call])
@@ -136,9 +93,9 @@ def _strength(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]
     if divergence.paths:
         return 2 if suspect.subject is not None and changed(suspect, divergence.paths) else 0
     if divergence.channel is Channel.OUTPUT:
-        if suspect.code in TELLING:
+        if suspect.has(Trait.TELLS):
             return 2 if is_named(suspect, divergence.stream) else 1
-        return 2 if suspect.code == "NST209" else 0
+        return 2 if suspect.has(Trait.TELLS_LATER) else 0
     if divergence.channel is Channel.VALUES:
         return _strength_of_values(suspect, divergence, eager)
     return 1
@@ -147,9 +104,9 @@ def _strength(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]
 def _strength_of_values(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> int:
     moved = moved_before(eager["calls"], divergence.call)
     if suspect.experiment is Experiment.CHANGE:
-        if suspect.code not in CROSSING and unmoved(eager["calls"], divergence.call):
+        if not suspect.has(Trait.CROSSES) and unmoved(eager["calls"], divergence.call):
             return 0
-        within = eager["calls"][divergence.call].get("state", ()) if suspect.code in CROSSING else ()
+        within = eager["calls"][divergence.call].get("state", ()) if suspect.has(Trait.CROSSES) else ()
         moved = moved.union(within)
         if suspect.subject is None or not moved:
             return 0
@@ -163,18 +120,18 @@ def _explains_error(suspect: Suspect, divergence: Divergence, suspects: Sequence
     """Whether an error is the one that a finding predicts: it names its line, or speaks of its kind."""
     rivals = [other for other in suspects if reached(other, arms.control) and related(other, divergence, arms)]
     told = _lines_of_error(divergence, arms)
-    spoken = [other for other in rivals if speaks_of(divergence.compiled, other.code)]
+    spoken = [other for other in rivals if other.expectation.foretells(divergence.compiled)]
     on_line = [other for other in rivals if other.places & told[0]]
     # What is stale is no reason to refuse its line.
     firm = [other for other in on_line if other.experiment is not Experiment.CHANGE or other in spoken]
     if firm:
         return suspect in firm
-    if spoken or any(words in divergence.compiled for words in _OF_ARGUMENTS):
+    if spoken or is_of_arguments(divergence.compiled):
         return suspect in spoken
     if on_line:
         return suspect in on_line
     # Of what else torch refuses it names at most what led there: state and effects are no reason to refuse it.
-    refused = [other for other in rivals if other.experiment in _REFUSED and other.code not in _SILENT]
+    refused = [other for other in rivals if other.expectation.is_refused and not other.has(Trait.SILENT)]
     candidates = [other for other in refused if (other.places | other.chain) & told[1]] or refused
     return suspect in candidates and len({other.code for other in candidates}) == 1
 
@@ -191,15 +148,3 @@ def _lines_of_error(
         if error is not None and cause_of(error).lines == divergence.lines:
             everything |= all_lines(error)
     return inner, frozenset(everything)
-
-
-def may_be_refused(suspect: Suspect) -> bool:
-    """Whether the compiler may refuse what a finding is about."""
-    return suspect.experiment in _REFUSED or any(suspect.code in codes for _, codes in _REFUSALS)
-
-
-def speaks_of(error: str, code: str) -> bool:
-    """Whether an error of the compiler is of the kind that a rule foretells."""
-    if _WRONG_KIND in error:
-        return False
-    return any(words in error and code in codes for words, codes in _REFUSALS)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.confirm.measuring import breaks_of, fall_backs_of
-from nonstrict.confirm.traces import Channel
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Channel, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.confirm.traces import Channel, Divergence
+from nonstrict.rules.expectation import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nonstrict.confirm.suspects import Suspect
+    from nonstrict.confirm.traces import Divergence
     from nonstrict.findings import Outcome
 
 _MAX_ERROR = 160

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm import evidence
 from nonstrict.confirm.applications import ASKED, verdict
-from nonstrict.confirm.attribution import is_foreign, proves, related, speaks_of
+from nonstrict.confirm.attribution import is_foreign, proves, related
 from nonstrict.confirm.breaking import broken as broken_at
 from nonstrict.confirm.breaking import given_up_before, refused_lines
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.numbers import difference
 from nonstrict.confirm.programs import EAGER
 from nonstrict.confirm.refusals import refused_by_sandbox
-from nonstrict.confirm.sensitivity import TELLING, reached, sensitive
-from nonstrict.confirm.traces import Arms, Channel, Divergence, all_lines, cause_of, divergences
+from nonstrict.confirm.sensitivity import reached, sensitive
+from nonstrict.confirm.traces import Arms, Divergence, all_lines, cause_of, divergences
 from nonstrict.findings import Outcome, Status
-from nonstrict.rules.base import COMPILED, Experiment
+from nonstrict.rules.base import COMPILED
+from nonstrict.rules.expectation import Channel, Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,8 +35,6 @@ _RESULTS = {
     Channel.VALUES: "silent-wrong",
     Channel.GRADIENTS: "silent-wrong",
 }
-#: Rules about the marker itself: torch may refuse them before anything is compiled.
-_MARKERS = frozenset({"NST601", "NST602", "NST605", "NST606", "NST607"})
 #: Lines that the decorators of one function may span.
 _DECORATORS = 4
 #: A statement of a page or a script that was skipped because it failed, as the agent tells of it.
@@ -96,7 +95,7 @@ def foretold(suspects: Sequence[Suspect], arms: Arms) -> dict[int, Judgement]:
     on_line = [
         s
         for s in suspects
-        if any(s.places & set(one.lines[-1:]) or speaks_of(one.compiled, s.code) for one in refusals)
+        if any(s.places & set(one.lines[-1:]) or s.expectation.foretells(one.compiled) for one in refusals)
     ]
     judgements = {s.number: _judged(s, suspects, arms, found) for s in on_line}
     return {number: told for number, told in judgements.items() if told.status is Status.CONFIRMED}
@@ -104,7 +103,7 @@ def foretold(suspects: Sequence[Suspect], arms: Arms) -> dict[int, Judgement]:
 
 def refused_by_eager(suspect: Suspect, eager: Mapping[str, Any]) -> Judgement | None:
     """The judgement where torch refuses a marker as soon as it is applied or called; None if that did not happen."""
-    if suspect.code not in _MARKERS:
+    if not suspect.has(Trait.IN_MARKERS):
         return None
     skipped = (_FAILED_STATEMENT.match(text) for text in eager.get("missing", ()))
     told = next((m[2] for m in skipped if m is not None and _near((suspect.path, int(m[1])), suspect)), "")
@@ -118,7 +117,7 @@ def refused_by_eager(suspect: Suspect, eager: Mapping[str, Any]) -> Judgement | 
     cause = cause_of(error)
     told = f"{cause.type}: {cause.message}"
     named = any(_near(line, suspect) for line in all_lines(error))
-    if not named and not speaks_of(told, suspect.code):
+    if not named and not suspect.expectation.foretells(told):
         return None
     return Judgement(Status.CONFIRMED, "", f"torch refuses it: {told}", (Outcome("eager", "error", cause.message),))
 
@@ -331,7 +330,7 @@ def _unproven(
         return Judgement(Status.INCONCLUSIVE, "sandbox", refused, outcomes)
     close = [one for listed in found.values() for one in listed if related(suspect, one, arms)]
     differs = any(not one.vague for one in close)
-    if not sensitive(suspect, arms.eager) and not (differs and suspect.code in TELLING):
+    if not sensitive(suspect, arms.eager) and not (differs and suspect.has(Trait.TELLS)):
         # A draw shows where a call is repeated, however much the arms differ.
         told = not divergences(arms.eager, arms.control) or _is_untried(suspect, arms.eager)
         return Judgement(Status.INCONCLUSIVE, "insensitive" if told else "eager-nondeterministic", "", outcomes)

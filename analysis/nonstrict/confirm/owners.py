@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.confirm.import_names import name_from
 from nonstrict.confirm.programs import Change, Program
 from nonstrict.confirm.slices import imported_names, statements_of
+from nonstrict.rules.expectation import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -29,7 +30,7 @@ def change_of(program: Program, suspect: Suspect, files: Collection[str] = ()) -
         return Change(subject.name, path, "", "in-place")
     if subject.origin != "global":
         return None
-    how = "mode" if suspect.code == "NST105" else "rebind"
+    how = "mode" if suspect.has(Trait.OF_MODES) else "rebind"
     owning = _owner(program, suspect, subject, rebinds=how == "rebind" and not path)
     owner = name_from(program.path, program.text, owning)
     reached = how == "mode" or path

@@ -13,12 +13,13 @@ from nonstrict.confirm.cutting import cut
 from nonstrict.confirm.evidence import change_before
 from nonstrict.confirm.expressions import CannotWriteError, Expressions
 from nonstrict.confirm.programs import BACKENDS
-from nonstrict.confirm.traces import Channel, Divergence
+from nonstrict.rules.expectation import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nonstrict.confirm.programs import Change, Program, Schedule
+    from nonstrict.confirm.traces import Divergence
     from nonstrict.findings import Diagnostic, Verdict
 
 _MODULES = (

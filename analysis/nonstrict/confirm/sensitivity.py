@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.confirm.numbers import difference
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 #: Where the parts of a path end: `telemetry.seen['batches']`.
 _SEGMENTS = re.compile(r"[.\[]")
-#: Rules about what a function tells the world.
-TELLING = frozenset({"NST201"})
 _ALL_STREAMS = frozenset({"out", "err", "log"})
 #: Where output is written, by words of the messages about it.
 _STREAMS = (
@@ -26,21 +24,12 @@ _STREAMS = (
     ("progress bar", frozenset({"out", "err"})),
     ("log record", frozenset({"log"})),
 )
-#: Rules about what a region does to the state that a function in it reads, in one and the same call.
-CROSSING = frozenset({"NST206"})
-#: Rules about what a function does to objects it is given: tensors that it writes besides are none of them.
-_WRITING_ARGUMENTS = frozenset({"NST202"})
-
-#: Rules about which branch a trace keeps: agreement only says that all calls took the same one.
-_BRANCHING = frozenset({"NST506"})
-#: Rules about fakes, which only tracing executes: what they stand for runs in eager code.
-_OF_FAKES = frozenset({"NST608"})
 
 
 def reached(suspect: Suspect, control: Mapping[str, Any]) -> bool:
     """Whether eager code executed a line of the finding, or of the function whose fake it is about."""
     lines = {path: set(numbers) for path, numbers in control.get("lines", {}).items()}
-    places = suspect.places | suspect.writers if suspect.code in _OF_FAKES else suspect.places
+    places = suspect.places | suspect.writers if suspect.has(Trait.IN_FAKES) else suspect.places
     return any(line in lines.get(path, ()) for path, line in places)
 
 
@@ -50,7 +39,7 @@ def sensitive(suspect: Suspect, eager: Mapping[str, Any]) -> bool:
     if not calls:
         return False
     if suspect.experiment is Experiment.CHANGE:
-        crossed = suspect.code in CROSSING and any(changed(suspect, call.get("state", ())) for call in calls)
+        crossed = suspect.has(Trait.CROSSES) and any(changed(suspect, call.get("state", ())) for call in calls)
         return crossed or any(_reacts(suspect, calls, index) for index in range(1, len(calls)))
     if suspect.experiment is Experiment.EFFECT:
         return any(_has_effect(suspect, call) for call in calls)
@@ -58,7 +47,7 @@ def sensitive(suspect: Suspect, eager: Mapping[str, Any]) -> bool:
         results = [call["result"] for call in calls if "result" in call]
         same = len({str(call.get("inputs")) for call in calls}) < len(calls)
         return same and any(difference(results[0], other) is not None for other in results[1:])
-    return suspect.code not in _BRANCHING or suspect.marker != "make-fx"
+    return not suspect.has(Trait.BRANCHES) or suspect.marker != "make-fx"
 
 
 def streams_of(suspect: Suspect) -> frozenset[str]:
@@ -134,9 +123,9 @@ def _has_effect(suspect: Suspect, call: Mapping[str, Any]) -> bool:
     written = {path for path in {**before, **after} if before.get(path) != after.get(path)}
     if suspect.subject is not None and suspect.subject.origin in {"global", "cell"}:
         return changed(suspect, moved)
-    if suspect.code in _WRITING_ARGUMENTS and _last_key(suspect):
+    if suspect.has(Trait.WRITES_ARGUMENTS) and _last_key(suspect):
         return changed(suspect, moved | written)
-    if suspect.code in TELLING:
+    if suspect.has(Trait.TELLS):
         lines = {(path, line) for _, _, path, line in call.get("events", ())}
         return any(call.get(stream) for stream in streams_of(suspect)) or not suspect.places.isdisjoint(lines)
     told = call.get("out") or call.get("err") or call.get("log") or call.get("events")

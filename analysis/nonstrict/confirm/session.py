@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.applications import ASKED
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
-from nonstrict.confirm.attribution import may_be_refused
 from nonstrict.confirm.belonging import ended_early, foreign_calls, is_anothers, without_failing
 from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.devices import needs_gpu
@@ -38,11 +37,12 @@ from nonstrict.confirm.programs import (
     whole,
     widened,
 )
-from nonstrict.confirm.sensitivity import TELLING, reached
+from nonstrict.confirm.sensitivity import reached
 from nonstrict.confirm.shares import shares_of
 from nonstrict.confirm.traces import Arms
 from nonstrict.findings import Status
-from nonstrict.rules.base import COMPILED, Experiment
+from nonstrict.rules.base import COMPILED
+from nonstrict.rules.expectation import Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -82,8 +82,6 @@ _OPEN = _SEARCHED | {"not-compiled"}
 _BY_ERROR = frozenset({"eager-raises", "sandbox", "needs-cuda"})
 #: Statements that are left out of one driver because they end it.
 _MOST_LEFT_OUT = 3
-#: Rules about what comes after the call: a region that does nothing else shows no harm.
-_NEEDS_REGION = frozenset({"NST607"})
 #: Reasons of experiments that compared something.
 _COMPARED = frozenset({"shared", "blocked", "insensitive", "eager-nondeterministic", "differs-before"})
 
@@ -290,7 +288,7 @@ class Session:
             reason = self._told[suspect.number].judgement.reason
         if reason not in {"insensitive", "shared"}:
             return
-        if suspect.code in TELLING:
+        if suspect.has(Trait.TELLS):
             self._judge(schedule._replace(logged=True), suspects, only=(suspect,))
             return
         if suspect.experiment is Experiment.CHANGE:
@@ -310,7 +308,7 @@ class Session:
         program, arms = self._program, self._arms
         asked = only or suspects
         backends = arms.limits.backends
-        foretelling = (FAKE,) if any(map(may_be_refused, asked)) else ()
+        foretelling = (FAKE,) if any(one.expectation.may_be_refused for one in asked) else ()
         # The longest is the last one, and starts before its like: what is left to run then ends soon after it. Where a
         # backend has all slots to itself, the fastest one tells first.
         shares = self._shares(schedule)
@@ -402,7 +400,7 @@ def _calls_for(suspects: Sequence[Suspect]) -> int:
 def _in_region(suspect: Suspect, schedule: Schedule, judgement: Judgement) -> Judgement:
     """The judgement, unless it takes a region of the program, with what it does after the call, to show a hazard."""
     made = bool(schedule.alone) or schedule.driver.kind in {"calls", "traced", "source"}
-    if suspect.code in _NEEDS_REGION and made and judgement.status is Status.REFUTED:
+    if suspect.has(Trait.NEEDS_REGION) and made and judgement.status is Status.REFUTED:
         return judgement._replace(status=Status.INCONCLUSIVE, reason="insensitive", evidence="")
     return judgement
 

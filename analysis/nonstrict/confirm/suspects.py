@@ -6,13 +6,14 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.rules.base import Experiment
+from nonstrict.rules.expectation import Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from nonstrict.findings import Diagnostic, Location, RelatedLocation, Subject
     from nonstrict.rules.base import Rule
+    from nonstrict.rules.expectation import Expectation
     from nonstrict.text.source import Source
 
 _REGISTERING = re.compile(r"\b(?:impl|py_impl|register_kernel)\(")
@@ -31,7 +32,7 @@ class Suspect(NamedTuple):
 
     number: int
     code: str
-    experiment: Experiment
+    expectation: Expectation
     path: str
     lines: frozenset[int]
     file: str
@@ -48,9 +49,18 @@ class Suspect(NamedTuple):
     hidden: bool = False
 
     @property
+    def experiment(self) -> Experiment:
+        """What proves or refutes it."""
+        return self.expectation.experiment
+
+    @property
     def is_probe(self) -> bool:
         """Whether it is a question and no finding: does the function compute the same when it is compiled?"""
-        return self.code == "NST900"
+        return self.has(Trait.QUESTION)
+
+    def has(self, trait: Trait) -> bool:
+        """Whether something sets it apart from what the same experiment decides."""
+        return trait in self.expectation.traits
 
     @property
     def places(self) -> frozenset[tuple[str, int]]:
@@ -72,7 +82,7 @@ def suspect_of(
     return Suspect(
         number=number,
         code=diagnostic.code,
-        experiment=rule.experiment,
+        expectation=rule.expectation,
         path=os.path.abspath(where.path),
         lines=frozenset(range(start, start + max(1, where.end_row - where.row + 1))),
         file=os.path.abspath(first.path),

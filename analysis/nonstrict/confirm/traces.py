@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,23 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nonstrict.confirm.numbers import Difference, difference
 from nonstrict.confirm.outputs import unlike_events, unlike_streams
 from nonstrict.confirm.refusals import refused_by_sandbox
+from nonstrict.rules.expectation import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-
-class Channel(enum.Enum):
-    """On what two arms differ."""
-
-    ERROR = "error"
-    VALUES = "values"
-    ARGUMENTS = "arguments"
-    STATE = "state"
-    OUTPUT = "output"
-    EVENTS = "events"
-    GRADIENTS = "gradients"
-    LEAK = "leak"
-    FILES = "files"
 
 
 class Divergence(NamedTuple):

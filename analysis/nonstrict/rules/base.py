@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nonstrict.findings import Applicability, Finding, Related, Severity, Span, Subject
+from nonstrict.rules.expectation import Expectation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from nonstrict.program.places import Place
     from nonstrict.program.regions.graphs import Graphs
     from nonstrict.program.values import Value
+    from nonstrict.rules.expectation import Experiment
 
 #: Marker kinds of which a body is traced, so that what it does beyond computing goes wrong.
 TRACED = frozenset({"nonstrict", "in-graph", "make-fx"})
@@ -36,27 +39,6 @@ WRAPPED = frozenset({"wrapped"})
 FROZEN = TRACED | {"constant-result"}
 
 DOCUMENTATION_URL = "https://github.com/nonstrict/nonstrict/blob/main/docs/"
-
-
-class Experiment(enum.Enum):
-    """How a compile proves or refutes a finding: what has to be seen in eager code before agreement means anything."""
-
-    CHANGE = "change"
-    """The state that the finding names changes between two calls, and eager code computes something else."""
-    EFFECT = "effect"
-    """Eager code has the effect: it writes, changes or tells something."""
-    DRAW = "draw"
-    """Eager code computes something else from call to call."""
-    REFUSAL = "refusal"
-    """The line is executed; torch refuses it, or computes something else."""
-    BREAK = "break"
-    """As `REFUSAL`; where the graph may break, it breaks there."""
-    COMPILED = "compiled"
-    """The application of `torch.compile` is reached: nothing is compiled of what it returned."""
-    IDENTITY = "identity"
-    """The application of `torch.compile` is reached: the state of the wrapper has other names."""
-    NONE = "none"
-    """No run can tell."""
 
 
 class Body(Protocol):
@@ -253,27 +235,48 @@ class Body(Protocol):
         ...
 
 
+class Tag(enum.Enum):
+    """How editors show what a finding is on."""
+
+    NONE = "none"
+    UNNECESSARY = "unnecessary"
+    DEPRECATED = "deprecated"
+
+
 class Rule(NamedTuple):
     """One rule of the catalogue.
 
-    `severity` is the default; `documentation` is the Markdown page (the docstring of the rule's file).
-    `examine` yields the findings in one body; None for rules of the tool itself (NST9xx). `experiment` is how a compile
-    confirms or refutes a finding. `fixes` yields the ways to mend one, the best one first, of no applicability above
+    `severity` is the default. The page of a rule is the Markdown file beside its own (`documentation`).
+    `examine` yields the findings in one body; None for rules of the tool itself (NST9xx). `expectation` is what an
+    experiment shows of a finding. `fixes` yields the ways to mend one, the best one first, of no applicability above
     `surest`; None if there are none. `gathered` says of many places what one finding says of all of them, where a
     function whose result is frozen leads to them ("leads to 40 places that ..."); "" where each is told by itself.
+    `hint` is what becomes of the value of an expression that a finding lies on, in a word or two; "" where none is.
     """
 
     code: str
     name: str
     severity: Severity
     summary: str
-    documentation: str
     markers: frozenset[str] = TRACED
     examine: Callable[[Body], Iterator[Finding]] | None = None
-    experiment: Experiment = Experiment.NONE
+    expectation: Expectation = Expectation()
     fixes: Callable[[Context], Iterator[Fix]] | None = None
     surest: Applicability = Applicability.UNSAFE
     gathered: str = ""
+    hint: str = ""
+    tag: Tag = Tag.NONE
+
+    @property
+    def documentation(self) -> str:
+        """The Markdown page of the rule, with the heading `# name (code)`."""
+        name = f"{self.code.lower()}_{self.name.replace('-', '_')}.md"
+        return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+    @property
+    def experiment(self) -> Experiment:
+        """How a compile confirms or refutes a finding."""
+        return self.expectation.experiment
 
     @property
     def url(self) -> str:

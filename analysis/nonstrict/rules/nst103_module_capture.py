@@ -1,116 +1,6 @@
-"""# module-capture (NST103)
+"""NST103 module-capture.
 
-## What it does
-
-Finds modules and parameters that a traced function captures: a global `nn.Module` that is called, a global
-`nn.Parameter`, a module from a closure, and modules that were marked themselves (`nonstrict_trace(module)`,
-`nonstrict_trace(module.forward)`).
-
-## Why is this bad
-
-The parameters of a module become inputs of the compiled graph only if the module is an argument. If it is captured:
-
-- with `inductor`, the default backend, its parameters are a compile error (`AssertionError: Please convert all Tensors
-  to FakeTensors first`);
-- with `aot_eager` no gradient reaches them, without a word if another input needs one; parameters replaced later
-  (`load_state_dict(assign=True)`, `module.weight = ...`) are not seen;
-- on every backend that traces, the mode of the first call is kept: `module.eval()` does not turn dropout off.
-
-A leaf function runs as it is written, and what it captures is read anew in every call. But gradients pass through its
-arguments only: what it captures gets none, compiled or not, without a word. That is a note.
-
-## Example
-
-```python
-import torch
-from torch import nn
-
-projection = nn.Linear(2, 2)
-
-
-@torch._dynamo.nonstrict_trace
-def project(hidden):
-    return projection(hidden)  # error: [NST103]
-
-
-@torch.compile(fullgraph=True)
-def forward(hidden):
-    return project(hidden).sum()
-
-
-def main():
-    nn.init.ones_(projection.weight)
-    nn.init.zeros_(projection.bias)
-    hidden = torch.ones(2, 2, requires_grad=True)
-    forward(hidden).backward()
-    print(hidden.grad)
-    print(projection.weight.grad)
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-from torch import nn
-
-projection = nn.Linear(2, 2)
-
-
-@torch._dynamo.nonstrict_trace
-def project(layer, hidden):
-    return layer(hidden)
-
-
-@torch.compile(fullgraph=True)
-def forward(hidden):
-    return project(projection, hidden).sum()
-
-
-def main():
-    nn.init.ones_(projection.weight)
-    nn.init.zeros_(projection.bias)
-    hidden = torch.ones(2, 2, requires_grad=True)
-    forward(hidden).backward()
-    print(hidden.grad)
-    print(projection.weight.grad)
-
-
-if __name__ == "__main__":
-    main()
-```
-
-To mark a method, decorate it in the class: `self` is then an argument, and its parameters are inputs. Under
-`allow_in_graph`, which takes no modules, use `nonstrict_trace` instead.
-
-## Fix safety
-
-The module or parameter becomes an argument: of the function that uses it, of all on the way from the marked function to
-it, and in every call in the project. Instead of a module that was marked itself a function is marked that takes the
-module. Where the mode of the module decides, it is passed too, as the mode of an argument is not guarded; there is no
-fix then for a module that was marked itself, or where the project switches parts of the module alone.
-
-Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
-calls of the modules pass it.
-
-Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`.
-
-## What is not reported
-
-- Modules passed as arguments, and `self` of a decorated method.
-- Methods of `self` that are marked inside a compiled region, which fails: see `defined-in-compiled-region` (NST601).
-- Modules that hold no parameters, buffers or submodules and behave the same in training and evaluation, such as
-  `nn.GELU`, or a class of the project whose `__init__` makes none.
-- The mode of module *arguments*: see `module-mode-capture` (NST105).
-
-## References
-
-- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
-- [Use torch._dynamo.nonstrict_trace](https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/compile/programming_model.dynamo_nonstrict_trace.html)
+A traced function uses a module or parameter that it captured instead of taking it as an argument.
 """
 
 from __future__ import annotations
@@ -122,9 +12,10 @@ from nonstrict.program import module_state
 from nonstrict.program.module_state import Holds
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Flag, Kind
-from nonstrict.rules.base import FROZEN, Experiment, Rule, report, report_at
+from nonstrict.rules.base import FROZEN, Rule, report, report_at
 from nonstrict.rules.captured_tensors import beside_a_leaf
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject, traced
+from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment
 from nonstrict.rules.nst601_defined_in_compiled_region import fails_inside
 
 if TYPE_CHECKING:
@@ -245,10 +136,10 @@ RULE = Rule(
     name="module-capture",
     severity=Severity.ERROR,
     summary="A traced function uses a module or parameter that it captured instead of taking it as an argument.",
-    documentation=__doc__ or "",
     markers=FROZEN | {"leaf"},
     examine=examine,
     fixes=fixes,
-    experiment=Experiment.CHANGE,
+    expectation=Expectation(Experiment.CHANGE, refusals=OF_CAPTURES),
     gathered="use captured modules: its result is frozen at the first compilation",
+    hint="frozen",
 )

@@ -1,114 +1,6 @@
-"""# mutable-state-capture (NST104)
+"""NST104 mutable-state-capture.
 
-## What it does
-
-Finds Python state that decides what a traced function computes and that the project changes: globals and variables of
-an enclosing function, attributes of configuration objects, entries of containers, lists and NumPy arrays that are
-turned into tensors, helper functions that are replaced, environment variables, context variables, logger levels.
-
-## Why is this bad
-
-Tracing runs the function's Python code once and keeps the tensor operations. Dynamo does not see what the function
-reads by itself, so it neither guards the value nor compiles again: with `aot_eager` and `inductor` the value of the
-first call is used for ever, silently. `backend="eager"` runs the Python code on each call and hides the error.
-
-## Example
-
-```python
-import torch
-
-temperature = 1.0
-
-
-@torch._dynamo.nonstrict_trace
-def soften(logits):
-    return logits / temperature  # warning: [NST104]
-
-
-@torch.compile(fullgraph=True)
-def predict(logits):
-    return soften(logits) + 1
-
-
-def main():
-    global temperature
-    logits = torch.ones(3)
-    print(predict(logits))
-    temperature = 2.0
-    print(predict(logits))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-temperature = 1.0
-
-
-@torch._dynamo.nonstrict_trace
-def soften(logits, temperature):
-    return logits / temperature
-
-
-@torch.compile(fullgraph=True)
-def predict(logits):
-    return soften(logits, temperature) + 1
-
-
-def main():
-    global temperature
-    logits = torch.ones(3)
-    print(predict(logits))
-    temperature = 2.0
-    print(predict(logits))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-The region reads the global here: Dynamo guards it, and compiles again when it changes.
-
-## Fix safety
-
-The value becomes a parameter of the function that reads it and of all on the way from the marked function to it; every
-call in the project passes it. Other callers read the state themselves, and a region that reads it guards it. Where it
-may be None, which torch does not take before 2.15, what is passed is the test: `limit is not None`. What nothing guards
-in a region either, such as the environment, is read by the callers of the region.
-
-Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
-calls of the modules pass it.
-
-Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`. Nor
-is there one where the function writes the state as well, or where torch refuses the value as an argument.
-
-## What is not reported
-
-- Names that nothing in the project changes after the module has been executed: constants, functions, classes, imports.
-- What a function sets that the script calls once, before it runs anything compiled.
-- Values that a region which calls the function reads too: Dynamo guards them.
-- State of torch that Dynamo guards: default dtype, grad mode, autocast, deterministic algorithms, matmul precision,
-  number of threads. Inference mode is not among them, and is reported.
-- Values that only the arguments decide.
-- State that only decides what is done besides computing, as for a warning that is given once: see `io-side-effect`
-  (NST201) and `outer-mutation` (NST203). Waiting for a lock or event is such a thing; an event that is asked whether it
-  is set decides.
-- What a context manager changes and puts back, where it is entered around code only that runs nothing compiled.
-- Caches that are filled on demand (`if key not in CACHE: CACHE[key] = make(key)`), and what is read behind
-  `functools.cache`, or behind such a cache: plain Python reads it once too.
-- A variable of the environment that nothing in the project sets once it runs is a note.
-- In a nested function or lambda that only `make_fx` is given it is a note: it exists for that one trace.
-
-## References
-
-- [Non-strict tracing programming model](https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/compile/programming_model.non_strict_tracing_model.html)
-- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+A traced function reads Python state that changes: the value of the first call is kept.
 """
 
 from __future__ import annotations
@@ -120,8 +12,9 @@ from nonstrict.findings import Rebinding, Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Flag, Kind
-from nonstrict.rules.base import FROZEN, Experiment, Rule, report
+from nonstrict.rules.base import FROZEN, Rule, report
 from nonstrict.rules.captures import Sort, called, captured_reads, is_inside, not_kept
+from nonstrict.rules.expectation import Expectation, Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -285,10 +178,10 @@ RULE = Rule(
     name="mutable-state-capture",
     severity=Severity.WARNING,
     summary="A traced function reads Python state that changes: the value of the first call is kept.",
-    documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
     fixes=fixes,
-    experiment=Experiment.CHANGE,
+    expectation=Expectation(Experiment.CHANGE, traits=Trait.STALE),
     gathered="read state which nothing guards: its result is frozen at the first compilation",
+    hint="frozen",
 )

@@ -1,117 +1,6 @@
-"""# module-mode-capture (NST105)
+"""NST105 module-mode-capture.
 
-## What it does
-
-Finds traced functions whose result depends on Python state of a module they get as an argument (or as `self`): its
-training mode, read directly or through a submodule such as `nn.Dropout` or `nn.BatchNorm2d`, and plain attributes,
-which are neither parameters nor buffers.
-
-## Why is this bad
-
-Of a module argument torch tracks the parameters, the buffers and the submodules, and nothing else. The mode and the
-plain attributes of the first call are kept, with `aot_eager` and `inductor`: after `model.eval()` dropout still drops
-and batch normalisation still updates its statistics. A plain attribute that is a *tensor* is worse: with `inductor`
-the compile fails. A method marked `assume_constant_result` keeps its result, and with it the mode and the attributes
-that it was made of.
-
-## Example
-
-```python
-import torch
-from torch import nn
-
-
-class Head(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.dropout = nn.Dropout(p=0.999)
-
-    def forward(self, hidden):
-        return drop(self.dropout, hidden)
-
-
-@torch._dynamo.nonstrict_trace
-def drop(layer, hidden):
-    return layer(hidden)  # warning: [NST105]
-
-
-def main():
-    head = Head()
-    compiled = torch.compile(head, fullgraph=True)
-    hidden = torch.ones(4)
-    print(compiled(hidden).shape)
-    head.eval()
-    print(compiled(hidden))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-from torch import nn
-
-
-class Head(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.dropout = nn.Dropout(p=0.999)
-
-    def forward(self, hidden):
-        return drop(hidden, self.dropout.p, self.training)
-
-
-@torch._dynamo.nonstrict_trace
-def drop(hidden, probability, training):
-    return nn.functional.dropout(hidden, probability, training)
-
-
-def main():
-    head = Head()
-    compiled = torch.compile(head, fullgraph=True)
-    hidden = torch.ones(4)
-    print(compiled(hidden).shape)
-    head.eval()
-    print(compiled(hidden))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-It is enough that the region reads `module.training`: then Dynamo guards it, and compiles once per mode.
-
-## Fix safety
-
-The flag or attribute becomes a parameter where the function itself reads it: `training`, passed as `module.training` in
-every call. Where a layer or a `forward` reads it, the marked function gets the parameter, so that the region reads the
-flag and guards it; a call of a dropout layer becomes `torch.nn.functional.dropout`, which takes the flag. Of several
-layers the mode of the module that holds them is passed, or that of each if the project switches one of them alone.
-There is no fix in a function marked `assume_constant_result`, for a plain tensor attribute, for an `nn.Sequential` of
-which the project switches parts, nor where no call can write the module.
-
-Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
-calls of the modules pass it.
-
-Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`.
-
-## What is not reported
-
-- Modules whose code shows no dependence on the mode or on plain attributes.
-- Calls where the region reads or passes the `training` flag, or the plain attribute, itself: then it is guarded.
-- Plain attributes of Python values that nothing in the project assigns after construction.
-- Dependence on the mode is only a note if nothing in the project calls `eval()` or `train()`. In a function marked
-  `assume_constant_result` it is none then, and neither are attributes that nothing changes.
-- Captured modules, which have worse problems: see `module-capture` (NST103).
-
-## References
-
-- [torch.nn.Module.eval](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.eval)
-- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+The result depends on the training mode or a plain attribute of a module, which are not guarded.
 """
 
 from __future__ import annotations
@@ -121,8 +10,9 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Flag, Kind
-from nonstrict.rules.base import FROZEN, Experiment, Rule, report
+from nonstrict.rules.base import FROZEN, Rule, report
 from nonstrict.rules.captures import Sort, called, sort_of, traced
+from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment, Trait
 from nonstrict.rules.frozen import is_traced
 
 if TYPE_CHECKING:
@@ -231,10 +121,10 @@ RULE = Rule(
     name="module-mode-capture",
     severity=Severity.WARNING,
     summary="The result depends on the training mode or a plain attribute of a module, which are not guarded.",
-    documentation=__doc__ or "",
     markers=FROZEN,
     examine=examine,
     fixes=fixes,
-    experiment=Experiment.CHANGE,
+    expectation=Expectation(Experiment.CHANGE, refusals=OF_CAPTURES, traits=Trait.STALE | Trait.OF_MODES),
     gathered="read attributes of modules which nothing guards: its result is frozen at the first compilation",
+    hint="mode frozen",
 )

@@ -1,98 +1,6 @@
-"""# captured-tensor-mutation (NST204)
+"""NST204 captured-tensor-mutation.
 
-## What it does
-
-Finds in-place operators on tensors that a traced function did not get as an argument: `BUF.add_(1)`, `BUF[0] = x`,
-`BUF += x`, `torch.add(x, 1, out=BUF)`, also through a view, on a closure's tensor, on a plain tensor attribute of a
-captured object or on a parameter of a captured module.
-
-## Why is this bad
-
-With `aot_eager` and `inductor` the compile fails: the captured tensor is no input of the graph, so its change cannot be
-expressed there (`AssertionError: aot_autograd expected to have an entirely functional graph`, or an internal assertion
-in `RegisterFunctionalization`). Before it fails, tracing may already have changed the real tensor, once or several
-times, so that code which catches the error and falls back continues with wrong data. `make_fx` and `torch.export` apply
-the change while tracing as well.
-
-## Example
-
-```python
-import torch
-
-usage = torch.zeros(4)
-
-
-@torch._dynamo.nonstrict_trace
-def route(scores):
-    usage.add_(1)  # error: [NST204]
-    return scores.softmax(-1)
-
-
-@torch.compile(fullgraph=True)
-def forward(scores):
-    return route(scores)
-
-
-def main():
-    forward(torch.ones(4))
-    print(usage)
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-usage = torch.zeros(4)
-
-
-@torch._dynamo.nonstrict_trace
-def route(scores, usage):
-    usage.add_(1)
-    return scores.softmax(-1)
-
-
-@torch.compile(fullgraph=True)
-def forward(scores):
-    return route(scores, usage)
-
-
-def main():
-    forward(torch.ones(4))
-    print(usage)
-
-
-if __name__ == "__main__":
-    main()
-```
-
-A tensor that belongs to a module is best a registered buffer, changed by a marked method: `self` is then an argument.
-
-## Fix safety
-
-The tensor becomes a parameter of the function that changes it and of all on the way from the marked function to it;
-every call in the project passes it.
-
-Methods that override one of these functions, or that it overrides, get the parameter too; where it is a `forward`, the
-calls of the modules pass it.
-
-Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, an object of unknown class, a module in `nn.Sequential`.
-
-## What is not reported
-
-- In-place operators on argument tensors, on their views and on registered buffers of argument modules.
-- Tensors made in the function.
-- Reads of captured tensors: see `global-tensor-capture` (NST101) and `closure-tensor-capture` (NST102). They are not
-  reported once more on the same expression.
-
-## References
-
-- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+A traced function changes in place a tensor that it captured instead of taking it as an argument.
 """
 
 from __future__ import annotations
@@ -101,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import Experiment, Rule, report
+from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import code, target
+from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,8 +60,7 @@ RULE = Rule(
     name="captured-tensor-mutation",
     severity=Severity.ERROR,
     summary="A traced function changes in place a tensor that it captured instead of taking it as an argument.",
-    documentation=__doc__ or "",
     examine=examine,
     fixes=fixes,
-    experiment=Experiment.EFFECT,
+    expectation=Expectation(Experiment.EFFECT, refusals=OF_CAPTURES | {Refusal.FUNCTIONAL_GRAPH}),
 )

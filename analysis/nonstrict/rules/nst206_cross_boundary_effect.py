@@ -1,92 +1,6 @@
-"""# cross-boundary-effect (NST206)
+"""NST206 cross-boundary-effect.
 
-## What it does
-
-Finds state that a compiled region and a marked function pass to each other behind the compiler's back, within one
-call: the region writes what the body reads, or the region reads afterwards what the body changed.
-
-## Why is this bad
-
-Dynamo does not carry out the Python writes of a region while it traces: it applies them when the compiled code has
-run. The body is run during tracing, and reads what was there before. So the body sees the state of the previous call,
-or of none, and keeps it. In the other direction a container that the body changes is changed while tracing (three
-times) and never again.
-
-Leaf functions and custom operators do run with the compiled code, but before Dynamo applies what the region wrote: they
-read what was there before. What they change, the region has read while it was traced.
-
-## Example
-
-```python
-import torch
-
-current_scale = 0
-
-
-@torch._dynamo.nonstrict_trace
-def apply_scale(x):
-    return x * current_scale  # error: [NST206]
-
-
-@torch.compile(fullgraph=True)
-def forward(x, scale):
-    global current_scale
-    current_scale = scale
-    return apply_scale(x)
-
-
-def main():
-    print(forward(torch.ones(3), 2))
-    print(forward(torch.ones(3), 2))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-@torch._dynamo.nonstrict_trace
-def apply_scale(x, scale):
-    return x * scale
-
-
-@torch.compile(fullgraph=True)
-def forward(x, scale):
-    return apply_scale(x, scale)
-
-
-def main():
-    print(forward(torch.ones(3), 2))
-    print(forward(torch.ones(3), 2))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Fix safety
-
-State that the region wrote becomes an argument, which the region reads after its write. There is no fix for what the
-body changes and the region reads.
-
-Unsafe, as code that was not seen may call these functions too. There is no fix where some use of one of them is not a
-plain call: handed on as a value, called with `*args`, an object of unknown class.
-
-## What is not reported
-
-- In-place changes of tensor arguments and of registered buffers: both sides see them.
-- Fields of an argument that the region sets before the call, and lists that it passes on.
-- A global or attribute that the body rebinds and the region reads afterwards: Dynamo carries that over (NST203 tells of
-  the write).
-
-## References
-
-- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+A region and a marked function that it calls pass state to each other behind the compiler's back.
 """
 
 from __future__ import annotations
@@ -95,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
-from nonstrict.rules.base import TRACED, Experiment, Rule, report
+from nonstrict.rules.base import TRACED, Rule, report
 from nonstrict.rules.captures import called, reads_metadata
+from nonstrict.rules.expectation import OF_CAPTURES, OF_LEAKS, Expectation, Experiment, Refusal, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,9 +69,10 @@ RULE = Rule(
     name="cross-boundary-effect",
     severity=Severity.ERROR,
     summary="A region and a marked function that it calls pass state to each other behind the compiler's back.",
-    documentation=__doc__ or "",
     markers=(TRACED - {"make-fx"}) | _RUN,
     examine=examine,
     fixes=fixes,
-    experiment=Experiment.CHANGE,
+    expectation=Expectation(
+        Experiment.CHANGE, refusals=OF_CAPTURES | OF_LEAKS | {Refusal.FUNCTIONAL_GRAPH}, traits=Trait.CROSSES
+    ),
 )

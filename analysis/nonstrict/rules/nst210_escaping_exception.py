@@ -1,97 +1,6 @@
-"""# escaping-exception (NST210)
+"""NST210 escaping-exception.
 
-## What it does
-
-Finds `raise` statements in a traced function, or in what it calls, whose exception the compiled region means to catch,
-or code that calls the region: its callers, what a decorator wraps around them, a function that is given the region.
-A handler for a base class counts.
-
-## Why is this bad
-
-The exception is raised while the compiler traces, and every exception raised there comes out as torch's own
-`torch._dynamo.exc.Unsupported` ("Unsupported output type for nonstrict_trace-ed function"), with the original one as
-its context only. `except ValueError` does not catch it: not in the region, where compilation ends, and not in its
-caller.
-
-## Example
-
-```python
-import torch
-
-
-@torch._dynamo.nonstrict_trace
-def fused(x):
-    if x.shape[-1] % 4:
-        raise ValueError("the last dimension must be a multiple of 4")  # warning: [NST210]
-    return x * 2
-
-
-@torch.compile(fullgraph=True)
-def forward(x):
-    return fused(x)
-
-
-def main():
-    try:
-        print(forward(torch.ones(3)))
-    except ValueError as error:
-        print("rejected:", error)
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-@torch._dynamo.nonstrict_trace
-def fused(x):
-    return x * 2
-
-
-@torch.compile(fullgraph=True)
-def forward(x):
-    return fused(x)
-
-
-def main():
-    x = torch.ones(3)
-    if x.shape[-1] % 4:
-        print("rejected: the last dimension must be a multiple of 4")
-    else:
-        print(forward(x))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-The region may check as well, and choose another path by a branch on the shape: Dynamo guards shapes.
-
-## Fix safety
-
-A check that needs only what the callers have moves in front of each call of the function, up to where no compiler
-traces: unsafe, as callers that were not seen do not check. There is no fix where some use of the function is not a
-plain call, or where the region itself catches the exception. `torch._check` is no way out: what it and `_check_value`
-raise while tracing reaches the caller as torch's own exception too, in the traced function and in the region, for
-static and dynamic dimensions (measured on 2.13 with aot_eager and Inductor).
-
-## What is not reported
-
-- Exceptions that nobody catches: the program ends either way.
-- Exceptions caught in the traced function or in what it calls.
-- `assert` on shapes and `torch._check`.
-- Exceptions under `make_fx`, `aot_function` and non-strict `torch.export`, which let them through as they are.
-- Handlers for `Exception` or `RuntimeError` alone are a note: outside the region they do catch torch's own exception,
-  which is a `RuntimeError`; inside the region they do not.
-
-## References
-
-- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+A traced function raises an exception that its callers mean to catch; torch turns it into another one.
 """
 
 from __future__ import annotations
@@ -101,7 +10,8 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.exceptions import catchable
-from nonstrict.rules.base import TRACED, Experiment, Rule, report
+from nonstrict.rules.base import TRACED, Rule, report
+from nonstrict.rules.expectation import Expectation, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,10 +57,9 @@ RULE = Rule(
     name="escaping-exception",
     severity=Severity.WARNING,
     summary="A traced function raises an exception that its callers mean to catch; torch turns it into another one.",
-    documentation=__doc__ or "",
     # `make_fx`, `aot_function` and non-strict export let exceptions through as they are.
     markers=TRACED - {"make-fx"},
     examine=examine,
     fixes=fixes,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(Experiment.REFUSAL),
 )

@@ -1,87 +1,4 @@
-"""# generator-argument (NST302)
-
-## What it does
-
-Finds a `torch.Generator` that a compiled region passes to a marked function.
-
-## Why is this bad
-
-A generator is no input that Dynamo can hand over: compilation fails, on every backend. `nonstrict_trace` reports
-`NotImplementedError: UserDefinedObjectVariable(Generator)` as an internal error, `allow_in_graph` a failure to convert
-the arguments.
-
-## Example
-
-```python
-import torch
-
-generator = torch.Generator()
-
-
-@torch._dynamo.nonstrict_trace
-def add_noise(x, source):
-    return x + torch.rand(3, generator=source)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return add_noise(x, generator) * 2  # error: [NST302]
-
-
-def main():
-    generator.manual_seed(0)
-    print(step(torch.zeros(3)))
-    print(step(torch.zeros(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-generator = torch.Generator()
-
-
-@torch._dynamo.nonstrict_trace
-def add_noise(x):
-    return x + torch.rand(3, generator=generator)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return add_noise(x) * 2
-
-
-def main():
-    generator.manual_seed(0)
-    print(step(torch.zeros(3)))
-    print(step(torch.zeros(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-A captured generator advances on every call, and reseeding it from outside works. Drawing in the caller and passing the
-tensor works too.
-
-## Fix safety
-
-There is no automatic fix.
-
-## What is not reported
-
-- Captured generators.
-- Generators passed outside compiled regions, and parameters with a default that no call fills.
-
-## References
-
-- [torch.Generator](https://docs.pytorch.org/docs/stable/generated/torch.Generator.html)
-"""
+"""NST302 generator-argument: A torch.Generator is passed to a marked function, which torch.compile refuses."""
 
 from __future__ import annotations
 
@@ -89,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.program.boundary.verdicts import holds_generator
-from nonstrict.rules.base import Experiment, Rule, report_at
+from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
+from nonstrict.rules.expectation import Expectation, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,8 +46,7 @@ RULE = Rule(
     name="generator-argument",
     severity=Severity.ERROR,
     summary="A torch.Generator is passed to a marked function, which torch.compile refuses.",
-    documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph"}),
     examine=examine,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(Experiment.REFUSAL),
 )

@@ -1,98 +1,4 @@
-"""# specialized-primitive (NST505)
-
-## What it does
-
-Finds numbers, strings, constants and enumeration members that reach a marked function with a value that varies from
-call to call:
-
-- an integer that is used as the key of a dict or set, or as an argument of a cached function: error;
-- the same of a size of a tensor that varies or is marked as dynamic: error;
-- more than eight strings or constants, or numbers where the region is compiled with `dynamic=False`: error, and a note
-  where the region may fall back to Python;
-- a list or dict to which every round of a loop adds something, for more than eight rounds: error;
-- a number that `register_pytree_node` keeps in the context of an object, or of which a function marked
-  `assume_constant_result` makes its result: error;
-- a member of an `IntEnum` of which the function asks more than its number: error;
-- any other integer that varies: note.
-
-## Why is this bad
-
-Torch compiles for the first value. At the second an integer becomes symbolic, and a symbolic integer has no hash:
-looking it up in a dict raises `TypeError: unhashable type: non-nested SymInt`, from the second value on. Strings and
-constants are compiled for one by one; with `fullgraph=True` the ninth fails with `FailOnRecompileLimitHit`. A member of
-an `IntEnum` arrives as a plain number: `is` and `isinstance` are false, `.name` does not exist. The context of a
-flattened object and the arguments of a constant result take no symbolic number: torch refuses the call.
-
-## Example
-
-```python
-import torch
-
-GAINS = {1: 10.0, 2: 20.0, 3: 30.0}
-
-
-@torch._dynamo.nonstrict_trace
-def amplify(x, level):
-    return x * GAINS[level]  # error: [NST505]
-
-
-@torch.compile(fullgraph=True)
-def step(x, level):
-    return amplify(x, level) + 1
-
-
-def main():
-    for level in (1, 2, 3):
-        print(step(torch.ones(3), level))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-GAINS = {1: 10.0, 2: 20.0, 3: 30.0}
-
-
-@torch._dynamo.nonstrict_trace
-def amplify(x, gain):
-    return x * gain
-
-
-@torch.compile(fullgraph=True)
-def step(x, gain):
-    return amplify(x, gain) + 1
-
-
-def main():
-    for level in (1, 2, 3):
-        print(step(torch.ones(3), GAINS[level]))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Fix safety
-
-There is no automatic fix.
-
-## What is not reported
-
-- Integers of which only one value was seen, and keys made with `int(level)`, which fixes the value.
-- Strings of which it is not known that more than eight differ, and those of programs that set
-  `torch._dynamo.config.recompile_limit` or reset the compiler between the calls.
-- Integers as indices of lists, in ranges and in arithmetic, where they stay symbolic.
-- Members of an `IntEnum` that are compared with `==`, looked up or used as numbers, and plain enumerations.
-
-## References
-
-- [Dynamic shapes](https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html)
-"""
+"""NST505 specialized-primitive: A number, string or constant varies from call to call of a marked function."""
 
 from __future__ import annotations
 
@@ -101,8 +7,9 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Related, Severity
 from nonstrict.program.classes import external_bases
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import Experiment, Rule, report_at
+from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
+from nonstrict.rules.expectation import Expectation, Experiment
 from nonstrict.rules.frozen import is_traced
 
 if TYPE_CHECKING:
@@ -247,8 +154,8 @@ RULE = Rule(
     name="specialized-primitive",
     severity=Severity.NOTE,
     summary="A number, string or constant varies from call to call of a marked function.",
-    documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "constant-result"}),
     examine=examine,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(Experiment.REFUSAL),
+    hint="specialised",
 )

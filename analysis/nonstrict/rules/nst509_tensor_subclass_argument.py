@@ -1,84 +1,6 @@
-"""# tensor-subclass-argument (NST509)
+"""NST509 tensor-subclass-argument.
 
-## What it does
-
-Finds arguments of marked functions that are objects of a plain subclass of `torch.Tensor`.
-
-## Why is this bad
-
-With `aot_eager` the call fails before torch 2.15 ("Multiple dispatch failed"). With `inductor` the compiled function
-computes with a plain tensor and returns one: the type, its methods and its `__torch_function__` are gone.
-
-## Example
-
-```python
-import torch
-
-
-class Celsius(torch.Tensor):
-    pass
-
-
-@torch._dynamo.nonstrict_trace
-def warmer(temperature):
-    return temperature + 1
-
-
-@torch.compile(fullgraph=True)
-def step(temperature: Celsius):
-    return warmer(temperature)  # warning: [NST509]
-
-
-def main():
-    print(type(step(torch.ones(3).as_subclass(Celsius))).__name__)
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-class Celsius(torch.Tensor):
-    pass
-
-
-@torch._dynamo.nonstrict_trace
-def warmer(temperature):
-    return temperature + 1
-
-
-@torch.compile(fullgraph=True)
-def step(temperature):
-    return warmer(temperature)
-
-
-def main():
-    temperature = torch.ones(3).as_subclass(Celsius)
-    warm = step(temperature.as_subclass(torch.Tensor))
-    print(type(warm.as_subclass(Celsius)).__name__)
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Fix safety
-
-There is no automatic fix.
-
-## What is not reported
-
-- Wrapper subclasses, which implement `__torch_dispatch__`, and subclasses of `nn.Parameter`.
-- Subclasses of other packages.
-
-## References
-
-- [Extending torch](https://docs.pytorch.org/docs/stable/notes/extending.html)
+A plain tensor subclass is passed to a marked function, which computes with a plain tensor.
 """
 
 from __future__ import annotations
@@ -88,8 +10,9 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.fields import mentions
 from nonstrict.findings import Severity
 from nonstrict.program.classes import external_bases, lineage
-from nonstrict.rules.base import Experiment, Rule, report_at
+from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
+from nonstrict.rules.expectation import OF_ARGUMENTS, Expectation, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,8 +64,7 @@ RULE = Rule(
     name="tensor-subclass-argument",
     severity=Severity.WARNING,
     summary="A plain tensor subclass is passed to a marked function, which computes with a plain tensor.",
-    documentation=__doc__ or "",
     markers=frozenset({"nonstrict"}),
     examine=examine,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(Experiment.REFUSAL, refusals=OF_ARGUMENTS),
 )

@@ -1,84 +1,4 @@
-"""# defined-in-compiled-region (NST601)
-
-## What it does
-
-Finds markers that are applied inside a compiled region: a function decorated there, and calls of the marker on a
-lambda, `functools.partial`, bound method, module, callable object, class, function of torch or marked function.
-
-## Why is this bad
-
-Dynamo traces the region, the application of the marker with it. It can mark a plain function by its name, and nothing
-else: with `fullgraph=True` compilation fails. The errors (`Limitation of nonstrict_trace`, an internal
-`AttributeError: 'UserFunctionVariable' object has no attribute 'value'`, a missing argument) do not say so. Without
-`fullgraph=True` most of these fail too; a decorated function falls back to Python.
-
-## Example
-
-```python
-import torch
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    @torch._dynamo.nonstrict_trace  # error: [NST601]
-    def double(t):
-        return t * 2
-
-    return double(x) + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-@torch._dynamo.nonstrict_trace
-def double(t):
-    return t * 2
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return double(x) + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Fix safety
-
-A function, lambda, `partial` or function of torch that is marked in a region moves to the level of the module, with
-its marker: safe. Only where it reads nothing but names of the module that are bound above the region, and its defaults
-and bound arguments are constants. A marker on a function that is marked already is dropped.
-
-## What is not reported
-
-- `nonstrict_trace(function)(x)` in a region, where `function` is defined outside it, also if its name is rebound:
-  Dynamo guards it.
-- Functions marked in a factory that is not compiled.
-- Bound methods from torch 2.15 on.
-
-`allow_in_graph`, `assume_constant_result`, `leaf_function` and `custom_op` are refused in a region whatever they are
-applied to.
-
-## References
-
-- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
-"""
+"""NST601 defined-in-compiled-region: A marker is applied inside a compiled region, where Dynamo refuses it."""
 
 from __future__ import annotations
 
@@ -90,7 +10,8 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import COMPILED, Experiment, Rule, report
+from nonstrict.rules.base import COMPILED, Rule, report
+from nonstrict.rules.expectation import Expectation, Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,10 +103,9 @@ RULE = Rule(
     name="defined-in-compiled-region",
     severity=Severity.ERROR,
     summary="A marker is applied inside a compiled region, where Dynamo refuses it.",
-    documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(Experiment.REFUSAL, traits=Trait.IN_MARKERS),
 )

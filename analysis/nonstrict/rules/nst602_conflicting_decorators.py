@@ -1,100 +1,6 @@
-"""# conflicting-decorators (NST602)
+"""NST602 conflicting-decorators.
 
-## What it does
-
-Finds markers on functions that they cannot mark, because of another decorator, or of what the function is:
-
-- `nonstrict_trace` together with `leaf_function`, in either order;
-- a marker below `torch._dynamo.disable` or `torch.compiler.disable`;
-- `nonstrict_trace` above or below `@classmethod`; `leaf_function` too; `allow_in_graph` above `@classmethod` or
-  `@staticmethod`;
-- a marker above `@property`;
-- a marker on a generator or an `async` function;
-- `nonstrict_trace` on a class that is neither a module nor registered with pytree;
-- `nonstrict_trace` or `leaf_function` on the `forward` of a module: `model(x)` in a region finds a function of torch
-  there, which Dynamo skips (`Attempted to inline function marked as skipped`, measured on 2.13.0).
-
-## Why is this bad
-
-torch refuses these, some when the decorator runs, most only when a region is compiled, with an error that speaks of
-something else: a disabled function (`Skip calling torch.compiler.disable()d function`), a class as an unregistered
-input, an unsupported output.
-
-## Example
-
-```python
-import torch
-
-
-@torch._dynamo.disable
-@torch._dynamo.nonstrict_trace  # error: [NST602]
-def double(x):
-    return x * 2
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return double(x) + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-@torch._dynamo.nonstrict_trace
-@torch._dynamo.disable
-def double(x):
-    return x * 2
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return double(x) + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Fix safety
-
-- A marker and `disable`, `@property` or, for `allow_in_graph`, `@classmethod` and `@staticmethod` change places: safe.
-- A class method that only reads numbers and strings of its class becomes a static method: unsafe, as derived classes
-  that were not seen may have other ones.
-- A `forward` becomes a method `_forward` that keeps the marker, and a `forward` that calls it: unsafe, as derived
-  classes that were not seen may have such a method.
-- Of `nonstrict_trace` and `leaf_function` the latter is dropped, where no fake is registered: unsafe.
-
-There is no automatic fix for generators, `async` functions and classes.
-
-## What is not reported
-
-- `nonstrict_trace` above or below `@staticmethod`, and below `@property`.
-- A marker above `disable`.
-- Either order with `allow_in_graph`, `torch.compile`, `torch.no_grad` and decorators that wrap the function.
-- A `forward` that regions only call by its name: `model.forward(x)`, `super().forward(x)`; `allow_in_graph` on one.
-- `allow_in_graph` below `@classmethod`, and `assume_constant_result` on either side: these compile.
-
-Where all regions that call the function were compiled without `fullgraph=True`, they fall back to Python, and what is
-refused only there is a note.
-
-## References
-
-- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
+A marker on a function that it cannot mark, because of another decorator or of what the function is.
 """
 
 from __future__ import annotations
@@ -103,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import Experiment, Rule, report_at
+from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.expectation import Expectation, Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -244,10 +151,9 @@ RULE = Rule(
     name="conflicting-decorators",
     severity=Severity.ERROR,
     summary="A marker on a function that it cannot mark, because of another decorator or of what the function is.",
-    documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf"}),
     examine=_examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(Experiment.REFUSAL, traits=Trait.IN_MARKERS),
 )

@@ -1,83 +1,4 @@
-"""# discarded-marker (NST603)
-
-## What it does
-
-Finds calls of `nonstrict_trace` or `leaf_function` whose result is dropped.
-
-## Why is this bad
-
-Both return a new function and leave the one they are given as it is, unlike `allow_in_graph`, which remembers the
-function itself. A call for its effect marks nothing: the region goes on tracing the function's body.
-
-## Example
-
-```python
-import torch
-
-
-def scale(x):
-    torch._dynamo.graph_break()  # nonstrict: ignore[NST701]  shown for NST603
-    return x * 2
-
-
-torch._dynamo.nonstrict_trace(scale)  # warning: [NST603]
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return scale(x) + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-def scale(x):
-    torch._dynamo.graph_break()
-    return x * 2
-
-
-scale = torch._dynamo.nonstrict_trace(scale)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return scale(x) + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Fix safety
-
-The result is bound to the name of the function: safe, as plain Python computes the same. Code that imported the name
-before keeps the unmarked function. There is no fix for a method of a class whose objects torch refuses as arguments.
-
-## What is not reported
-
-- `allow_in_graph` and `assume_constant_result`, which change what Dynamo does with the function itself.
-- Calls that are expected to raise (`with pytest.raises(...)`).
-- Markers that a function of the project applies to what it is given, and whose result it keeps or returns.
-
-## References
-
-- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
-"""
+"""NST603 discarded-marker: A marker is called for its effect, but its effect is the function that it returns."""
 
 from __future__ import annotations
 
@@ -85,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
 from nonstrict.program.marks.loose import DROPPED
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Rule, Tag, report_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,9 +41,9 @@ RULE = Rule(
     name="discarded-marker",
     severity=Severity.WARNING,
     summary="A marker is called for its effect, but its effect is the function that it returns.",
-    documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "leaf", DROPPED}),
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
+    tag=Tag.UNNECESSARY,
 )

@@ -1,90 +1,11 @@
-"""# deprecated-marker (NST604)
-
-## What it does
-
-Points out `allow_in_graph`, which `nonstrict_trace` replaces.
-
-## Why is this bad
-
-`allow_in_graph` refuses modules, registered classes and dictionaries, fails on captured tensors with every backend, and
-has no effect on methods: Dynamo traces them all the same. torch's documentation advises against it.
-
-## Example
-
-```python
-import torch
-
-
-class Scale(torch.nn.Module):
-    @torch._dynamo.allow_in_graph  # note: [NST604]
-    def scaled(self, x):
-        torch._dynamo.graph_break()
-        return x * 2
-
-    def forward(self, x):
-        return self.scaled(x) + 1
-
-
-def main():
-    model = torch.compile(Scale(), fullgraph=True)
-    print(model(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-class Scale(torch.nn.Module):
-    @torch._dynamo.nonstrict_trace
-    def scaled(self, x):
-        torch._dynamo.graph_break()
-        return x * 2
-
-    def forward(self, x):
-        return self.scaled(x) + 1
-
-
-def main():
-    model = torch.compile(Scale(), fullgraph=True)
-    print(model(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-Where `allow_in_graph(function)` was called for its effect, keep what `nonstrict_trace` returns:
-`function = nonstrict_trace(function)`.
-
-## Fix safety
-
-The marker is replaced under the name that the torch at hand has, with its import. Where it was called for its effect,
-the result is bound to the name of the function. Safe for functions that are known to take and return tensors and
-numbers, as plain Python computes the same. Unsafe for others, of which nobody knows that `nonstrict_trace` takes them,
-and for methods, which Dynamo traced before. There is no fix where `nonstrict_trace` refuses what is passed or
-returned.
-
-## What is not reported
-
-- Versions of torch before 2.12.
-
-## References
-
-- [torch.compiler.allow_in_graph](https://docs.pytorch.org/docs/stable/generated/torch.compiler.allow_in_graph.html)
-"""
+"""NST604 deprecated-marker: allow_in_graph is superseded by nonstrict_trace."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
-from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.base import Rule, Tag, report_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,9 +40,9 @@ RULE = Rule(
     name="deprecated-marker",
     severity=Severity.NOTE,
     summary="allow_in_graph is superseded by nonstrict_trace.",
-    documentation=__doc__ or "",
     markers=frozenset({"in-graph"}),
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
+    tag=Tag.DEPRECATED,
 )

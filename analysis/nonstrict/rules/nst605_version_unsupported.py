@@ -1,99 +1,4 @@
-"""# version-unsupported (NST605)
-
-## What it does
-
-Finds markers that the torch at hand does not have under the name used, or that cannot do there what they are used for:
-
-- `torch.compiler.nonstrict_trace` before torch 2.14;
-- `leaf_function` in a region compiled with inductor, the default backend: no version up to torch 2.15 compiles it.
-
-A missing name is told where it is read: on the decorator, in the wrapper of the project, on the line of the alias.
-
-The version is that of the installed torch, or the setting `torch-version`.
-
-## Why is this bad
-
-A name that does not exist is an `AttributeError` or `ImportError` when the module is imported. A leaf function compiles
-with `aot_eager`, and fails with inductor on an `AssertionError`, whatever it does.
-
-## Example
-
-```python
-import torch
-from torch._dynamo.decorators import leaf_function
-
-
-@leaf_function  # error: [NST605]
-def doubled(x):
-    return (x * 2,)
-
-
-@doubled.register_fake
-def _(x):
-    return (torch.empty_like(x),)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return doubled(x)[0] + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-@torch.library.custom_op("example::doubled", mutates_args=())
-def doubled(x: torch.Tensor) -> torch.Tensor:
-    return x * 2
-
-
-@doubled.register_fake
-def _(x):
-    return torch.empty_like(x)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return doubled(x) + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-Instead of `torch.compiler.nonstrict_trace` use `torch._dynamo.nonstrict_trace`, which every supported version has.
-
-## Fix safety
-
-A marker that the torch at hand lacks gets the name that it has there, with its import: safe. A leaf function with a
-fake becomes a custom operator: unsafe, as it has no derivative until `register_autograd` gives it one.
-
-## What is not reported
-
-- A name that is chosen by a version test, `hasattr`, `getattr` with a default, or an `except`; a function that reads
-  it and is only used behind one. Tests of something else (`if torch.cuda.is_available():`, `if fn is None:`, a name
-  that is a constant) protect nothing.
-- Leaf functions of which every region that calls them names another backend. Where no region is in sight, a leaf
-  function is a note.
-
-## References
-
-- [torch.compiler.nonstrict_trace](https://docs.pytorch.org/docs/main/generated/torch.compiler.nonstrict_trace.html)
-"""
+"""NST605 version-unsupported: The torch at hand does not have a marker under this name, or not for this use."""
 
 from __future__ import annotations
 
@@ -102,7 +7,8 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.markers import LEAF_COMPILES, MARKERS, since, spellings
 from nonstrict.program.marks.loose import ABSENT
-from nonstrict.rules.base import Experiment, Rule, report_at
+from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.expectation import Expectation, Experiment, Trait
 from nonstrict.rules.nst602_conflicting_decorators import conflict_of
 
 if TYPE_CHECKING:
@@ -161,10 +67,9 @@ RULE = Rule(
     name="version-unsupported",
     severity=Severity.ERROR,
     summary="The torch at hand does not have a marker under this name, or not for this use.",
-    documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf", "custom-op", "make-fx", ABSENT}),
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(Experiment.REFUSAL, traits=Trait.IN_MARKERS),
 )

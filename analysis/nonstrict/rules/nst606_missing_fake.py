@@ -1,91 +1,4 @@
-"""# missing-fake (NST606)
-
-## What it does
-
-Finds leaf functions and custom operators for which nothing registers a fake: a function that tells the compiler which
-shapes and dtypes the results have.
-
-## Why is this bad
-
-The compiler does not look into these functions. Without a fake it cannot know what they return: a custom operator runs
-in plain Python and fails in every compiled region, a leaf function is refused everywhere.
-
-## Example
-
-```python
-import torch
-
-
-@torch.library.custom_op("example::doubled", mutates_args=())  # error: [NST606]
-def doubled(x: torch.Tensor) -> torch.Tensor:
-    return torch.from_numpy(x.numpy() * 2)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return doubled(x) + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-@torch.library.custom_op("example::doubled", mutates_args=())
-def doubled(x: torch.Tensor) -> torch.Tensor:
-    return torch.from_numpy(x.numpy() * 2)
-
-
-@doubled.register_fake
-def _(x):
-    return torch.empty_like(x)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return doubled(x) + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Fix safety
-
-A fake is added behind the function. It returns what the function's text tells: tensors like the arguments, or the
-sizes that the function computes. Safe: eager code does not run it. Unsafe where NumPy computes the result, which makes
-other floating-point numbers of integers than torch.
-
-Where the text does not tell, annotations of jaxtyping do (`Float[Tensor, "batch width"]`), or the calls that
-[`nonstrict record`](../record.md) recorded: a size of the result that varied from call to call and always was one of an
-argument, a number that was passed, or the product or sum of two sizes. Unsafe: other calls may tell another story.
-Else display-only: a skeleton, with recorded sizes beside it.
-
-## What is not reported
-
-- A fake registered anywhere in the files that are checked: by a method of the operator, by name, for the key `Meta` of
-  a `Library`, by a function of the project.
-- Operators that declare what they change and return nothing, or are tagged `torch.Tag.inplace`: torch makes the fake.
-- `triton_op` and composite implementations, which the compiler looks into.
-- Operators with a computed name, and schemas whose implementation is not Python.
-
-## References
-
-- [torch.library.register_fake](https://docs.pytorch.org/docs/stable/library.html#torch.library.register_fake)
-"""
+"""NST606 missing-fake: A leaf function or custom operator has no fake, so that no compiled region can call it."""
 
 from __future__ import annotations
 
@@ -93,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import Experiment, Rule, report_at
+from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.expectation import Expectation, Experiment, Trait
 from nonstrict.rules.nst602_conflicting_decorators import conflict_of
 
 if TYPE_CHECKING:
@@ -147,10 +61,9 @@ RULE = Rule(
     name="missing-fake",
     severity=Severity.ERROR,
     summary="A leaf function or custom operator has no fake, so that no compiled region can call it.",
-    documentation=__doc__ or "",
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(Experiment.REFUSAL, traits=Trait.OPERATOR | Trait.IN_MARKERS),
 )

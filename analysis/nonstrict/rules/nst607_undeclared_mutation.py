@@ -1,106 +1,6 @@
-"""# undeclared-mutation (NST607)
+"""NST607 undeclared-mutation.
 
-## What it does
-
-Finds leaf functions and custom operators that change an argument in place without saying so in `mutates_args` (or in
-the schema), those that return one of their arguments or a view of it, and custom operators two of whose results share
-their memory.
-
-## Why is this bad
-
-The compiler takes the declaration for true. Around an undeclared change it merges and reorders computations: with
-inductor the code after the call sees the old values, silently. An undeclared change in a leaf function, and a returned
-argument of a `custom_op`, raise an error, compiled or not. Where nothing checks (`Library.impl`, leaf functions), a
-returned argument stands for a tensor of its own in compiled code: changing one no longer changes the other.
-
-## Example
-
-```python
-import torch
-
-
-@torch.library.custom_op("example::bump", mutates_args=())
-def bump(x: torch.Tensor) -> torch.Tensor:
-    x.add_(1)  # error: [NST607]
-    return x * 2
-
-
-@bump.register_fake
-def _(x):
-    return torch.empty_like(x)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    before = x * 3
-    doubled = bump(x)
-    return before, doubled, x * 3
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-@torch.library.custom_op("example::bump", mutates_args=("x",))
-def bump(x: torch.Tensor) -> torch.Tensor:
-    x.add_(1)
-    return x * 2
-
-
-@bump.register_fake
-def _(x):
-    return torch.empty_like(x)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    before = x * 3
-    doubled = bump(x)
-    return before, doubled, x * 3
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-Or change a copy: `x = x.clone()`.
-
-## Fix safety
-
-The argument is added to `mutates_args`, or to the schema: safe. What is returned is cloned: safe where torch raises
-otherwise, unsafe for leaf functions and implementations of a schema, whose callers may change the argument through it.
-
-## What is not reported
-
-- Changes of copies, and of what `mutates_args` or the schema names; `mutates_args="unknown"`.
-- In-place operators of torch in a `triton_op`: the compiler looks into it.
-- Operators tagged `torch.Tag.inplace`, and schemas that declare the alias: `(Tensor(a!) x) -> Tensor(a!)`.
-- Changes by functions of NumPy or by native code, which are not seen; those of an array that shares the memory are.
-- What was told apart from the argument, and cloned otherwise: `if y is x: y = y.clone()`.
-- Changes of what a cast gives (`to()`, `float()`), which copies where there is anything to convert; `to(copy=True)`.
-- `x.contiguous()` and the like where a condition asks about the tensor: `if x.is_contiguous(): return x.clone()`.
-
-What is an argument on one branch only is a warning, and so is what may be a copy (`contiguous()`, `reshape()`, and
-`cpu()` where what is changed then changes an argument on the CPU). A cast that a `custom_op` returns is a note: torch
-raises as soon as there is nothing to convert. So is a leaf function that returns its argument.
-
-## References
-
-- [torch.library.custom_op](https://docs.pytorch.org/docs/stable/library.html#torch.library.custom_op)
+A leaf function or custom operator changes an argument that it does not declare, or returns one.
 """
 
 from __future__ import annotations
@@ -118,7 +18,8 @@ from nonstrict.program.marks.shared_results import sharing
 from nonstrict.program.marks.tensor_forms import mentions, tensors_in
 from nonstrict.program.places import HOST, Origin
 from nonstrict.program.values import Flag, Kind
-from nonstrict.rules.base import Experiment, Rule, report, report_at
+from nonstrict.rules.base import Rule, report, report_at
+from nonstrict.rules.expectation import Expectation, Experiment, Refusal, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -473,10 +374,13 @@ RULE = Rule(
     name="undeclared-mutation",
     severity=Severity.ERROR,
     summary="A leaf function or custom operator changes an argument that it does not declare, or returns one.",
-    documentation=__doc__ or "",
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(
+        Experiment.REFUSAL,
+        refusals=frozenset({Refusal.UNDECLARED_MUTATION}),
+        traits=Trait.OPERATOR | Trait.IN_MARKERS | Trait.NEEDS_REGION,
+    ),
 )

@@ -1,105 +1,4 @@
-"""# fake-mismatch (NST608)
-
-## What it does
-
-Compares the fake of a leaf function or custom operator with the function itself, as far as the text of both tells:
-
-- it takes other arguments;
-- it returns something else than a tensor where a tensor is returned, or another number of results;
-- its result has another number of dimensions, another size, another dtype, another device;
-- it reads a tensor from outside its arguments, which never compiles: an error;
-- it returns its own argument;
-- a leaf function returns a number that its body computes.
-
-## Why is this bad
-
-The compiler believes the fake. Other arguments, another structure, captured tensors, and results on the device `meta`
-that meet others fail to compile. A wrong shape
-is an assertion of inductor at run time; a wrong dtype makes it read the memory as something else, silently; a returned
-argument makes compiled code take the result and the argument for one tensor. The numbers that a leaf function returns
-are those of the fake, for ever.
-
-A fake that does not take the arguments of its function is an error, the rest is a warning.
-
-## Example
-
-```python
-import torch
-
-
-@torch.library.custom_op("example::rounded", mutates_args=())
-def rounded(x: torch.Tensor) -> torch.Tensor:
-    return x.round().to(torch.int64)
-
-
-@rounded.register_fake
-def _(x):
-    return torch.empty_like(x)  # warning: [NST608]
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return rounded(x) / 2
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-@torch.library.custom_op("example::rounded", mutates_args=())
-def rounded(x: torch.Tensor) -> torch.Tensor:
-    return x.round().to(torch.int64)
-
-
-@rounded.register_fake
-def _(x):
-    return torch.empty_like(x, dtype=torch.int64)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return rounded(x) / 2
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Fix safety
-
-Where the text of the function tells what it returns, the fake returns the same, and takes the same arguments: safe, as
-eager code does not run it; unsafe where NumPy computes the result.
-
-## What is not reported
-
-- Whatever cannot be read off the text: sizes that follow from data, results of code that is not seen. Sizes are told
-  apart where they differ for every size of the arguments that the two allow: not where two arguments may agree, a size
-  may be constant, or a matrix square. What becomes of a rest (`n // 2` for `x[::2]`) counts where one of the two says
-  what becomes of it: `(n + 1) // 2`.
-- A list for a tuple, which a custom operator accepts.
-- Devices that are computed (`x.device`), or that one of the two does not name.
-- Parameters that the fake lacks and no call passes are a note.
-
-`torch.empty(x.shape)` where the result follows the dtype of an argument is a note: it holds for `float32` alone.
-
-## References
-
-- [torch.library.register_fake](https://docs.pytorch.org/docs/stable/library.html#torch.library.register_fake)
-"""
+"""NST608 fake-mismatch: A fake visibly differs from the function that it stands for, or reads tensors from outside."""
 
 from __future__ import annotations
 
@@ -116,7 +15,8 @@ from nonstrict.program.marks.shape_differences import Shapes, Told
 from nonstrict.program.marks.tensor_forms import Forms, tensors_in
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, Kind
-from nonstrict.rules.base import Experiment, Rule, report_at
+from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -331,10 +231,9 @@ RULE = Rule(
     name="fake-mismatch",
     severity=Severity.WARNING,
     summary="A fake visibly differs from the function that it stands for, or reads tensors from outside.",
-    documentation=__doc__ or "",
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(Experiment.REFUSAL, refusals=OF_CAPTURES, traits=Trait.OPERATOR | Trait.IN_FAKES),
 )

@@ -1,80 +1,6 @@
-"""# silent-fallback (NST609)
+"""NST609 silent-fallback.
 
-## What it does
-
-Points out calls of marked functions that torch refuses, in regions compiled without `fullgraph=True`.
-
-## Why is this bad
-
-Such a region does not fail: it breaks at the call and runs the function in Python, every time, without a word. The
-results are right, the function is not compiled, and neither is it one graph.
-
-## Example
-
-```python
-import torch
-from torch._dynamo.utils import counters
-
-
-@torch._dynamo.nonstrict_trace
-def shifted(x):
-    if x.sum() > 0:  # nonstrict: ignore[NST402]  shown for NST609
-        return x + 1
-    return x
-
-
-@torch.compile
-def step(x):
-    return shifted(x) * 2  # note: [NST609]
-
-
-def main():
-    print(step(torch.ones(3)))
-    print(len(counters["graph_break"]), "graph breaks")
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-from torch._dynamo.utils import counters
-
-
-@torch._dynamo.nonstrict_trace
-def shifted(x):
-    return torch.where(x.sum() > 0, x + 1, x)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return shifted(x) * 2
-
-
-def main():
-    print(step(torch.ones(3)))
-    print(len(counters["graph_break"]), "graph breaks")
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Fix safety
-
-There is no automatic fix.
-
-## What is not reported
-
-- Regions with `fullgraph=True`, where the reason itself is an error.
-- A `torch.Generator` argument, which fails in every region.
-
-## References
-
-- [fullgraph=True](https://docs.pytorch.org/docs/stable/compile/programming_model.fullgraph_true.html)
+A region without fullgraph=True runs a marked function in Python, because torch refuses it.
 """
 
 from __future__ import annotations
@@ -82,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Related, Severity
-from nonstrict.rules.base import Experiment, Rule, report_at
+from nonstrict.rules.base import Rule, report_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,8 +58,6 @@ RULE = Rule(
     name="silent-fallback",
     severity=Severity.NOTE,
     summary="A region without fullgraph=True runs a marked function in Python, because torch refuses it.",
-    documentation=__doc__ or "",
     markers=frozenset({"nonstrict", "in-graph"}),
     examine=examine,
-    experiment=Experiment.NONE,
 )

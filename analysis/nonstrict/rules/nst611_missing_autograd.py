@@ -1,112 +1,4 @@
-"""# missing-autograd (NST611)
-
-## What it does
-
-Finds custom operators without a formula for autograd of which gradients are asked.
-
-## Why is this bad
-
-torch does not look into a custom operator. Its result requires gradients if an argument does, but the backward pass
-raises where it comes to it: "Trying to backward through ... but no autograd formula was registered". Compiling the
-forward pass raises the same, on aot_eager and inductor, as its backward pass is compiled with it.
-
-An operator that `Library.define` or `torch.library.define` declares, with implementations for devices only, is worse
-off: plain Python differentiates through what it computes, compiled code silently leaves its part out of the gradient.
-
-It is an error where a gradient is seen to be needed: a backward pass is seen to come to the operator, or a compiled
-region is seen to call it, without `torch.no_grad()`, with something that follows from a parameter or from a tensor
-that requires gradients. Where the `forward` of a module returns what the operator makes of parameters, and no
-backward pass is seen, it is a note: the module cannot be trained.
-
-## Example
-
-```python
-import torch
-
-
-@torch.library.custom_op("example::doubled", mutates_args=())  # error: [NST611]
-def doubled(x: torch.Tensor) -> torch.Tensor:
-    return torch.from_numpy(x.detach().numpy() * 2)
-
-
-@doubled.register_fake
-def _(x):
-    return torch.empty_like(x)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return doubled(x).sum()
-
-
-def main():
-    weight = torch.ones(3, requires_grad=True)
-    print(step(weight).item())
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-
-
-@torch.library.custom_op("example::doubled", mutates_args=())
-def doubled(x: torch.Tensor) -> torch.Tensor:
-    return torch.from_numpy(x.detach().numpy() * 2)
-
-
-@doubled.register_fake
-def _(x):
-    return torch.empty_like(x)
-
-
-def backward(ctx, gradient):
-    return doubled(gradient)
-
-
-doubled.register_autograd(backward)
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return doubled(x).sum()
-
-
-def main():
-    weight = torch.ones(3, requires_grad=True)
-    step(weight).backward()
-    print(weight.grad)
-
-
-if __name__ == "__main__":
-    main()
-```
-
-An operator that is made of operators of torch only may be registered for the key `CompositeImplicitAutograd`, or be a
-plain function. Where no gradient is meant, call it under `torch.no_grad()` or with `x.detach()`.
-
-## Fix safety
-
-There is no automatic fix: the derivative of the operator has to be known.
-
-## What is not reported
-
-- Operators with a formula, registered anywhere in the files that are checked: by `register_autograd`, by a key
-  `Autograd` of a `Library`. Composite implementations, through which autograd sees.
-- Operators called under `torch.no_grad()` or `torch.inference_mode()`, with detached arguments, or in an
-  `autograd.Function`, whose `backward` stands for them. Operators that only inference code uses.
-- Operators whose results are whole numbers, truth values or no tensors: they never require gradients.
-- Operators that change an argument: torch takes no formula for those.
-- Files that freeze parameters (`requires_grad_(False)`): which ones need gradients is not told there.
-
-## References
-
-- [torch.library.register_autograd](https://docs.pytorch.org/docs/stable/library.html#torch.library.register_autograd)
-"""
+"""NST611 missing-autograd: Gradients are asked of a custom operator that has no formula for them."""
 
 from __future__ import annotations
 
@@ -116,7 +8,8 @@ from nonstrict.findings import Severity
 from nonstrict.program.marks.differentiated import BACKWARD, REGION
 from nonstrict.program.marks.tensor_forms import Forms, tensors_in
 from nonstrict.program.values import Flag, Kind
-from nonstrict.rules.base import Experiment, Rule, report_at
+from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.expectation import Expectation, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -195,8 +88,7 @@ RULE = Rule(
     name="missing-autograd",
     severity=Severity.ERROR,
     summary="Gradients are asked of a custom operator that has no formula for them.",
-    documentation=__doc__ or "",
     markers=frozenset({"custom-op"}),
     examine=examine,
-    experiment=Experiment.REFUSAL,
+    expectation=Expectation(Experiment.REFUSAL),
 )

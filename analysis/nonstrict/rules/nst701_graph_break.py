@@ -1,120 +1,4 @@
-"""# graph-break (NST701)
-
-## What it does
-
-Finds constructs in a region compiled with `torch.compile` that Dynamo cannot trace on the torch at hand, in the
-compiled function and everything it calls. Each is tied to torch's own graph-break id (`GB0007`, ...).
-
-What breaks is not a matter of opinion: every construct was compiled, and the
-[table](https://github.com/nonstrict/nonstrict/blob/main/docs/graph-breaks.md) says what happened. What is commonly
-believed to break and does not is silent.
-
-An experiment (`--confirm`, `nonstrict confirm`) that sees torch break the graph where no finding stands adds a finding
-of this rule, with torch's own reason: it is `observed`, not foretold.
-
-## Why is this bad
-
-With `fullgraph=True` the first call fails with `torch._dynamo.exc.Unsupported`, and so it does under
-`error_on_graph_break(True)`, if that is the nearest such switch around the construct and the calls that lead to it.
-
-Otherwise torch splits the graph, silently, at every call: correct, but slower, and more breaks: numbers and sizes that
-follow from data (`.item()`, `float(x)`, `.tolist()`, `.nonzero()`, `x[mask]`) are captured under `fullgraph=True` only,
-or with options of `torch._dynamo.config`. After a break in a loop, a `try`, or a `with` block of the user's own, torch
-does not resume: nothing of the function is compiled, and every call runs as plain Python. Such breaks are warnings.
-
-## Example
-
-```python
-import time
-
-import torch
-
-
-def jitter(x):
-    return x * (time.time() * 0 + 2)  # error: [NST701]
-
-
-@torch.compile(fullgraph=True)
-def step(x):
-    return jitter(x) + 1
-
-
-def main():
-    print(step(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import time
-
-import torch
-
-
-def jitter(x, now):
-    return x * (now * 0 + 2)
-
-
-@torch.compile(fullgraph=True)
-def step(x, now):
-    return jitter(x, now) + 1
-
-
-def main():
-    print(step(torch.ones(3), torch.tensor(time.time())))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-The cheapest way out comes first: rewrite the construct, or move it to the caller. `nonstrict_trace` is an answer only
-for a pure helper; a `torch.library.custom_op` with a `register_fake` for anything that must stay opaque.
-
-## Fix safety
-
-- `graph_break()` is removed, and a pure helper is marked with `nonstrict_trace`: safe under `fullgraph=True`. A helper
-  is marked only if no rule has anything to say of it, everything in it was looked into, and its arguments may cross.
-- What depends on data is written in tensors: `torch.where` for a choice by `torch.equal`, `clone()` for `deepcopy`,
-  sums and sorting. Unsafe: rounding and gradients may differ, and both sides of a choice are computed.
-- What is computed of literals by deterministic functions of the standard library is computed once, by the module: safe,
-  or unsafe where not every call gets there, as the module does when it is imported.
-- Another value that depends on no argument is computed by the callers and passed: unsafe, as callers that were not seen
-  break.
-- A message, a file or a setting moves in front of each call of the region, or a message is removed: unsafe. To remove a
-  file or a setting is for display only: plain Python then computes something else.
-
-## What is not reported
-
-- Constructs that were measured to be traced: `print` behind `torch.compiler.is_compiling()`, f-strings of tensors,
-  `assert` on a tensor, `functools.lru_cache`, `re.match`, generators; under `fullgraph=True` also `.item()` and
-  `x.nonzero()`.
-- Exception handlers, and `raise` behind a condition: they are traced only if they are reached.
-- What a marked function does (other rules tell), and what nobody measured.
-
-Where every call of the region that was seen stands in a `try` whose handler goes on, as with the function that was not
-compiled, it is a warning: nothing fails, but nothing is compiled either.
-
-A construct behind a condition is a warning under `fullgraph=True`: the graph breaks if the branch is taken while
-tracing. Where the graph may break, and in functions that the region calls, it is a note: a library has many branches,
-and a program takes few of them. So is a message behind a switch (`if self.verbose:`), which people turn on to look for
-something; one behind a test of sizes is a warning.
-
-`torch._dynamo.graph_break()` and calls of functions that `torch.compiler.disable` was applied to are meant to break the
-graph where it may: a note, unless torch does not resume after them.
-
-After a break that torch does not resume after, the function runs as plain Python: what else would break in it does not
-come up until that is mended, and is a note.
-
-## References
-
-- [Graph breaks](https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html)
-- [torch's graph-break list](https://meta-pytorch.github.io/compile-graph-break-site/)
-"""
+"""NST701 graph-break: A construct that Dynamo cannot trace stands in a compiled region."""
 
 from __future__ import annotations
 
@@ -125,9 +9,10 @@ from nonstrict.program.effects import Event
 from nonstrict.program.marks.purity import supposed
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions.breaks import DISABLED, DISABLED_MODULE, NEVER_FOUND
-from nonstrict.rules.base import COMPILED, Experiment, Rule, report
+from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.constructs import construct
 from nonstrict.rules.costs import outcome
+from nonstrict.rules.expectation import Expectation, Experiment
 from nonstrict.rules.purity import certificate
 from nonstrict.rules.ways_out import is_effect, is_message, way_out
 
@@ -275,10 +160,9 @@ RULE = Rule(
     name="graph-break",
     severity=Severity.ERROR,
     summary="A construct that Dynamo cannot trace stands in a compiled region.",
-    documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    experiment=Experiment.BREAK,
+    expectation=Expectation(Experiment.BREAK),
 )

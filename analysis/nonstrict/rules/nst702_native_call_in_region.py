@@ -1,89 +1,4 @@
-"""# native-call-in-region (NST702)
-
-## What it does
-
-Finds calls of compiled code (a C or C++ extension, a `ctypes` library, a function loaded by
-`torch.utils.cpp_extension`) in a region that `torch.compile` is applied to.
-
-## Why is this bad
-
-Dynamo traces Python. At a call into compiled code that is not torch's it has nothing to trace: the graph breaks, and
-with `fullgraph=True` compilation fails ("Attempted to call function marked as skipped").
-
-## Example
-
-```python
-import ctypes
-
-import torch
-
-libm = ctypes.CDLL(None)
-
-
-@torch.compile(fullgraph=True)
-def scale(x):
-    return x * libm.abs(-2)  # error: [NST702]
-
-
-def main():
-    print(scale(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import ctypes
-
-import torch
-
-libm = ctypes.CDLL(None)
-
-
-@torch.library.custom_op("demo::scale", mutates_args=())
-def scale_op(x: torch.Tensor) -> torch.Tensor:
-    return x * libm.abs(-2)
-
-
-@scale_op.register_fake
-def _(x):
-    return torch.empty_like(x)
-
-
-@torch.compile(fullgraph=True)
-def scale(x):
-    return scale_op(x)
-
-
-def main():
-    print(scale(torch.ones(3)))
-
-
-if __name__ == "__main__":
-    main()
-```
-
-A custom operator is opaque to the compiler: its body runs on every call, with real tensors.
-
-## Fix safety
-
-A helper around the call, or else the call itself, becomes a custom operator with a fake. Display-only where the text
-does not tell the shape of the result: the fake is a skeleton, and the tensors count as changed (`mutates_args`).
-Unsafe else: the operator has no derivative until `register_autograd` gives it one.
-
-## What is not reported
-
-- Operators of torch (`torch.ops.*`), registered custom operators, Triton kernels and NumPy functions.
-- C functions of the standard library: they are graph-break (NST701).
-- Calls behind `torch.compiler.disable`: that call itself breaks the graph (NST701).
-
-## References
-
-- [Custom operators](https://docs.pytorch.org/docs/stable/library.html)
-"""
+"""NST702 native-call-in-region: Compiled code outside torch is called in a compiled region, and breaks its graph."""
 
 from __future__ import annotations
 
@@ -92,8 +7,9 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.regions.breaks import NATIVE
-from nonstrict.rules.base import COMPILED, Experiment, Rule, report
+from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.costs import outcome
+from nonstrict.rules.expectation import Expectation, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,9 +48,8 @@ RULE = Rule(
     name="native-call-in-region",
     severity=Severity.ERROR,
     summary="Compiled code outside torch is called in a compiled region, and breaks its graph.",
-    documentation=__doc__ or "",
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
-    experiment=Experiment.BREAK,
+    expectation=Expectation(Experiment.BREAK),
 )

@@ -1,104 +1,4 @@
-"""# ineffective-compile (NST801)
-
-## What it does
-
-Finds applications of `torch.compile` after which nothing is compiled: what it returns is dropped or bound to a name
-that nobody calls, only methods of it are called that are not compiled, or what it is given only computes with numbers.
-
-## Why is this bad
-
-`torch.compile` returns something new and leaves what it is given as it is. Only calls of what it returned run compiled
-code. Of a compiled module every method but `forward` is that of the module inside: `compiled.encode(x)` runs as plain
-Python, and if `encode` calls `self(x)`, that is the module inside too. In a method, `self = torch.compile(self)` binds
-a local name: whoever has the object goes on calling it uncompiled.
-
-Of a function without an operation on tensors no graph is made, at later calls neither. Only with `dynamic=True`, or
-under `fullgraph=True`, is arithmetic on numbers a graph.
-
-Everything computes the same, so that nobody notices; the program is as slow as before.
-
-## Example
-
-```python
-import torch
-from torch._dynamo.utils import counters
-
-
-class Net(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = torch.nn.Linear(3, 3)
-
-    def forward(self, x):
-        return self.linear(x)
-
-    def encode(self, x):
-        return self.linear(x).relu()
-
-
-def main():
-    compiled = torch.compile(Net())
-    print(compiled.encode(torch.ones(1, 3)).shape)  # error: [NST801]
-    print(counters["stats"]["unique_graphs"], "graphs")
-
-
-if __name__ == "__main__":
-    main()
-```
-
-## Use instead
-
-```python
-import torch
-from torch._dynamo.utils import counters
-
-
-class Net(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = torch.nn.Linear(3, 3)
-
-    def forward(self, x):
-        return self.linear(x)
-
-    def encode(self, x):
-        return self.linear(x).relu()
-
-
-def main():
-    net = Net()
-    net.encode = torch.compile(net.encode)
-    print(net.encode(torch.ones(1, 3)).shape)
-    print(counters["stats"]["unique_graphs"], "graphs")
-
-
-if __name__ == "__main__":
-    main()
-```
-
-Where the module itself is called, `net.compile()` compiles it in place: the calls of all who have it run compiled code,
-those in its own methods among them, and so do the optimizer and the trainer that were given it before.
-
-## Fix safety
-
-- `torch.compile(module)` as a statement, or bound to a name that nobody reads, becomes `module.compile()`, with the
-  same options: safe where it is seen to be a module, and its class has no `compile` of its own.
-- The result for a function is bound to its name, at the level of the module: safe.
-- Methods that are called are compiled one by one: unsafe, as a graph may break in what ran as plain Python.
-
-## What is not reported
-
-- Results that are called, returned, passed on, stored in an attribute or container, or bound to a name that other files
-  may import: somebody may call them.
-- Parameters and state: the wrapper shares them with the module, so that an optimizer that was given either is right.
-- An application in a `try` whose result is dropped: it may be a question whether torch can compile at all.
-- `torch.compile(..., disable=True)`, and methods that are compiled by themselves.
-
-## References
-
-- [torch.compile](https://docs.pytorch.org/docs/stable/generated/torch.compile.html)
-- [torch.nn.Module.compile](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.compile)
-"""
+"""NST801 ineffective-compile: Nothing is compiled: what torch.compile returns is dropped, or never called."""
 
 from __future__ import annotations
 
@@ -106,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program.values import Kind
-from nonstrict.rules.base import COMPILED, INEFFECTIVE, Experiment, Rule, report_at
+from nonstrict.rules.base import COMPILED, INEFFECTIVE, Rule, report_at
+from nonstrict.rules.expectation import Expectation, Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,10 +81,9 @@ RULE = Rule(
     name="ineffective-compile",
     severity=Severity.ERROR,
     summary="Nothing is compiled: what torch.compile returns is dropped, or never called.",
-    documentation=__doc__ or "",
     markers=INEFFECTIVE | COMPILED,
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    experiment=Experiment.COMPILED,
+    expectation=Expectation(Experiment.COMPILED),
 )

@@ -1,121 +1,24 @@
-"""All rules by code, in the order of the catalogue."""
+"""All rules by code, in the order of the catalogue: each file of this folder that is named after a code holds one."""
 
 from __future__ import annotations
 
+import pkgutil
+import re
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from nonstrict.rules import (
-    nst101_global_tensor_capture,
-    nst102_closure_tensor_capture,
-    nst103_module_capture,
-    nst104_mutable_state_capture,
-    nst105_module_mode_capture,
-    nst106_unguarded_argument_property,
-    nst107_marked_function_rebinding,
-    nst201_io_side_effect,
-    nst202_input_mutation,
-    nst203_outer_mutation,
-    nst204_captured_tensor_mutation,
-    nst205_torch_global_state,
-    nst206_cross_boundary_effect,
-    nst207_traced_tensor_leak,
-    nst208_input_data_rebinding,
-    nst209_hook_side_effect,
-    nst210_escaping_exception,
-    nst211_thread_handoff,
-    nst301_nondeterminism,
-    nst302_generator_argument,
-    nst401_data_ptr,
-    nst402_tensor_escape,
-    nst403_opaque_native_call,
-    nst501_unregistered_pytree_input,
-    nst502_unregistered_pytree_output,
-    nst503_constant_built_in_region,
-    nst504_unsound_pytree_registration,
-    nst505_specialized_primitive,
-    nst506_shape_branch,
-    nst507_varying_output_structure,
-    nst508_storage_metadata_read,
-    nst509_tensor_subclass_argument,
-    nst601_defined_in_compiled_region,
-    nst602_conflicting_decorators,
-    nst603_discarded_marker,
-    nst604_deprecated_marker,
-    nst605_version_unsupported,
-    nst606_missing_fake,
-    nst607_undeclared_mutation,
-    nst608_fake_mismatch,
-    nst609_silent_fallback,
-    nst610_effect_in_unused_op,
-    nst611_missing_autograd,
-    nst701_graph_break,
-    nst702_native_call_in_region,
-    nst801_ineffective_compile,
-    nst802_compiled_module_identity,
-    nst900_unexplained_divergence,
-    nst901_syntax_error,
-    nst902_unused_suppression,
-    nst903_invalid_configuration,
-    nst904_internal_fault,
-)
+from nonstrict import rules
 
 if TYPE_CHECKING:
     from nonstrict.rules.base import Rule
 
-_MODULES = (
-    nst101_global_tensor_capture,
-    nst102_closure_tensor_capture,
-    nst103_module_capture,
-    nst104_mutable_state_capture,
-    nst105_module_mode_capture,
-    nst106_unguarded_argument_property,
-    nst107_marked_function_rebinding,
-    nst201_io_side_effect,
-    nst202_input_mutation,
-    nst203_outer_mutation,
-    nst204_captured_tensor_mutation,
-    nst205_torch_global_state,
-    nst206_cross_boundary_effect,
-    nst207_traced_tensor_leak,
-    nst208_input_data_rebinding,
-    nst209_hook_side_effect,
-    nst210_escaping_exception,
-    nst211_thread_handoff,
-    nst301_nondeterminism,
-    nst302_generator_argument,
-    nst401_data_ptr,
-    nst402_tensor_escape,
-    nst403_opaque_native_call,
-    nst501_unregistered_pytree_input,
-    nst502_unregistered_pytree_output,
-    nst503_constant_built_in_region,
-    nst504_unsound_pytree_registration,
-    nst505_specialized_primitive,
-    nst506_shape_branch,
-    nst507_varying_output_structure,
-    nst508_storage_metadata_read,
-    nst509_tensor_subclass_argument,
-    nst601_defined_in_compiled_region,
-    nst602_conflicting_decorators,
-    nst603_discarded_marker,
-    nst604_deprecated_marker,
-    nst605_version_unsupported,
-    nst606_missing_fake,
-    nst607_undeclared_mutation,
-    nst608_fake_mismatch,
-    nst609_silent_fallback,
-    nst610_effect_in_unused_op,
-    nst611_missing_autograd,
-    nst701_graph_break,
-    nst702_native_call_in_region,
-    nst801_ineffective_compile,
-    nst802_compiled_module_identity,
-    nst900_unexplained_divergence,
-    nst901_syntax_error,
-    nst902_unused_suppression,
-    nst903_invalid_configuration,
-    nst904_internal_fault,
-)
+_FILE = re.compile(r"nst\d{3}_\w+")
+
+
+def _found() -> list[Rule]:
+    names = sorted(one.name for one in pkgutil.iter_modules(rules.__path__) if _FILE.fullmatch(one.name))
+    return [import_module(f"{rules.__name__}.{name}").RULE for name in names]
+
 
 #: Every rule, by its code.
-RULES: dict[str, Rule] = {module.RULE.code: module.RULE for module in _MODULES}
+RULES: dict[str, Rule] = {rule.code: rule for rule in _found()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol import types as lsp
 
 from nonstrict.report.regions import breaking
+from nonstrict.rules.registry import RULES
 from nonstrict_server.positions import places_of
 from nonstrict_server.regions import breaks_in, located
 
@@ -17,19 +18,6 @@ if TYPE_CHECKING:
     from nonstrict_server.documents import Place
     from nonstrict_server.server import Server
     from nonstrict_server.settings import ClientSettings
-
-#: What becomes of the value of an expression, by rule.
-_HINTS = {
-    "NST101": "frozen",
-    "NST102": "frozen",
-    "NST103": "frozen",
-    "NST104": "frozen",
-    "NST105": "mode frozen",
-    "NST106": "unguarded",
-    "NST301": "drawn once",
-    "NST505": "specialised",
-    "NST506": "decided once",
-}
 
 
 def register(server: Server) -> None:
@@ -77,8 +65,9 @@ def _hints(ls: Server, place: Place, rows: tuple[int, int], settings: ClientSett
 
 def _frozen(ls: Server, place: Place) -> Iterator[_Hint]:
     for one in ls.engine.diagnostics(place.path):
-        if one.code in _HINTS:
-            yield _Hint(one.location, _HINTS[one.code], f"{one.code}: {one.message}")
+        rule = RULES.get(one.code)
+        if rule is not None and rule.hint:
+            yield _Hint(one.location, rule.hint, f"{one.code}: {one.message}")
 
 
 def _breaks(ls: Server, place: Place) -> Iterator[_Hint]:
