@@ -350,11 +350,13 @@ def find_calls(machine: Machine, module: Module, names: set[str]) -> None:
     if not wanted:
         return
     module.searched |= wanted
-    run_shell(machine, module, wanted | _hooking(module))
+    with machine.summaries.aside():
+        run_shell(machine, module, wanted | _hooking(module))
     for chunk in module.chunks_with(wanted):
         node = module.outline.node(chunk) if machine.concerns(module, chunk) else None
         if node is not None and applies(node, wanted):
-            evaluate_chunk(machine, module, chunk, node, wanted)
+            with machine.summaries.aside():
+                evaluate_chunk(machine, module, chunk, node, wanted)
 
 
 def names_in(machine: Machine, path: str) -> set[str]:
