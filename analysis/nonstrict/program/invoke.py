@@ -69,7 +69,7 @@ def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value]
     if callee.kind is Kind.UNION:
         marking.ambiguous(frame, node, callee.ref)
         found: Value | None = None
-        chosen = frame.region and dispatch.is_choice(frame, node)
+        chosen = frame.region and (dispatch.is_choice(frame, node) or layers.is_choice(callee.ref))
         frame.branches += chosen
         for alternative in dispatch.met(callee.ref) if frame.region else callee.ref:
             if alternative.kind is not Kind.NONE:

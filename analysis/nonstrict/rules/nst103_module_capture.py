@@ -105,6 +105,7 @@ plain call: handed on as a value, called with `*args`, an object of unknown clas
 - Methods of `self` that are marked inside a compiled region, which fails: see `defined-in-compiled-region` (NST601).
 - Modules that hold no parameters, buffers or submodules and behave the same in training and evaluation, such as
   `nn.GELU`, or a class of the project whose `__init__` makes none.
+- What is called nowhere but where nothing is traced: `if not torch.compiler.is_compiling(): ...`.
 - The mode of module *arguments*: see `module-mode-capture` (NST105).
 
 ## References
@@ -142,7 +143,7 @@ def examine(body: Body) -> Iterator[Finding]:
     receiver = body.receiver
     bound = receiver is not None and receiver.kind is Kind.MODULE
     # A module that the region is given is captured by nothing: Dynamo refuses the marker, and that is all.
-    traced_whole = bound and body.marker != "leaf"
+    traced_whole = bound and body.marker != "leaf" and not body.untraced
     if receiver is not None and traced_whole and (receiver.place.owner or not fails_inside(body)):
         yield from _marked_module(body, receiver)
     for read in captured_reads(body, Sort.MODULE):
