@@ -7,6 +7,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.targets import last_name
+from nonstrict.knowledge.call_results import GIVEN_MODULE
 from nonstrict.knowledge.markers import TRACE_QUESTIONS
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import (
@@ -473,6 +474,7 @@ SPECIAL: dict[str, Handler] = {
     "functools.wraps": _wraps,
     "functools.update_wrapper": _same,
     "nonstrict.identity": _same,
+    **dict.fromkeys(GIVEN_MODULE, _same),
     "functools.reduce": _reduce,
     "copy.copy": copies.shallow,
     **dict.fromkeys(("dataclasses.replace", "copy.replace"), copies.changed),
