@@ -66,6 +66,26 @@ def traced_{name}(x):
 """
 
 
+#: Told apart by constants, for more of them than one region may ask about.
+MANY = """
+def helper(x, tag):
+    if tag < 0:
+        print("negative")
+    return x * tag
+"""
+
+ONE_OF_MANY = """
+import torch
+
+import many
+
+
+@torch.compile(fullgraph=True)
+def region_{number}(x):
+    return many.helper(x, {number})
+"""
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> list[str]:
     texts = {
@@ -75,9 +95,14 @@ def project(tmp_path: Path) -> list[str]:
         "second": USER.format(name="second", imported="shared", call="shared.helper"),
         "user": USER.format(name="user", imported="late", call="late.build"),
     }
+    return written(tmp_path, texts)
+
+
+def written(folder: Path, texts: dict[str, str]) -> list[str]:
+    """The files of a program, by the names of its modules."""
     for name, text in texts.items():
-        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-    return sorted(str(path) for path in tmp_path.iterdir())
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return sorted(str(path) for path in folder.iterdir())
 
 
 def distributions(parts: int) -> Iterator[tuple[Sequence[int], ...]]:
@@ -108,6 +133,14 @@ def test_a_region_that_another_part_reveals_is_examined(project: list[str], monk
     monkeypatch.setattr(analysis, "_PART_BYTES", 100)
     assert {(finding.code, finding.span) for finding in analyse(project, AnalysisOptions()).findings} == whole
     assert "NST701" in {code for code, _ in whole}
+
+
+def test_what_one_region_asks_takes_nothing_from_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    regions = {f"region_{number:02}": ONE_OF_MANY.format(number=number) for number in range(20)}
+    files = written(tmp_path, {"many": MANY, **regions})
+    assert analyse(files, AnalysisOptions()).findings == []
+    monkeypatch.setattr(analysis, "_PART_BYTES", 100)
+    assert analyse(files, AnalysisOptions()).findings == []
 
 
 @pytest.mark.skipif(not can_fork(), reason="processes cannot be forked here")

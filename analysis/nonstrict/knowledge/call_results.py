@@ -18,6 +18,22 @@ MODULE_SELF = frozenset(
     | {"requires_grad_", "share_memory", "to", "to_empty", "train", "type", "xpu"}
 )
 
+_UTILS = "torch.nn.utils"
+#: Functions that return the module that they are given first, changed in place. Measured on torch 2.13.
+GIVEN_MODULE = frozenset(
+    {
+        *(f"{_UTILS}.{prefix}{name}_norm" for prefix in ("", "remove_") for name in ("weight", "spectral")),
+        *(f"{_UTILS}.parametrizations.{name}" for name in ("weight_norm", "spectral_norm", "orthogonal")),
+        *(f"{_UTILS}.parametrize.{name}" for name in ("register_parametrization", "remove_parametrizations")),
+        *(f"{_UTILS}.prune.{name}" for name in ("identity", "l1_unstructured", "ln_structured", "random_unstructured")),
+        f"{_UTILS}.prune.remove",
+        "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
+        "torch.distributed.fsdp.fully_shard",
+        "torch.distributed.tensor.distribute_module",
+        "torch.distributed.tensor.parallel.parallelize_module",
+    }
+)
+
 # kind -> dotted names of functions and classes whose calls give it.
 RESULTS: dict[str, str] = {
     "list": "builtins.dir builtins.list builtins.sorted collections.UserList difflib.get_close_matches gc.get_objects "

@@ -28,6 +28,19 @@ class MarkerApi(NamedTuple):
     position: int = 0
 
 
+#: Functions that say whether the compiler traces.
+TRACE_QUESTIONS = frozenset(
+    {
+        "torch.compiler.is_compiling",
+        "torch.compiler.is_dynamo_compiling",
+        "torch._dynamo.is_compiling",
+        "torch.compiler.is_exporting",
+        "torch._utils.is_compiling",
+        "torch._dynamo.external_utils.is_compiling",
+    }
+)
+
+
 def _spellings(
     kind: str, argument: str, *names: str, since: str | None = None, position: int = 0
 ) -> dict[str, MarkerApi]:

@@ -81,9 +81,12 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """The value of `base.name`."""
     if base.kind is Kind.UNION:
         found: Value | None = None
+        chosen = frame.region and layers.is_choice(base.ref)
+        frame.branches += chosen
         for alternative in base.ref:
             if alternative.kind is not Kind.NONE:
                 found = join(found, load(frame, node, alternative, name))
+        frame.branches -= chosen
         return found or UNKNOWN
     if base.flags & Flag.RELEASE and (known := releases.attribute(base, name)) is not None:
         return known

@@ -66,6 +66,8 @@ class MarkedBody(NoRegion):
         summary = Summary(self.function)
         if function is None or self.mark.disabled or self._is_inlined(function) or marking.is_only_made(self.mark):
             return summary
+        if self.untraced:
+            return summary
         definition = parameters.definition_frame(self.machine.module_frame(function.module), function)
         frame = self._frame(function, summary)
         self.machine.begin()
@@ -80,6 +82,11 @@ class MarkedBody(NoRegion):
         if function.cached_at is not None:
             invoke.leak_from_cache(frame, function, summary)
         return summary
+
+    @cached_property
+    def untraced(self) -> bool:
+        """Whether all calls that were seen stand where nothing is traced: `if not torch.compiler.is_compiling(): …`."""
+        return not callers.calls_of(self.machine, self.mark) and bool(self.mark.apart)
 
     def _frame(self, function: Function, summary: Summary) -> Frame:
         frame = Frame(

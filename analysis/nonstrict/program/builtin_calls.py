@@ -7,6 +7,8 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.targets import last_name
+from nonstrict.knowledge.call_results import GIVEN_MODULE
+from nonstrict.knowledge.markers import TRACE_QUESTIONS
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import (
     arranged,
@@ -472,20 +474,11 @@ SPECIAL: dict[str, Handler] = {
     "functools.wraps": _wraps,
     "functools.update_wrapper": _same,
     "nonstrict.identity": _same,
+    **dict.fromkeys(GIVEN_MODULE, _same),
     "functools.reduce": _reduce,
     "copy.copy": copies.shallow,
     **dict.fromkeys(("dataclasses.replace", "copy.replace"), copies.changed),
     "typing.cast": lambda frame, node, positional, keywords: positional[-1] if positional else UNKNOWN,
-    **dict.fromkeys(
-        (
-            "torch.compiler.is_compiling",
-            "torch.compiler.is_dynamo_compiling",
-            "torch._dynamo.is_compiling",
-            "torch.compiler.is_exporting",
-            "torch._utils.is_compiling",
-            "torch._dynamo.external_utils.is_compiling",
-        ),
-        _trace_guard,
-    ),
+    **dict.fromkeys(TRACE_QUESTIONS, _trace_guard),
     **dict.fromkeys(("torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export"), _never),
 }

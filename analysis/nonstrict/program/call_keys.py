@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
 
-_MAX_CONTEXTS = 12
 #: How a function is interpreted: as traced code, as code outside any trace, in a region, in an operator, to see what it
 #: does outside of a trace.
 _TRACED = 0
@@ -31,16 +30,13 @@ def key_of(frame: Frame, function: Function, bound: dict[str, Value]) -> tuple[o
     if mode == _OPAQUE:
         return (function, mode, tuple((name, value.with_pending(frozenset())) for name, value in bound.items()))
     key = _key(function, bound, mode)
-    if key not in machine.memo:
-        counted = (function, mode == _STATIC)
-        count = machine.contexts.get(counted, 0)
-        if count >= _MAX_CONTEXTS and not (mode == _STATIC and function.name in machine.words):
-            # Too many kinds of arguments: from here on what they are is known, what they hold is not.
-            for name, value in bound.items():
-                bound[name] = _general(value)
-            return _key(function, bound, mode)
-        machine.contexts[counted] = count + 1
-    return key
+    marks = mode == _STATIC and function.name in machine.words
+    if marks or machine.summaries.tells_apart(function, key, static=mode == _STATIC):
+        return key
+    # Too many kinds of arguments: from here on what they are is known, what they hold is not.
+    for name, value in bound.items():
+        bound[name] = _general(value)
+    return _key(function, bound, mode)
 
 
 def carries_draws(frame: Frame, value: Value) -> bool:

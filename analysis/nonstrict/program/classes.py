@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.fields import annotated
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"})
 _DATACLASS = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.define", "attrs.frozen"})
 _MAX_BASES = 40
+#: Packages of which no class makes `forward` of a call; those of torch that do are told by their names.
+_WITHOUT_CALLS = frozenset({"builtins", "torch", "typing_extensions", *sys.stdlib_module_names})
 #: What a property gives to decorate other functions with.
 _ACCESSORS = frozenset({"getter", "setter", "deleter"})
 _Binding: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
@@ -352,6 +355,18 @@ def call_target(machine: Machine, value: Value) -> Value | None:
     if found[0].kind is Kind.MARKED:
         return found[0]
     return Value(Kind.BOUND, value.place, (value, found[0].ref))
+
+
+def inherited_call(machine: Machine, value: Value) -> Value | None:
+    """`forward` of an object that is called by what a base class outside the program makes of a call.
+
+    That is told where calling the object is what it is for: a compiler is given it.
+    """
+    found = member(machine, value.ref, "forward")
+    if found is None or found[0].kind is not Kind.FUNCTION or member(machine, value.ref, "__call__") is not None:
+        return None
+    outside = {base.partition(".")[0] for base in external_bases(value.ref)}
+    return Value(Kind.BOUND, value.place, (value, found[0].ref)) if outside - _WITHOUT_CALLS else None
 
 
 def as_inherited(module: Value) -> Value:

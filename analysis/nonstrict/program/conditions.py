@@ -6,22 +6,23 @@ import ast
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.walk import own_scope
+from nonstrict.knowledge.markers import TRACE_QUESTIONS
 from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program import decided, expressions, refinements, settled
 from nonstrict.program.annotations import instance_of, promised_value
 from nonstrict.program.classes import bare_instance, lineage, special
 from nonstrict.program.definitions import Class
-from nonstrict.program.effects import Event
-from nonstrict.program.naming import dotted, is_chain
+from nonstrict.program.effects import Event, Summary
+from nonstrict.program.frames import Frame
+from nonstrict.program.naming import dotted, is_chain, names_in
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import NONE, PRIMITIVES, TENSOR, TENSORS, UNKNOWN, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from nonstrict.program.frames import Frame
 
 
 #: Classes of which the text does not tell what their instances are.
@@ -89,8 +90,7 @@ def trace_verdict(frame: Frame, statement: ast.If) -> bool | None:
         asked = part.operand if isinstance(part, ast.UnaryOp) and part_negated else part
         if not isinstance(asked, (ast.Call, ast.Name)):
             continue
-        value = expressions.evaluate(frame, asked)
-        if value.flags & Flag.TRACE_GUARD:
+        if _asks_for_tracing(frame, asked):
             truth = not part_negated
             if len(parts) > 1 and (truth == conjunction or negated):
                 return None
@@ -98,6 +98,26 @@ def trace_verdict(frame: Frame, statement: ast.If) -> bool | None:
                 frame.emit(Event.QUERY, asked, what=trace_question(asked))
             return truth != negated
     return None
+
+
+def _asks_for_tracing(frame: Frame, asked: ast.expr) -> bool:
+    """Whether an expression asks if the compiler traces: itself, or as a function of the program without parameters.
+
+    Code that is not traced does not follow such functions: what they return there is told as a region sees it.
+    """
+    if expressions.evaluate(frame, asked).flags & Flag.TRACE_GUARD:
+        return True
+    if not (frame.static and isinstance(asked, ast.Call)) or asked.args or asked.keywords:
+        return False
+    callee = expressions.evaluate(frame, asked.func)
+    if callee.kind is not Kind.FUNCTION or parameter_names(callee.ref.node.args):
+        return False
+    names = names_in(frame.machine, callee.ref)
+    inside = (node for node in own_scope(callee.ref.node) if isinstance(node, ast.Call))
+    if not any(names(call.func) in TRACE_QUESTIONS for call in inside):
+        return False
+    tracing = Frame(frame.machine, frame.module, frame.offset, Summary("question"), region=True)
+    return bool(frame.machine.call(tracing, asked, callee, [], {}).flags & Flag.TRACE_GUARD)
 
 
 def _only_leaves(frame: Frame, statement: ast.If) -> bool:

@@ -128,6 +128,8 @@ def _get(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
         placed = found.at(receiver.place.step(step))
     if found is not None and heap is not None and _is_sure(heap, key):
         return placed
+    if len(positional) == 1 and stores.outer(receiver.place):
+        return join(placed, NONE)  # what is known to be there may have been put there later
     return join(placed, positional[1]) if len(positional) > 1 else placed
 
 

@@ -95,6 +95,7 @@ class Mark:
     within: Function | None = None  # the function in which the marker is applied
     operator: Operator | None = None  # of a leaf function or an implementation of a custom operator
     calls: list[SeenCall] = field(default_factory=list["SeenCall"])
+    apart: set[ast.AST] = field(default_factory=set["ast.AST"])  # calls in code that runs only where nothing is traced
     wasted: Wasted | None = None  # why `torch.compile` compiles nothing
     misused: tuple[Misuse, ...] = ()  # where its wrapper of a module is taken for the module
 

@@ -46,7 +46,8 @@ def value(machine: Machine, module: Module, name: str) -> Value:
         found = machine.globals[key]
         return UNKNOWN if found is None else found
     machine.globals[key] = None
-    found = _compute(machine, module, name)
+    with machine.summaries.aside():
+        found = _compute(machine, module, name)
     machine.globals[key] = found
     return found
 

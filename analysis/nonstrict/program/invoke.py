@@ -69,7 +69,7 @@ def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value]
     if callee.kind is Kind.UNION:
         marking.ambiguous(frame, node, callee.ref)
         found: Value | None = None
-        chosen = frame.region and dispatch.is_choice(frame, node)
+        chosen = frame.region and (dispatch.is_choice(frame, node) or layers.is_choice(callee.ref))
         frame.branches += chosen
         for alternative in dispatch.met(callee.ref) if frame.region else callee.ref:
             if alternative.kind is not Kind.NONE:
@@ -268,7 +268,7 @@ def follow(
     if (
         (frame.static and not _worth_following(frame, function, given))
         or frame.depth >= _MAX_DEPTH
-        or machine.budget <= 0
+        or machine.summaries.is_spent()
     ):
         unseen.note(frame, node, unseen.Why.BUDGET, function.qualname)
         return _returned_without_looking(frame, function)
@@ -415,10 +415,10 @@ def _summary(frame: Frame, node: ast.AST, function: Function, bound: dict[str, V
     key = call_keys.key_of(frame, function, bound)
     if live_closure:
         key = (*key, id(function.closure), id(node))
-    if key in machine.open:
-        machine.recursive.add(key)
-        return machine.memo[key]
-    known = machine.memo.get(key)
+    if key in machine.summaries.open:
+        machine.summaries.recursive.add(key)
+        return machine.summaries.known[key]
+    known = machine.summaries.get(key)
     if known is not None and (not live_closure or frame.depth > _MAX_CLOSURE_DEPTH):
         return known
     return _interpret(frame, node, function, bound, key)
@@ -427,11 +427,11 @@ def _summary(frame: Frame, node: ast.AST, function: Function, bound: dict[str, V
 def _interpret(
     frame: Frame, node: ast.AST, function: Function, bound: dict[str, Value], key: tuple[object, ...]
 ) -> Summary:
-    machine = frame.machine
+    machine, summaries = frame.machine, frame.machine.summaries
     summary = Summary(function.qualname, definition=function)
-    machine.memo[key] = summary
-    machine.open[key] = len(machine.open)
-    machine.budget -= 1
+    summaries.known[key] = summary
+    summaries.open[key] = len(summaries.open)
+    summaries.budget -= 1
     for _ in range(_MAX_ROUNDS):
         before = summary.returns
         callee = _frame_for(frame, function, summary, static=frame.static)
@@ -440,11 +440,11 @@ def _interpret(
             callee.application = (frame.module.path, frame.offset, node)
         callee.env.update(bound)
         run(machine, callee)
-        recursive = key in machine.recursive
-        machine.recursive.discard(key)
+        recursive = key in summaries.recursive
+        summaries.recursive.discard(key)
         if not recursive or summary.returns == before:
             break
-    del machine.open[key]
+    del summaries.open[key]
     return summary
 
 

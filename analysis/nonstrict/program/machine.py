@@ -38,6 +38,7 @@ from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions.assigned import Settings
 from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.region import CompiledRegion
+from nonstrict.program.summaries import Summaries
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers import foreign_writes, late, namespace_writes, own_methods, reached, resolving, writes
 from nonstrict.program.writers.elsewhere import Elsewhere
@@ -60,8 +61,6 @@ if TYPE_CHECKING:
 
 #: A call seen in static code: where, and what is passed.
 StaticCall: TypeAlias = "tuple[Frame, ast.AST, tuple[Value, ...], dict[str, Value]]"
-#: How many functions one marked function may reach before what lies further is taken as unknown.
-BUDGET = 400
 #: How deep calls are followed from code outside traced bodies, where only values matter.
 STATIC_DEPTH = 3
 
@@ -93,11 +92,7 @@ class Machine:
         self.filled: set[Place] = set()
         self.functions: dict[tuple[int, int], Function] = {}
         self.classes: dict[tuple[int, int], Class] = {}
-        self.memo: dict[tuple[object, ...], Summary] = {}
-        #: for how many kinds of arguments a function was interpreted, as code outside any trace or not
-        self.contexts: dict[tuple[Function, bool], int] = {}
-        self.open: dict[tuple[object, ...], int] = {}
-        self.recursive: set[tuple[object, ...]] = set()
+        self.summaries = Summaries()
         #: default expressions, and those in class bodies, that are being evaluated
         self.defaults: set[ast.expr] = set()
         #: by their nodes, whether functions apply a marker or compile, by the names known when that was first asked
@@ -139,7 +134,6 @@ class Machine:
         self.evaluated: set[tuple[str, str | int]] = set()
         #: whether a definition may have to do with what is looked at: others are not searched for calls and marks
         self.concerns: Callable[[Module, Chunk], bool] = _all
-        self.budget = BUDGET
         #: marked functions whose calls in other files were looked for
         self.sought: set[Mark] = set()
         #: by path, of how many regions of a module the calls were looked for
@@ -458,7 +452,7 @@ class Machine:
 
     def begin(self) -> None:
         """A new marked function is interpreted: it gets a budget of its own."""
-        self.budget = BUDGET
+        self.summaries.begin()
 
     # -- frames ---------------------------------------------------------------------------------------------------
 

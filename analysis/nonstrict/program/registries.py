@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.containers import STORING
 from nonstrict.program.places import Origin
-from nonstrict.program.values import Kind
+from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,10 +86,23 @@ def _fill(machine: Machine, table: Value, holder: Value | None) -> None:
         ways = _own_ways(holder.ref, key, place.name)
     else:
         ways = _ways(module, key) if _is_built_in(table) else _own_ways(table.ref, "self", place.name)
-    _enter(machine, module, ways.storing, key)
-    for word in sorted(ways.leading):
-        for use in machine.elsewhere.users(module, word):
-            _enter(machine, use.module, ways.storing, key)
+    users = (use.module for word in sorted(ways.leading) for use in machine.elsewhere.users(module, word))
+    modules = list(dict.fromkeys((module, *users)))
+    entries = [(one, name) for one in modules if ways.storing for name in _decorated(one, ways.storing)]
+    if len(entries) > _MAX_ENTRIES:
+        _leave_open(table)
+    else:
+        for one, name in entries:
+            machine.global_value(one, name)
+    for one in modules:
+        _enter(machine, one, ways.storing, key)
+
+
+def _leave_open(table: Value) -> None:
+    """More is put into a table than can be told apart: what it holds is not known."""
+    if table.heap is not None:
+        table.heap.open = True
+        table.heap.store(NO_CONSTANT, UNKNOWN)
 
 
 def _is_built_in(value: Value) -> bool:
@@ -106,10 +119,7 @@ def _is_table(value: Value) -> bool:
 
 
 def _enter(machine: Machine, module: Module, storing: frozenset[str], table: str) -> None:
-    """Evaluate the definitions of a module that are decorated by what stores in a table, and its own statements."""
-    if storing:
-        for entry in list(_decorated(module, storing))[:_MAX_ENTRIES]:
-            machine.global_value(module, entry)
+    """Run the statements of a module outside definitions that store in a table."""
     if not any(True for _ in module.outside(storing | {table})):
         return
     frame = machine.module_frame(module)

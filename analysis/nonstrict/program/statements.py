@@ -142,6 +142,7 @@ def _if(frame: Frame, statement: ast.If) -> None:
         known = set(frame.summary.effects)
         execute(frame, statement.body if verdict else statement.orelse)
         conditions.forget_output(frame, known)
+        _untraced(frame, statement.orelse if verdict else statement.body)
         return
     verdict = conditions.settled_truth(frame, statement.test)
     if verdict is False and frame.region and folding.marks_what_it_asks(frame, statement):
@@ -150,6 +151,15 @@ def _if(frame: Frame, statement: ast.If) -> None:
         _undecided(frame, statement)
         return
     execute(frame, statement.body if verdict else statement.orelse)
+
+
+def _untraced(frame: Frame, block: Sequence[ast.stmt]) -> None:
+    """Note the calls of marked functions in a block that runs only where nothing is traced."""
+    for node in (node for one in block if frame.static for node in walk(one) if isinstance(node, ast.Call)):
+        if isinstance(node.func, (ast.Name, ast.Attribute)):
+            for callee in evaluate(frame, node.func).alternatives():
+                if callee.kind is Kind.MARKED:
+                    callee.ref.apart.add(node)
 
 
 def _undecided(frame: Frame, statement: ast.If) -> None:

@@ -163,6 +163,11 @@ class Body(Protocol):
     """What a marked bound method or module is bound to; None for a plain function."""
 
     @property
+    def untraced(self) -> bool:
+        """Whether all calls that were seen stand where nothing is traced."""
+        ...
+
+    @property
     def caught(self) -> frozenset[str]:
         """The names of the exceptions that callers of the function, and theirs, handle around the calls."""
         ...

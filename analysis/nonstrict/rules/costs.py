@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.coverage import graphs_told
+from nonstrict.program.effects import Event
+from nonstrict.program.unseen import Why
 
 if TYPE_CHECKING:
     from nonstrict.program.effects import Observed
     from nonstrict.rules.base import Body
+
+#: What was not looked into and is no call: it neither computes nor breaks a graph.
+_NO_CALLS = frozenset({Why.VALUE, Why.WRITE})
 
 
 def outcome(body: Body, seen: Observed) -> str:
@@ -22,4 +27,6 @@ def outcome(body: Body, seen: Observed) -> str:
         where = "" if around == "itself" else f" in {around}"
         return f"{where}, after which torch does not resume: nothing of `{body.function}` is compiled"
     least, most, _ = body.graphs
+    if any(one.effect.what not in _NO_CALLS for one in body.observed(Event.UNSEEN)):
+        return f": what was looked into of it is compiled into {graphs_told(least, most)}" if most else ""
     return f": it is compiled into {graphs_told(least, most)}" if most else ": nothing of it is compiled"

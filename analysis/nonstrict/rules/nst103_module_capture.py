@@ -33,7 +33,7 @@ def examine(body: Body) -> Iterator[Finding]:
     receiver = body.receiver
     bound = receiver is not None and receiver.kind is Kind.MODULE
     # A module that the region is given is captured by nothing: Dynamo refuses the marker, and that is all.
-    traced_whole = bound and body.marker != "leaf"
+    traced_whole = bound and body.marker != "leaf" and not body.untraced
     if receiver is not None and traced_whole and (receiver.place.owner or not fails_inside(body)):
         yield from _marked_module(body, receiver)
     for read in captured_reads(body, Sort.MODULE):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
+#: What an exception comes out as where it is no `Unsupported`, by kind of marker.
+_OUTCOMES = {"in-graph": "TorchRuntimeError"}
 #: Handlers that also catch what torch raises in place of the original exception.
 _BROAD = frozenset({"", "RuntimeError", "Exception", "BaseException"})
 
@@ -34,7 +36,7 @@ def examine(body: Body) -> Iterator[Finding]:
         raised = f"`{seen.effect.what}`" if seen.effect.what else "the exception"
         message = (
             f"{raised} is raised while `{body.api}` traces `{body.function}`: it reaches the caller as "
-            f"`torch._dynamo.exc.Unsupported`, {_fate(narrow=narrow)}"
+            f"`torch._dynamo.exc.{_OUTCOMES.get(body.marker, 'Unsupported')}`, {_fate(narrow=narrow)}"
         )
         advice = "check in front of the call, in the region or its caller"
         severity = RULE.severity if narrow else Severity.NOTE

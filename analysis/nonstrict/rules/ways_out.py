@@ -68,6 +68,9 @@ _STATEMENTS = {
     "stmt:list-subscript-tensor": _CHOICE,
     "stmt:dict-subscript-item": _CHOICE,
     "call:torch._dynamo.graph_break": "remove the call, or compile without `fullgraph=True`",
+    "method:Optimizer.step": "call it outside the region, or compile it by itself: torch breaks the graph in front of "
+    "what it computes, and behind it",
+    "method:Optimizer.zero_grad": "call it outside the region",
     "method:Tensor.backward": "compile the forward pass and call `backward()` on what it returns",
     "call:torch.autograd.grad": "differentiate outside the region, or use `torch.func.grad`",
     "call:torch.equal": "compare with `(a == b).all()` and keep the result a tensor",

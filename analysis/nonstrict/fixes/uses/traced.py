@@ -53,7 +53,7 @@ def compiled(context: Context) -> frozenset[Span]:
 
 
 def _interpreted(context: Context, how: int) -> Iterator[Function | None]:
-    return (summary.definition for key, summary in context.machine.memo.items() if key[1] == how)
+    return (summary.definition for key, summary in context.machine.summaries.known.items() if key[1] == how)
 
 
 def _spans(context: Context, key: object, functions: Callable[[], Iterable[Function | None]]) -> frozenset[Span]:

@@ -43,12 +43,10 @@ def given(machine: Machine, cls: Class, attribute: str) -> Value | None:
     key = (cls, attribute)
     if key not in machine.constructed:
         machine.constructed[key] = None
-        budget = machine.budget
         found: Value | None = None
         for one in constructions(machine, cls, attribute):
             found = join(found, one.value)
         machine.constructed[key] = found
-        machine.budget = budget
     return machine.constructed[key]
 
 
@@ -94,7 +92,6 @@ def entries(machine: Machine, cls: Class) -> Value | None:
     key = (cls, "")
     if key not in machine.constructed:
         machine.constructed[key] = None
-        budget = machine.budget
         found: Value | None = None
         roots.find_calls(machine, cls.module, {cls.name})
         for _, _, positional, _ in machine.static_calls.get(cls.node, [])[:_MAX_CONSTRUCTIONS]:
@@ -102,7 +99,6 @@ def entries(machine: Machine, cls: Class) -> Value | None:
             for one in held.alternatives() if held is not None else ():
                 found = join(found, one) if one.kind is Kind.MODULE else found
         machine.constructed[key] = found
-        machine.budget = budget
     return machine.constructed[key]
 
 

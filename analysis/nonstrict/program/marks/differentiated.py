@@ -187,9 +187,8 @@ def _top_level(machine: Machine, module: Module) -> Summary:
     summary = Summary(module.name)
     frame = Frame(machine, module, 0, summary)
     frame.differentiates = True
-    left, machine.budget = machine.budget, _BUDGET
-    machine.execute(frame, module.outline.shell.body)
-    machine.budget = left
+    with machine.summaries.aside(_BUDGET):
+        machine.execute(frame, module.outline.shell.body)
     return summary
 
 

@@ -147,6 +147,8 @@ def _run_by(machine: Machine, target: Value) -> list[Value]:
     if target.kind is Kind.CLASS and hasattr(target.ref, "bases"):
         found = classes.member(machine, target.ref, "forward" if classes.is_module(target.ref) else "__call__")
         return [found[0] if found is not None else NONE]
+    if target.kind is Kind.OBJECT and hasattr(target.ref, "bases"):
+        return [classes.inherited_call(machine, target) or target]
     receiver = _object(target)
     method = function_of(machine, target)
     if receiver is None or method is None or receiver.place.origin not in (Origin.ARGUMENT, Origin.UNKNOWN):

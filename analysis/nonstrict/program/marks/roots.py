@@ -141,15 +141,18 @@ def words_in(code: str) -> frozenset[str]:
     return found
 
 
-def compiling(machine: Machine, module: Module) -> tuple[bool, list[Chunk]]:
-    """Whether a module may compile regions outside its definitions, and the definitions in which it may."""
-    code = module.source.code
-    if not COMPILES.search(code):
-        return False, []
-    others = renamed(machine, module, REGION_WORDS)
-    outside = any(True for _ in module.outside(REGION_WORDS | others))
-    chunks = module.chunks_at(_applications(module, REGION_WORDS | others))
-    return outside, [chunk for chunk in chunks if _compiles_or_marks(chunk.text, others)]
+def compilers(machine: Machine, module: Module) -> frozenset[str]:
+    """The names by which a module may compile regions; none if it does not."""
+    if not COMPILES.search(module.source.code):
+        return frozenset()
+    return REGION_WORDS | renamed(machine, module, REGION_WORDS)
+
+
+def compiling(module: Module, words: AbstractSet[str]) -> tuple[bool, list[Chunk]]:
+    """Whether a module may compile regions outside its definitions by some names, and the definitions in which."""
+    outside = any(True for _ in module.outside(words))
+    chunks = module.chunks_at(_applications(module, words))
+    return outside, [chunk for chunk in chunks if _compiles_or_marks(chunk.text, words - REGION_WORDS)]
 
 
 def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:
@@ -350,11 +353,13 @@ def find_calls(machine: Machine, module: Module, names: set[str]) -> None:
     if not wanted:
         return
     module.searched |= wanted
-    run_shell(machine, module, wanted | _hooking(module))
+    with machine.summaries.aside():
+        run_shell(machine, module, wanted | _hooking(module))
     for chunk in module.chunks_with(wanted):
         node = module.outline.node(chunk) if machine.concerns(module, chunk) else None
         if node is not None and applies(node, wanted):
-            evaluate_chunk(machine, module, chunk, node, wanted)
+            with machine.summaries.aside():
+                evaluate_chunk(machine, module, chunk, node, wanted)
 
 
 def names_in(machine: Machine, path: str) -> set[str]:

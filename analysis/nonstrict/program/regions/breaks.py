@@ -11,6 +11,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.endings import only_raises
 from nonstrict.facts.guards import is_switched
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
@@ -337,8 +338,13 @@ def tensor_attribute(frame: Frame, node: ast.AST, name: str, made_here: str) -> 
 
 
 def raised(frame: Frame, node: ast.Raise) -> None:
-    """The compiled function itself always raises; a helper that does stands for one that nobody calls."""
-    if frame.caller is None and not frame.branches:
+    """The compiled function itself always raises.
+
+    A helper that does stands for one that nobody calls, and a method that does nothing else for those of subclasses.
+    """
+    function = frame.function
+    is_placeholder = function is not None and function.owner is not None and only_raises(function.node)
+    if frame.caller is None and not frame.branches and not is_placeholder:
         statement(frame, node, "raise")
 
 

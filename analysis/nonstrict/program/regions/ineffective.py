@@ -29,6 +29,7 @@ from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.findings import Span
@@ -62,7 +63,7 @@ def bodies(machine: Machine, module: Module) -> Iterator[MarkedBody]:
     words = roots.REGION_WORDS | aliases.renamed(machine, module, roots.REGION_WORDS)
     for part in loose.parts(machine, module, set(words)):
         names = names_below(machine, module, part.root)
-        for site in _sites(machine, part, names):
+        for site in _sites(machine, part, names, words):
             wasted = _wasted(machine, module, site)
             if wasted is not None:
                 yield MarkedBody(machine, _mark(machine, module, site, wasted), machine.torch)
@@ -86,16 +87,16 @@ def _target(machine: Machine, site: _Site) -> Value:
 # -- where it is applied ------------------------------------------------------------------------------------------
 
 
-def _sites(machine: Machine, part: Part, names: Names) -> Iterator[_Site]:
+def _sites(machine: Machine, part: Part, names: Names, words: AbstractSet[str]) -> Iterator[_Site]:
     whole = text_of(part.root)
-    for call, given in (*_applied(part, names), *_mapped(whole, names)):
+    for call, given in (*_applied(part, names, words), *_mapped(whole, names)):
         known = machine.compilations.at.get(call)
         if known is None or known.given is None or known.given.kind is not Kind.NONE:
             yield _Site(part, text_of(_around(whole, call)), call, given, names)
 
 
-def _applied(part: Part, names: Names) -> Iterator[tuple[ast.Call, ast.expr]]:
-    for one in sites.written(part.root, names):
+def _applied(part: Part, names: Names, words: AbstractSet[str]) -> Iterator[tuple[ast.Call, ast.expr]]:
+    for one in sites.written(part.root, names, words):
         if isinstance(one.node, ast.Call) and not isinstance(one.given, (ast.Constant, ast.Starred, type(None))):
             yield one.node, one.given
 

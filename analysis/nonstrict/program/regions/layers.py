@@ -11,6 +11,7 @@ from nonstrict.program.values import NONE, Kind, Value
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Sequence
 
     from nonstrict.program.definitions import CompileOptions
     from nonstrict.program.frames import Frame
@@ -33,6 +34,12 @@ def read(frame: Frame, node: ast.AST, base: Value) -> None:
     construct = _refused(base) if frame.region else None
     if construct is not None:
         breaks.statement(frame, node, construct, base.place)
+
+
+def is_choice(alternatives: Sequence[Value]) -> bool:
+    """Whether some of the things that a value may be are refused, and others are not."""
+    refused = [_refused(one) is not None for one in alternatives if one.kind is not Kind.NONE]
+    return any(refused) and not all(refused)
 
 
 def _refused(module: Value) -> str | None:

@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import receiver_of
-from nonstrict.facts.targets import choices
+from nonstrict.facts.targets import choices, last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import BASE_MODULES
@@ -20,6 +20,7 @@ from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.program.definitions import CompileSite, Function
@@ -39,8 +40,12 @@ class Written(NamedTuple):
     given: ast.expr | None
 
 
-def written(root: ast.AST, names: Names) -> Iterator[Written]:
-    """The applications in a part of a module: `torch.compile(m)`, `torch.compile(...)(m)`, `@torch.compile`."""
+def written(root: ast.AST, names: Names, words: AbstractSet[str]) -> Iterator[Written]:
+    """The applications in a part of a module: `torch.compile(m)`, `torch.compile(...)(m)`, `@torch.compile`.
+
+    `words` are those by which the module names a compiler: what any other name stands for is not asked.
+    """
+    names = _asked_of(names, words | _renamed_in(root, words))
     for inner in walk(root):
         if isinstance(inner, ast.Call):
             given = _given(inner, names)
@@ -51,6 +56,16 @@ def written(root: ast.AST, names: Names) -> Iterator[Written]:
                 made_by = (one.func if isinstance(one, ast.Call) else one for one in choices(decorator))
                 if any(_is_compiler(names(one)) for one in made_by):
                     yield Written(decorator, None)
+
+
+def _asked_of(names: Names, words: AbstractSet[str]) -> Names:
+    return lambda node: names(node) if last_name(node) in words else ""
+
+
+def _renamed_in(root: ast.AST, words: AbstractSet[str]) -> set[str]:
+    """The names that import statements in a part of a module give what a word means."""
+    imports = (node for node in walk(root) if isinstance(node, ast.ImportFrom))
+    return {one.asname for node in imports for one in node.names if one.asname and one.name in words}
 
 
 def _given(call: ast.Call, names: Names) -> ast.expr | None:
@@ -75,14 +90,15 @@ def _is_compiler(name: str) -> bool:
 
 def in_module(machine: Machine, module: Module) -> Iterator[tuple[int, Written]]:
     """The applications in the text of a module, each with the offset of its part."""
-    outside, chunks = roots.compiling(machine, module)
+    words = roots.compilers(machine, module)
+    outside, chunks = roots.compiling(module, words)
     if outside:
         shell = module.outline.shell
-        yield from ((0, one) for one in written(shell, names_below(machine, module, shell)))
+        yield from ((0, one) for one in written(shell, names_below(machine, module, shell), words))
     for chunk in chunks:
         node = module.outline.node(chunk)
         if node is not None:
-            yield from ((chunk.offset, one) for one in written(node, names_below(machine, module, node)))
+            yield from ((chunk.offset, one) for one in written(node, names_below(machine, module, node), words))
 
 
 def unknown(site: CompileSite | None, node: ast.AST) -> str:

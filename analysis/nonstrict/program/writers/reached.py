@@ -211,14 +211,9 @@ def _run(
     if owner is not None and function.binding == "class":
         receiver = Value(Kind.CLASS, owner.place, owner)
     frame.env.update({**parameters.of_marked(definition, function, {}, receiver), **(given or {})})
-    _within_budget(machine, frame)
+    with machine.summaries.aside(_BUDGET):
+        invoke.run(machine, frame)
     return frame
-
-
-def _within_budget(machine: Machine, frame: Frame) -> None:
-    left, machine.budget = machine.budget, _BUDGET
-    invoke.run(machine, frame)
-    machine.budget = left
 
 
 def _statements(machine: Machine, module: Module, shell: ast.AST, names: set[str]) -> Iterator[Summary]:
@@ -227,17 +222,16 @@ def _statements(machine: Machine, module: Module, shell: ast.AST, names: set[str
     summary = Summary(module.name)
     frame = Frame(machine, module, 0, summary)
     frame.plain = True
-    left, machine.budget = machine.budget, _BUDGET
     running = False
     held = set(names)
-    for statement in getattr(shell, "body", []):
-        running = running or (isinstance(statement, _LOOPS) and runs_compiled(machine, module, statement))
-        if (running or _names_a_part(statement)) and not held.isdisjoint(_read_in(statement)):
-            frame.summary = summary if running else Summary(module.name)
-            machine.execute(frame, [statement])
-            held |= frame.env.keys()
-        running = running or any(runs(machine, module, one) for one in simple_statements([statement]))
-    machine.budget = left
+    with machine.summaries.aside(_BUDGET):
+        for statement in getattr(shell, "body", []):
+            running = running or (isinstance(statement, _LOOPS) and runs_compiled(machine, module, statement))
+            if (running or _names_a_part(statement)) and not held.isdisjoint(_read_in(statement)):
+                frame.summary = summary if running else Summary(module.name)
+                machine.execute(frame, [statement])
+                held |= frame.env.keys()
+            running = running or any(runs(machine, module, one) for one in simple_statements([statement]))
     if summary.effects or summary.calls:
         yield summary
 
@@ -273,9 +267,8 @@ def executed(machine: Machine, module: Module, statement: ast.stmt) -> Summary:
     """What a statement outside functions does."""
     frame = Frame(machine, module, 0, Summary(module.name))
     frame.plain = True
-    left, machine.budget = machine.budget, _BUDGET
-    machine.execute(frame, [statement])
-    machine.budget = left
+    with machine.summaries.aside(_BUDGET):
+        machine.execute(frame, [statement])
     return frame.summary
 
 
