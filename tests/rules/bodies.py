@@ -55,6 +55,7 @@ class FakeBody:
     parameters: tuple[Parameter, ...] = ()
     private: bool = False
     receiver: Value | None = None
+    untraced: bool = False
     dispatches: tuple[Related, ...] = ()
     in_hook: bool = False
     applied: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(is_traced=False))

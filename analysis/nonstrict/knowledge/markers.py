@@ -7,10 +7,10 @@ Source: `torch/_dynamo/decorators.py`, `torch/compiler/__init__.py`, `torch/libr
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 class MarkerApi(NamedTuple):
@@ -163,12 +163,17 @@ _NEEDLES: dict[bytes, tuple[bytes, ...]] = {
     b"optimize_assert": (b"",),
     b"error_on_graph_break": (b"",),
 }
-_COMPILE = r"\b(?:fullgraph|nopython|optimize_assert)\b|(?<!\bre)\.compile\b|(?<![.\w])compile\b"
+#: What may compile a region, by whatever name torch goes, and how the words stand there: what does is told by whoever
+#: resolves the names.
+_COMPILE = {
+    "compile": r"compile\b(?:(?<=\.compile)(?<!\bre\.compile)|(?<![.\w]compile))",
+    **{word: rf"\b{word}\b" for word in ("fullgraph", "nopython", "optimize_assert")},
+}
 #: `torch._dynamo.optimize`, by whatever name its module goes: the word, but for prose ("optimize the model").
-_OPTIMIZE = r"\boptimize\b(?![ \t]+(?!(?:as|if|else|and|or)\b)\w)"
-#: What may compile a region, by whatever name torch goes: what does is told by whoever resolves the names.
-COMPILES = re.compile(f"{_COMPILE}|{_OPTIMIZE}")
-_COMPILES, _OPTIMIZES = re.compile(_COMPILE.encode()), re.compile(_OPTIMIZE.encode())
+_OPTIMIZE = {"optimize": r"\boptimize\b(?![ \t]+(?!(?:as|if|else|and|or)\b)\w)"}
+_COMPILES = {word: re.compile(how) for word, how in (_COMPILE | _OPTIMIZE).items()}
+_COMPILES_BYTES = {word.encode(): re.compile(how.encode()) for word, how in _COMPILE.items()}
+_OPTIMIZES_BYTES = {word.encode(): re.compile(how.encode()) for word, how in _OPTIMIZE.items()}
 
 
 #: The module of torch that makes operators, by whatever name torch goes: `th.library`, `from torch import library`.
@@ -193,13 +198,29 @@ _MAX_FUNCTION = 20_000
 _OPERATOR_INSIDE = re.compile(r"^[ \t]+[^#\n]*\b(?:custom_op|triton_op)\(", re.MULTILINE)
 
 
+def compiles(code: str) -> bool:
+    """Whether a text may compile a region."""
+    return _stands(code, _COMPILES)
+
+
+def _stands(code: AnyStr, words: Mapping[AnyStr, re.Pattern[AnyStr]]) -> bool:
+    """Whether one of some words stands in a text as its pattern says: many times faster than the pattern alone."""
+    for word, how in words.items():
+        start = code.find(word)
+        while start >= 0:
+            if how.match(code, start):
+                return True
+            start = code.find(word, start + 1)
+    return False
+
+
 def may_wrap(code: str) -> bool:
     """Whether a module's text holds a marker that projects wrap, or makes operators inside of functions."""
     if ".impl(" in code and "Library" in code:
         return True
     if ("custom_op(" in code or "triton_op(" in code) and _OPERATOR_INSIDE.search(code):
         return True
-    if "torch" in code and COMPILES.search(code):
+    if "torch" in code and compiles(code):
         return True
     return any(_holds_word(code, word) for word in _MAY_WRAP) or any(
         _in_function(code, word) for word in (*_TRACES, *(("export(",) if traces_exports(code) else ()))
@@ -256,9 +277,9 @@ def may_mark(data: bytes) -> bool:
         return True
     if b"torch" not in data:
         return False
-    if b"compile" in data and _COMPILES.search(data) is not None:
+    if b"compile" in data and _stands(data, _COMPILES_BYTES):
         return True
-    return b"dynamo" in data and _OPTIMIZES.search(data) is not None
+    return b"dynamo" in data and _stands(data, _OPTIMIZES_BYTES)
 
 
 def since(text: str) -> tuple[int, int]:

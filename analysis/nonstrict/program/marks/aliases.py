@@ -10,7 +10,7 @@ from nonstrict.facts.strings import is_code
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.containers import PUTTING
-from nonstrict.knowledge.markers import COMPILES, MARKERS, WRAPPABLE, traces_exports
+from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, traces_exports
 from nonstrict.program.marks import wrappers
 from nonstrict.program.values import Kind
 
@@ -110,7 +110,7 @@ def _of_class(module: Module, chunk: Chunk, names: AbstractSet[str]) -> set[str]
     if _may_apply(module, chunk, marking) or _may_wrap(module, chunk, marking):
         node = module.outline.glimpse(chunk)
         found |= wrappers.marking_members(node, marking) if isinstance(node, ast.ClassDef) else set[str]()
-    short = chunk.length < _CLASS_LENGTH and COMPILES.search(chunk.text) is not None
+    short = chunk.length < _CLASS_LENGTH and compiles(chunk.text)
     compiling = names & _COMPILING if short and _KEPT.search(chunk.text) else frozenset[str]()
     if _may_apply(module, chunk, compiling):
         # By its own name alone: every other class has a method called `prepare` or `setup`.
@@ -164,7 +164,7 @@ def _handed_to(module: Module) -> set[str]:
 
 def _applying(module: Module, chunk: Chunk, words: AbstractSet[str]) -> tuple[set[str], set[str]]:
     """The names by which a definition applies one of some words to what it is given; those whose call does so."""
-    own = words if COMPILES.search(chunk.text) else words - _COMPILING
+    own = words if compiles(chunk.text) else words - _COMPILING
     length = _CLASS_LENGTH if chunk.is_class else _WRAPPER_LENGTH
     if chunk.name == "_" or chunk.length >= length or not _may_apply(module, chunk, own):
         return set(), set()

@@ -13,7 +13,7 @@ from nonstrict.facts.hooks import OF_MODULES
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
-from nonstrict.knowledge.markers import COMPILES, LIBRARY, MARKERS, WRAPPABLE, traces_exports
+from nonstrict.knowledge.markers import LIBRARY, MARKERS, WRAPPABLE, compiles, traces_exports
 from nonstrict.program import classes, definition_values
 from nonstrict.program.marks.aliases import COMMON_WORDS, NAMING, aliases, made_by, makers, renamed
 from nonstrict.program.marks.exports import Applied
@@ -132,7 +132,7 @@ def _promising(machine: Machine, module: Module, names: AbstractSet[str]) -> Ite
 def words_in(code: str) -> frozenset[str]:
     """The words by which a module's text may apply a marker, compile a region or make an operator."""
     found = WORDS
-    if COMPILES.search(code):
+    if compiles(code):
         found |= REGION_WORDS
     if "library" in code and LIBRARY.search(code):
         found |= OPERATOR_WORDS | LIBRARY_WORDS
@@ -143,7 +143,7 @@ def words_in(code: str) -> frozenset[str]:
 
 def compilers(machine: Machine, module: Module) -> frozenset[str]:
     """The names by which a module may compile regions; none if it does not."""
-    if not COMPILES.search(module.source.code):
+    if not compiles(module.source.code):
         return frozenset()
     return REGION_WORDS | renamed(machine, module, REGION_WORDS)
 
@@ -157,7 +157,7 @@ def compiling(module: Module, words: AbstractSet[str]) -> tuple[bool, list[Chunk
 
 def _compiles_or_marks(text: str, names: AbstractSet[str]) -> bool:
     """Whether a definition compiles a region or mentions a marker: most that hold the word `compile` do neither."""
-    return any(name in text for name in names) or COMPILES.search(text) is not None
+    return any(name in text for name in names) or compiles(text)
 
 
 def exported(machine: Machine, module: Module, known: Applied | None = None) -> Applied:
@@ -167,7 +167,7 @@ def exported(machine: Machine, module: Module, known: Applied | None = None) -> 
     """
     meant = known if known is not None else Applied(WRAPPABLE)
     words, applying, compiling = meant.marking, meant.applying, meant.compiling
-    if COMPILES.search(module.source.code):
+    if compiles(module.source.code):
         compiling = compiling | REGION_WORDS
     told = WORDS | words | compiling | applying
     marks = frozenset(aliases(machine, module, words - compiling)) - told
