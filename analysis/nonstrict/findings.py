@@ -8,6 +8,11 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
+#: Codes of what is no finding of a marked function or region. A diagnostic of what no finding explains is a question
+#: until an experiment answered it.
+UNEXPLAINED, SYNTAX_ERROR, UNUSED_SUPPRESSION = "NST900", "NST901", "NST902"
+INVALID_CONFIGURATION, INTERNAL_FAULT = "NST903", "NST904"
+
 
 class Severity(enum.IntEnum):
     """How bad a finding is; the order is the order of `--fail-on`."""

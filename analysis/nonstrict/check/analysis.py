@@ -10,10 +10,10 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.faults import FAULT, Faults, beginning
+from nonstrict.check.faults import Faults, beginning
 from nonstrict.coverage import Looked
 from nonstrict.coverage import merged as merged_looks
-from nonstrict.findings import Applicability, Finding, Severity
+from nonstrict.findings import INTERNAL_FAULT, SYNTAX_ERROR, Applicability, Finding, Severity
 from nonstrict.knowledge.markers import may_mark, may_wrap
 from nonstrict.text.epochs import epochs
 from nonstrict.text.hints import may_suppress
@@ -204,7 +204,7 @@ def _bytes(path: str, options: AnalysisOptions) -> bytes:
 
 def syntax_error(problem: Problem) -> Finding:
     """NST901 where a file does not parse."""
-    return Finding("NST901", Severity.ERROR, problem.span, problem.message)
+    return Finding(SYNTAX_ERROR, Severity.ERROR, problem.span, problem.message)
 
 
 def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
@@ -286,7 +286,7 @@ def keep_nearest(found: dict[tuple[object, ...], Finding], finding: Finding) -> 
     The order is total, so that it does not matter which came first.
     """
     # Faults at one place are different things that were lost.
-    key = (finding.code, finding.span, finding.message if finding.code == FAULT else "")
+    key = (finding.code, finding.span, finding.message if finding.code == INTERNAL_FAULT else "")
     known = found.get(key)
     if known is None or _rank(finding) < _rank(known):
         found[key] = finding

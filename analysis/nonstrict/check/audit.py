@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.faults import FAULT, Faults, examined_by
-from nonstrict.findings import RelatedLocation, Severity
+from nonstrict.check.faults import Faults, examined_by
+from nonstrict.findings import INTERNAL_FAULT, RelatedLocation, Severity
 from nonstrict.report.audit import Audited
 
 if TYPE_CHECKING:
@@ -127,12 +127,12 @@ def _answered(question: Question, discovery: Discovery, settings: Settings, envi
     diagnostics = _presented(analysis, settings, discovery)
     unseen = _unseen(certificates, sources)
     location = source.locate(bodies[0].marked_at)
-    lost = tuple(diagnostic for diagnostic in diagnostics if diagnostic.code == FAULT)
-    found = tuple(diagnostic for diagnostic in diagnostics if diagnostic.code != FAULT)
+    lost = tuple(diagnostic for diagnostic in diagnostics if diagnostic.code == INTERNAL_FAULT)
+    found = tuple(diagnostic for diagnostic in diagnostics if diagnostic.code != INTERNAL_FAULT)
     verdict = "unknown" if unseen or lost else "pure"
     if any(diagnostic.severity > Severity.NOTE for diagnostic in found):
         verdict = "obstacles"
-    distinct = {(finding.code, finding.span) for finding in findings if finding.code != FAULT}
+    distinct = {(finding.code, finding.span) for finding in findings if finding.code != INTERNAL_FAULT}
     hidden = len(distinct) - len(found)
     return Audited(definition.name, question.marker, location, verdict, found, unseen, hidden, sources, lost)
 
@@ -154,7 +154,7 @@ def _presented(analysis: Analysis, settings: Settings, discovery: Discovery) -> 
     from nonstrict.check.diagnostics import Presenter
 
     presented = Presenter(settings, discovery.nested).diagnostics(analysis)
-    return tuple(one for one in presented if one.code == FAULT or not one.code.startswith("NST9"))
+    return tuple(one for one in presented if one.code == INTERNAL_FAULT or not one.code.startswith("NST9"))
 
 
 def _unseen(certificates: Iterable[Certificate], sources: Mapping[str, Source]) -> tuple[RelatedLocation, ...]:

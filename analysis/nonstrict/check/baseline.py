@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from nonstrict.findings import INTERNAL_FAULT, INVALID_CONFIGURATION, SYNTAX_ERROR
 from nonstrict.report.fingerprints import identified
 from nonstrict.settings.errors import ConfigurationError
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 #: What no baseline makes go away: files that cannot be analysed, and settings that cannot be used.
-_NEVER = frozenset({"NST901", "NST903", "NST904"})
+_NEVER = frozenset({SYNTAX_ERROR, INVALID_CONFIGURATION, INTERNAL_FAULT})
 
 
 class Entry(NamedTuple):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.experiments import (
-    PROBE,
     ConfirmOptions,
     agent_options,
     by_file,
@@ -27,12 +26,12 @@ from nonstrict.check.experiments import (
     verdict_of,
     with_verdict,
 )
-from nonstrict.check.faults import FAULT, sentences, told_of
+from nonstrict.check.faults import sentences, told_of
 from nonstrict.check.observed import observed
 from nonstrict.confirm.client import Agent, AgentUnavailable
 from nonstrict.confirm.project import Project
 from nonstrict.confirm.session import Session, Told
-from nonstrict.findings import Diagnostic, Status, Verdict
+from nonstrict.findings import INTERNAL_FAULT, UNEXPLAINED, Diagnostic, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -92,14 +91,14 @@ def confirm(
     try:
         verdicts = work.done()
     except AgentUnavailable as error:
-        findings = tuple(diagnostic for diagnostic in diagnostics if diagnostic.code != PROBE)
+        findings = tuple(diagnostic for diagnostic in diagnostics if diagnostic.code != UNEXPLAINED)
         return Confirmed(findings, (f"nothing was confirmed: {error}",))
     shown = [with_verdict(diagnostic, verdicts.get(number)) for number, diagnostic in enumerate(diagnostics)]
-    findings = (diagnostic for diagnostic in shown if diagnostic.code != PROBE)
+    findings = (diagnostic for diagnostic in shown if diagnostic.code != UNEXPLAINED)
     strange = one_of_each([diagnostic for diagnostic in shown if is_strange(diagnostic)] or work.unexplained)
-    if any(diagnostic.code == FAULT for diagnostic in diagnostics):
+    if any(diagnostic.code == INTERNAL_FAULT for diagnostic in diagnostics):
         strange = []  # what was lost may have been what explains it
-    answers = (diagnostic for diagnostic in shown if diagnostic.code == PROBE and not is_strange(diagnostic))
+    answers = (diagnostic for diagnostic in shown if diagnostic.code == UNEXPLAINED and not is_strange(diagnostic))
     breaks: tuple[Diagnostic, ...] = ()
     circumstances = next(iter(verdicts.values()), None)
     if circumstances is not None:

@@ -6,9 +6,11 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nonstrict.check.faults import FAULT, Faults, beginning, told_of
+from nonstrict.check.faults import Faults, beginning, told_of
 from nonstrict.check.selection import Selection, codes_by_name
 from nonstrict.findings import (
+    INTERNAL_FAULT,
+    UNUSED_SUPPRESSION,
     Applicability,
     Diagnostic,
     Finding,
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from nonstrict.text.source import Source
     from nonstrict.text.suppressions import Suppressions
 
-_UNUSED = "NST902"
 _IDLE = "This suppression"
 _MAX_OTHER_FUNCTIONS = 5
 
@@ -85,7 +86,7 @@ class Presenter:
         suppressions that suppress nothing yet are not told.
         """
         found = self._of_file(path, findings, _Texts(sources))
-        told = (diagnostic for diagnostic in found if settled or diagnostic.code != _UNUSED)
+        told = (diagnostic for diagnostic in found if settled or diagnostic.code != UNUSED_SUPPRESSION)
         return tuple(sorted(merged(told), key=_order))
 
     def _of_file(self, path: str, findings: list[Finding], texts: _Texts) -> Iterator[Diagnostic]:
@@ -106,7 +107,7 @@ class Presenter:
                 yield told_of(error, f"whether {finding.code} is reported was not decided", bare(finding.span))
             if told:
                 yield self._located(finding, selection, texts)
-        if suppressions is None or not selection.enabled(_UNUSED) or _UNUSED in ignored:
+        if suppressions is None or not selection.enabled(UNUSED_SUPPRESSION) or UNUSED_SUPPRESSION in ignored:
             return
         faults = Faults()
         with faults.losing("were not all looked at", "the suppressions", beginning(path)):
@@ -117,11 +118,11 @@ class Presenter:
     def _idle(self, suppressions: Suppressions, selection: Selection, texts: _Texts) -> Iterator[Diagnostic]:
         """NST902 of the comments of a file."""
         for span, word in suppressions.unknown:
-            if not suppressions.covers(_UNUSED, span.line, span.end_line):
+            if not suppressions.covers(UNUSED_SUPPRESSION, span.line, span.end_line):
                 yield self._located(self._misspelled(span, word), selection, texts)
         for span, codes in suppressions.unused():
             finding = self._unused(span, codes, selection)
-            if finding is not None and not suppressions.covers(_UNUSED, span.line, span.end_line):
+            if finding is not None and not suppressions.covers(UNUSED_SUPPRESSION, span.line, span.end_line):
                 yield self._removable(self._located(finding, selection, texts), selection, texts)
 
     def _unused(self, span: Span, codes: Iterable[str], selection: Selection) -> Finding | None:
@@ -138,19 +139,19 @@ class Presenter:
             what = f" of {_quoted(idle)}" if idle else ""
             message = f"{_IDLE}{what} suppresses nothing"
             advice = f"Remove {_quoted(idle)} from the comment." if idle else "Remove the comment."
-        return Finding(_UNUSED, self._rules[_UNUSED].severity, span, message, help=advice)
+        return Finding(UNUSED_SUPPRESSION, self._rules[UNUSED_SUPPRESSION].severity, span, message, help=advice)
 
     def _misspelled(self, span: Span, word: str) -> Finding:
         """NST902 on a comment that begins as a directive does, and is none."""
         from nonstrict.text.directives import advice_on
 
         message, advice = advice_on(word)
-        return Finding(_UNUSED, self._rules[_UNUSED].severity, span, message, help=advice)
+        return Finding(UNUSED_SUPPRESSION, self._rules[UNUSED_SUPPRESSION].severity, span, message, help=advice)
 
     def _removable(self, unused: Diagnostic, selection: Selection, texts: _Texts) -> Diagnostic:
         """NST902 with the fix that removes what suppresses nothing; a name that no rule has may be a slip."""
         source = texts.source(unused.location.path)
-        if source is None or not selection.fixable(_UNUSED):
+        if source is None or not selection.fixable(UNUSED_SUPPRESSION):
             return unused
         from nonstrict.fixes.suppressing import remove_suppression
 
@@ -164,7 +165,7 @@ class Presenter:
         try:
             return self._shown(finding, selection, texts)
         except Exception as error:  # noqa: BLE001 - the boundary of one finding
-            lost = finding.message if finding.code == FAULT else f"a finding of {finding.code} is not shown"
+            lost = finding.message if finding.code == INTERNAL_FAULT else f"a finding of {finding.code} is not shown"
             return told_of(error, lost, bare(finding.span))
 
     def _shown(self, finding: Finding, selection: Selection, texts: _Texts) -> Diagnostic:
@@ -203,7 +204,7 @@ def _is_reported(
     What was lost is told in any case: a run must not look whole without it.
     """
     code, span = finding.code, finding.span
-    if code == FAULT:
+    if code == INTERNAL_FAULT:
         return True
     if not selection.enabled(code) or code in ignored:
         return False
@@ -258,7 +259,7 @@ def merged(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """
     groups: dict[tuple[str, Location, str], list[Diagnostic]] = {}
     for diagnostic in diagnostics:
-        thing = diagnostic.message if diagnostic.code == FAULT else ""
+        thing = diagnostic.message if diagnostic.code == INTERNAL_FAULT else ""
         groups.setdefault((diagnostic.code, diagnostic.location, thing), []).append(diagnostic)
     return [group[0] if len(group) == 1 else _one_of(group) for group in groups.values()]
 

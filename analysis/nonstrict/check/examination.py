@@ -14,7 +14,7 @@ from nonstrict.check.workers import in_slices
 from nonstrict.coverage import Looked
 from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.words import Words
-from nonstrict.findings import Finding, Severity, Span
+from nonstrict.findings import UNEXPLAINED, Finding, Severity, Span
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import Event, span_of
 from nonstrict.program.machine import Machine
@@ -373,11 +373,11 @@ def _probes(body: MarkedBody) -> Iterator[Finding]:
     first = next((s for s in function.node.body if not is_docstring(s)), function.node.body[-1])
     span = span_of(function.module.path, function.offset, first)
     message = f"does `{body.function}` compute the same when it is compiled?"
-    yield report_at(RULES["NST900"], body, span, message, severity=Severity.NOTE)
+    yield report_at(RULES[UNEXPLAINED], body, span, message, severity=Severity.NOTE)
 
 
 def _asked(body: MarkedBody, options: AnalysisOptions) -> Iterator[tuple[str, Iterable[Finding]]]:
     """What each rule has to say of a body, and the question for experiments."""
     yield from asked(body, RULES.values())
     if options.probes:
-        yield "NST900", _probes(body)
+        yield UNEXPLAINED, _probes(body)

@@ -12,7 +12,7 @@ from nonstrict.confirm.devices import device_for
 from nonstrict.confirm.programs import BACKENDS, Program, program_of
 from nonstrict.confirm.suspects import Suspect, suspect_of
 from nonstrict.confirm.verdict_cache import VerdictCache
-from nonstrict.findings import Diagnostic, Severity, Status, Verdict
+from nonstrict.findings import UNEXPLAINED, Diagnostic, Severity, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from nonstrict.confirm.session import Session, Told
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
-
-#: The rule of what no finding explains; diagnostics with its code are questions until an experiment answered them.
-PROBE = "NST900"
 
 
 class ConfirmOptions(NamedTuple):
@@ -170,7 +167,7 @@ def with_verdict(diagnostic: Diagnostic, verdict: Verdict | None) -> Diagnostic:
 def is_strange(diagnostic: Diagnostic) -> bool:
     """Whether a question was answered: something diverges that no finding explains."""
     verdict = diagnostic.verdict
-    return diagnostic.code == PROBE and verdict is not None and verdict.status is Status.CONFIRMED
+    return diagnostic.code == UNEXPLAINED and verdict is not None and verdict.status is Status.CONFIRMED
 
 
 def one_of_each(strange: Sequence[Diagnostic]) -> list[Diagnostic]:
@@ -191,7 +188,7 @@ def unexplained_divergence(near: Diagnostic) -> Diagnostic:
         else f"code compiled with `{near.function}` disagrees with"
     )
     return Diagnostic(
-        code=PROBE,
+        code=UNEXPLAINED,
         name="unexplained-divergence",
         severity=Severity.ERROR,
         location=near.related[0].location if near.links else near.location,

@@ -11,7 +11,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Diagnostic, Finding, Location, Severity, Span
+from nonstrict.findings import INTERNAL_FAULT, Diagnostic, Finding, Location, Severity, Span
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from nonstrict.program.body import MarkedBody
 
 _log = logging.getLogger(__name__)
-FAULT = "NST904"
 TRACEBACK = "NONSTRICT_TRACEBACK"
 _REPORT = f"This is a bug of nonstrict: please report it with the output under {TRACEBACK}=1."
 _TOO_DEEP = "Split the expression or the chain of calls."
@@ -110,7 +109,7 @@ def _fault(lost: str, subject: str, span: Span, error: Exception, function: str,
         message, advice = f"{subject} is nested too deeply to be analysed", _TOO_DEEP
     else:
         message, advice = f"{lost}: {_cause(error)}", _REPORT
-    return Finding(FAULT, Severity.ERROR, span, message, help=advice, function=function, marker=marker)
+    return Finding(INTERNAL_FAULT, Severity.ERROR, span, message, help=advice, function=function, marker=marker)
 
 
 def origin_of(error: BaseException) -> str:
@@ -128,13 +127,13 @@ def origin_of(error: BaseException) -> str:
 
 def is_faulty(findings: Iterable[Finding]) -> bool:
     """Whether something was lost."""
-    return any(one.code == FAULT for one in findings)
+    return any(one.code == INTERNAL_FAULT for one in findings)
 
 
 def log_faults(findings: Iterable[Finding]) -> None:
     """Tell the log of what was lost."""
     for one in findings:
-        if one.code == FAULT:
+        if one.code == INTERNAL_FAULT:
             _log.error("%s:%d: %s. %s", one.span.path, one.span.line, one.message, one.help)
 
 
@@ -142,7 +141,7 @@ def told_of(error: Exception, lost: str, location: Location) -> Diagnostic:
     """NST904 for what is lost once findings are diagnostics: a clause that says what that is, at its place."""
     _print(error)
     message = f"{lost}: {_cause(error)}"
-    return Diagnostic(FAULT, "internal-fault", Severity.ERROR, location, message, _REPORT)
+    return Diagnostic(INTERNAL_FAULT, "internal-fault", Severity.ERROR, location, message, _REPORT)
 
 
 class Losses:
@@ -188,5 +187,7 @@ def _cause(error: Exception) -> str:
 def sentences(diagnostics: Iterable[Diagnostic]) -> tuple[str, ...]:
     """The faults among some diagnostics, one line each."""
     return tuple(
-        f"{one.location.path}:{one.location.row}: {one.message}. {one.help}" for one in diagnostics if one.code == FAULT
+        f"{one.location.path}:{one.location.row}: {one.message}. {one.help}"
+        for one in diagnostics
+        if one.code == INTERNAL_FAULT
     )

@@ -21,7 +21,7 @@ from nonstrict.cli.rendering import Rendered, rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import Progress, use_color
 from nonstrict.cli.wanted import least_wanted
-from nonstrict.findings import Location
+from nonstrict.findings import UNEXPLAINED, Location
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import default_settings
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 VALUE_OPTIONAL = frozenset({"--add-ignore", "--write-baseline"})
 
 #: The rule of questions that experiments answer.
-_PROBE = "NST900"
 _INVALID = "The configuration is not valid; nothing was checked."
 
 
@@ -136,7 +135,7 @@ class _Run:
             with self._losses.losing("nothing was confirmed", _top(self._options)):
                 return confirmed(result, self._settings, self._options)
             # Questions that were not answered are no findings.
-            return result._replace(diagnostics=tuple(one for one in result.diagnostics if one.code != _PROBE))
+            return result._replace(diagnostics=tuple(one for one in result.diagnostics if one.code != UNEXPLAINED))
         return result
 
     def _fixed(self) -> int:

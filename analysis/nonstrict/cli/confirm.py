@@ -17,7 +17,7 @@ from nonstrict.cli.overrides import environment_overrides, format_of_environment
 from nonstrict.cli.rendering import rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import use_color
-from nonstrict.findings import Status
+from nonstrict.findings import UNEXPLAINED, Status
 from nonstrict.report.records import verdict_record
 from nonstrict.report.verdicts import sentence
 from nonstrict.settings.errors import ConfigurationError
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from nonstrict.settings.model import Settings
 
 #: The rule of questions that experiments answer.
-_PROBE = "NST900"
 #: The kind of marker of compiled regions.
 _COMPILED = "compiled"
 
@@ -114,7 +113,7 @@ def _confirmed(
     kept = tuple(one for one in result.diagnostics if not function or one.function in named)
     if not kept and not result.failures:
         return _nothing(function, path, known, result)
-    others = tuple(one for one in result.diagnostics if one not in kept and one.code != _PROBE)
+    others = tuple(one for one in result.diagnostics if one not in kept and one.code != UNEXPLAINED)
     answer = experiments(result._replace(diagnostics=kept), settings, options, others)
     # The driver of one region may call others.
     told = tuple(one for one in answer.diagnostics if not (function and one.observed) or one.function in named)

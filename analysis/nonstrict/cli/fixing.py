@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.fixing import Fixed, fix
 from nonstrict.check.writing import write_all
-from nonstrict.findings import Applicability, LocatedFix
+from nonstrict.findings import UNEXPLAINED, Applicability, LocatedFix
 from nonstrict.fixes.applying import applicable
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def suppressed(examine: Examine, reported: Reported, reason: str, known: Standar
     def propose(result: CheckResult) -> Iterator[tuple[Diagnostic, LocatedFix]]:
         for finding in reported(result):
             source = _source(finding.location.path, result.read)
-            if source is None or (finding.code.startswith("NST90") and finding.code != "NST900"):
+            if source is None or (RULES[finding.code].examine is None and finding.code != UNEXPLAINED):
                 continue  # these are about the comments themselves, or about what no comment can stand in
             edit = None
             with losses.losing(f"a finding of {finding.code} was not suppressed", source.path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nonstrict.cli.configuration import is_assignment
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.status import ExitStatus
+from nonstrict.findings import UNEXPLAINED
 from nonstrict.settings.model import DEFAULT_BASELINE
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from nonstrict.settings.model import Settings
 
 #: The rule that only experiments tell of.
-_STRANGE = "NST900"
 
 
 class Known:
@@ -78,7 +78,7 @@ class Known:
         options, divided = self._options, self._divided(result)
         if divided is None:
             return
-        stale = baseline.stale(divided.matched, result.checked, self._settings, without=_STRANGE)
+        stale = baseline.stale(divided.matched, result.checked, self._settings, without=UNEXPLAINED)
         if not stale:
             return
         path = os.path.relpath(baseline.path)
@@ -123,7 +123,7 @@ class Known:
 
 def _is_added(diagnostic: Diagnostic) -> bool:
     """Whether only an experiment tells of a finding."""
-    return diagnostic.code == _STRANGE or diagnostic.observed
+    return diagnostic.code == UNEXPLAINED or diagnostic.observed
 
 
 def _rewritten(path: str, result: CheckResult) -> Baseline:

@@ -30,7 +30,8 @@ def rendered(render: Renderer, diagnostics: Sequence[Diagnostic], context: Conte
 
 
 def _without_failing(render: Renderer, diagnostics: Sequence[Diagnostic], context: Context) -> Rendered:
-    from nonstrict.check.faults import FAULT, sentences, told_of
+    from nonstrict.check.faults import sentences, told_of
+    from nonstrict.findings import INTERNAL_FAULT
 
     shown: list[Diagnostic] = []
     lost: list[Diagnostic] = []
@@ -39,7 +40,8 @@ def _without_failing(render: Renderer, diagnostics: Sequence[Diagnostic], contex
         if error is None:
             shown.append(diagnostic)
             continue
-        said = diagnostic.message if diagnostic.code == FAULT else f"a finding of {diagnostic.code} is not shown"
+        is_fault = diagnostic.code == INTERNAL_FAULT
+        said = diagnostic.message if is_fault else f"a finding of {diagnostic.code} is not shown"
         fault = told_of(error, said, diagnostic.location)
         lost.append(fault)
         if _error(render, [fault], context) is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nonstrict.findings import Diagnostic, Location, Severity
+from nonstrict.findings import INVALID_CONFIGURATION, Diagnostic, Location, Severity
 
 
 class ConfigurationError(Exception):
@@ -27,4 +27,4 @@ class Place(NamedTuple):
 def invalid(path: str, place: Place, message: str, advice: str = "") -> Diagnostic:
     """NST903 on a place of a configuration file."""
     location = Location(path, place.row, place.column, place.row, place.column + place.width)
-    return Diagnostic("NST903", "invalid-configuration", Severity.ERROR, location, message, help=advice)
+    return Diagnostic(INVALID_CONFIGURATION, "invalid-configuration", Severity.ERROR, location, message, help=advice)

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nonstrict.findings import Span
+from nonstrict.findings import UNUSED_SUPPRESSION, Span
 from nonstrict.text.directives import BEGINNING, misspelled
 from nonstrict.text.lexer import comments, statement_end
 
@@ -24,7 +24,6 @@ _IGNORE = re.compile(
 )
 # The form that flake8 and ruff share: codes are letters and digits, separated by commas or spaces.
 _NOQA = re.compile(r"#\s*noqa(?:\s*:\s*(?P<listed>[A-Z]+\d+(?:[\s,]+[A-Z]+\d+\b)*)|(?![\w:]))", re.IGNORECASE)
-_UNUSED = "NST902"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class Suppressions:
             ends_here = entry.first == entry.last == last_row
             if not entry.first <= first_row <= entry.last and not ends_here:
                 continue
-            if entry.blanket and (code != _UNUSED or not entry.reported):
+            if entry.blanket and (code != UNUSED_SUPPRESSION or not entry.reported):
                 self.used.add((index, ""))
                 covered = True
             for named in entry.codes:
@@ -78,7 +77,7 @@ class Suppressions:
         for index, entry in enumerate(self.entries):
             if not entry.reported:
                 continue
-            codes = tuple(code for code in entry.codes if (index, code) not in self.used and code != _UNUSED)
+            codes = tuple(code for code in entry.codes if (index, code) not in self.used and code != UNUSED_SUPPRESSION)
             if codes or (not entry.codes and (index, "") not in self.used):
                 idle.append((entry.span, codes))
         return idle

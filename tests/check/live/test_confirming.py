@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nonstrict.check.experiments import PROBE
 from nonstrict.check.live.warm import WarmAgent
 from nonstrict.check.showing import ShowError
-from nonstrict.findings import Diagnostic, Severity, Status
+from nonstrict.findings import UNEXPLAINED, Diagnostic, Severity, Status
 from tests.agent.processes import agents
 from tests.check.live.editing import OPTIONS, PROGRAM, SLOW, Editor, editor, linux
 
@@ -160,11 +159,11 @@ def test_what_no_finding_explains(warm: Editor) -> None:
     hidden = PROGRAM.replace("x * SCALE", "x * eval('SCALE')")
     assert warm.diagnostics(hidden) == ()
     (mark,) = [one for one in warm.folder.marks(warm.path) if one.function == "scaled"]
-    probe = Diagnostic(PROBE, "probe", Severity.ERROR, mark.location, "", function="scaled", marker=mark.kind)
+    probe = Diagnostic(UNEXPLAINED, "probe", Severity.ERROR, mark.location, "", function="scaled", marker=mark.kind)
     warm.confirmer.request(warm.path, [probe], warm.folder.opened())
     assert warm.heard.wait_finished(1) == ()
     (extra,) = warm.strange()
-    assert (extra.code, extra.function, extra.location.row) == (PROBE, "scaled", 7)
+    assert (extra.code, extra.function, extra.location.row) == (UNEXPLAINED, "scaled", 7)
     assert extra.verdict is not None
     assert extra.verdict.status is Status.CONFIRMED
     assert (warm.path,) in warm.heard.all("verdicts")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nonstrict.check.experiments import (
-    PROBE,
     by_file,
     is_strange,
     kept_by,
@@ -29,7 +28,7 @@ from nonstrict.check.observed import observed
 from nonstrict.confirm.client import AgentUnavailable
 from nonstrict.confirm.project import Project
 from nonstrict.confirm.session import Session, Told
-from nonstrict.findings import Diagnostic, Status
+from nonstrict.findings import UNEXPLAINED, Diagnostic, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -199,7 +198,7 @@ class _Work:
         changed: set[str] = set()
         for number, verdict in verdicts.items():
             diagnostic = self._diagnostics[number]
-            if diagnostic.code == PROBE:
+            if diagnostic.code == UNEXPLAINED:
                 continue
             if self._of.verdicts.put(round_, diagnostic, self._sources, verdict, kept.get(number)):
                 changed.add(diagnostic.location.path)
