@@ -29,7 +29,7 @@ _DEFAULT_TORCH = (2, 13)
 #: beyond that, as in files without markers, only the statements that are reached are parsed.
 _SYNTAX_CHECK_BYTES = 250_000
 #: Marked files are examined in parts of about so many bytes: what fewer have in common is not worth reading twice.
-_PART_BYTES = 800_000
+_PART_BYTES = 1_600_000
 #: Each part interprets anew what it shares with others.
 _MAX_PARTS = 16
 #: Files of more bytes than this are not even searched for markers: they might not fit into memory.
