@@ -144,3 +144,28 @@ def test_options_are_told_as_far_as_they_are_known(nonstrict: Command, tmp_path:
         ({"disable": True}, []),
     ]
     assert [region["reason"] for region in regions] == [None, None, None, "`disable=True`"]
+
+
+HOLDERS = """\
+import torch
+from torch.distributed.fsdp import FullyShardedDataParallel
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+sharded = torch.compile(FullyShardedDataParallel(Net()))
+parallel = torch.compile(torch.nn.DataParallel(Net()))
+layer = torch.compile(torch.nn.Linear(2, 2))
+"""
+
+
+def test_modules_of_torch_that_call_one_of_the_program_are_not_looked_at(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "holders.py").write_text(HOLDERS)
+    regions = json.loads(nonstrict("regions", "holders.py", "--isolated", "--output-format", "json").out)
+    assert [region["reason"] for region in regions] == [
+        "what `FullyShardedDataParallel(Net())` calls is not looked into",
+        "what `torch.nn.DataParallel(Net())` calls is not looked into",
+    ]
