@@ -74,7 +74,8 @@ def _names_of(frame: Frame, node: FunctionNode) -> Names:
 def names_below(machine: Machine, module: Module, statement: ast.AST) -> Names:
     """What names stand for in a statement of a module, with all that functions in it import or give names to."""
     frame = machine.module_frame(module)
-    known = _bound(frame, _importing(walk(statement)), frozenset())
+    importing = remembered(statement, "_nonstrict_importing_below", lambda root: _importing(walk(root)))
+    known = _bound(frame, importing, frozenset())
     return partial(_named, frame, frozenset(known), known)
 
 

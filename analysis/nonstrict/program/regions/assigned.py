@@ -10,7 +10,7 @@ from nonstrict.program.naming import is_chain, names_below
 from nonstrict.program.values import NO_CONSTANT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.program.machine import Machine
@@ -58,9 +58,10 @@ def assigned(machine: Machine, module: Module, names: Iterable[str]) -> Iterator
                 yield Assigned(name, one.holder, one.value, one.node, module.path, part, offset, one.for_now)
 
 
-def parts(module: Module, words: Iterable[str]) -> Iterator[tuple[ast.AST, int]]:
-    """What stands outside the definitions of a module, and those that hold one of some words, with their offsets."""
-    yield module.outline.shell, 0
+def parts(module: Module, words: Sequence[str]) -> Iterator[tuple[ast.AST, int]]:
+    """The definitions of a module, and what stands outside of them, that hold one of some words, with their offsets."""
+    if any(True for _ in module.outside(words)):
+        yield module.outline.shell, 0
     for chunk in module.chunks_with(words):
         node = module.outline.node(chunk)
         if node is not None:
@@ -94,16 +95,17 @@ def _holders(target: ast.expr, name: str) -> Iterator[ast.expr]:
 
 def _by_call(node: ast.Call, names: Names, name: str) -> Iterator[_Set]:
     function = node.func
-    if names(function) == "builtins.setattr" and len(node.args) == 3 and _says(node.args[1], name):
+    if len(node.args) == 3 and _says(node.args[1], name) and names(function) == "builtins.setattr":
         yield _Set(names(node.args[0]), node.args[2], node)
-    if names(function) in _PATCHES:
-        yield from (_Set(CONFIG, value, node, for_now=True) for value in _patched(node, name))
+    patched = [*_patched(node, name)]
+    if patched and names(function) in _PATCHES:
+        yield from (_Set(CONFIG, value, node, for_now=True) for value in patched)
     if not isinstance(function, ast.Attribute):
         return
     if function.attr in _CHANGES and isinstance(function.value, ast.Attribute) and function.value.attr == name:
         yield _Set(names(function.value.value), None, node)
     if function.attr in ("patch", "update", "setdefault"):
-        for value in _patched(node, name):
+        for value in patched:
             yield _Set(names(function.value), value, node, for_now=function.attr != "update")
 
 
