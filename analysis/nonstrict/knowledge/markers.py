@@ -176,12 +176,17 @@ _COMPILES_BYTES = {word.encode(): re.compile(how.encode()) for word, how in _COM
 _OPTIMIZES_BYTES = {word.encode(): re.compile(how.encode()) for word, how in _OPTIMIZE.items()}
 
 
+def _names(part: str) -> dict[str, re.Pattern[str]]:
+    """How a text names a module by the last part of its name: `torch.export`, `from torch import export`."""
+    return {part: re.compile(rf"(?<=\.){part}\b"), "import": re.compile(rf"\bimport\b[^\n]*\b{part}\b")}
+
+
 #: The module of torch that makes operators, by whatever name torch goes: `th.library`, `from torch import library`.
-LIBRARY = re.compile(r"\.library\b|\bimport\b[^\n]*\blibrary\b")
-_LIBRARY = re.compile(LIBRARY.pattern.encode())
+_LIBRARY = _names("library")
+_LIBRARY_BYTES = {word.encode(): re.compile(how.pattern.encode()) for word, how in _LIBRARY.items()}
 
 #: The module of torch that exports; otherwise a word such as `export` means something else.
-_EXPORT = re.compile(r"\.export\b|\bimport\b[^\n]*\bexport\b")
+_EXPORT = _names("export")
 
 #: What projects make wrappers of: markers that do not trace at once what they are given, and strict regions.
 WRAPPABLE = frozenset(
@@ -229,7 +234,12 @@ def may_wrap(code: str) -> bool:
 
 def traces_exports(code: str) -> bool:
     """Whether a module's text may name `torch.export`."""
-    return "export" in code and _EXPORT.search(code) is not None
+    return "export" in code and _stands(code, _EXPORT)
+
+
+def makes_operators(code: str) -> bool:
+    """Whether a module's text may name `torch.library`."""
+    return "library" in code and _stands(code, _LIBRARY)
 
 
 def _in_function(code: str, call: str) -> bool:
@@ -273,7 +283,7 @@ def may_mark(data: bytes) -> bool:
     for part, needles in _NEEDLES.items():
         if part in data and any(needle in data for needle in needles):
             return True
-    if b"library" in data and _LIBRARY.search(data) is not None:
+    if b"library" in data and _stands(data, _LIBRARY_BYTES):
         return True
     if b"torch" not in data:
         return False

@@ -13,13 +13,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import children
+from nonstrict.facts.words import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from nonstrict.program.modules import Module
 
-_CHANGES = re.compile(r"\bsys\b.*\bpath\b|\baddsitedir\b", re.DOTALL)
 _MAX_DEPTH = 12
 #: Modules that import modules that change the path are followed so far, and functions that call functions.
 _MAX_NESTED = 3
@@ -39,7 +39,9 @@ class Additions(NamedTuple):
 
 def changes_path(code: str) -> bool:
     """Whether a text may put something on `sys.path`."""
-    return ("sys" in code or "addsitedir" in code) and "path" in code and _CHANGES.search(code) is not None
+    begins = next((end for _, end in places(code, ("sys",))), None)
+    found = begins is not None and any(start >= begins for start, _ in places(code, ("path",)))
+    return found or any(True for _ in places(code, ("addsitedir",)))
 
 
 def additions(module: Module, around: list[str], imported: Callable[[str, str], Module | None]) -> Additions:

@@ -7,18 +7,18 @@ text tells that it means another one of the same name: of another file, or of an
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.facts.words import places
 from nonstrict.program.modules import imported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from nonstrict.program.machine import Machine
@@ -40,7 +40,11 @@ class Sought(NamedTuple):
 
     words: frozenset[str]
     keys: frozenset[str]
-    text: re.Pattern[str]
+    texts: tuple[str, ...]
+
+    def is_in(self, code: str) -> bool:
+        """Whether a text hints at it."""
+        return any(text in code for text in self.texts)
 
 
 FAKES = Sought(
@@ -57,13 +61,16 @@ FAKES = Sought(
         }
     ),
     frozenset({"Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "default"}),
-    re.compile(r"register_fake|impl_abstract|register_meta|impl_meta|meta_impl|['\"]Meta['\"]|Composite|_dispatch"),
+    (
+        *("register_fake", "impl_abstract", "register_meta", "impl_meta", "meta_impl"),
+        *("'Meta'", '"Meta"', "Composite", "_dispatch"),
+    ),
 )
 #: Formulas for autograd. Source: `torch/library.py` of torch 2.13.
 FORMULAS = Sought(
     frozenset({"register_autograd", "impl_backward", "register_torch_dispatch", "register_autograd_kernel"}),
     frozenset({"Autograd", "AutogradCPU", "AutogradCUDA", "AutogradXPU", "AutogradMPS", "CompositeImplicitAutograd"}),
-    re.compile(r"register_autograd|impl_backward|['\"]Autograd|CompositeImplicit|_dispatch"),
+    ("register_autograd", "impl_backward", "'Autograd", '"Autograd', "CompositeImplicit", "_dispatch"),
 )
 
 
@@ -107,21 +114,21 @@ def elsewhere(
 
 def _mentioned(project: Project, run: Sequence[str], searches: Bytes, sought: Sought) -> Mentions:
     found = Mentions({}, set(), set())
-    files = [path for path in run if sought.text.search(_text(searches, path))]
+    files = [path for path in run if sought.is_in(_text(searches, path))]
     modules = [module for path in files if (module := project.module(path)) is not None]
     registrars: set[str] = set()
     for module in modules:
-        for statement in _top_level(module, sought.text):
+        for statement in _top_level(module, sought.is_in):
             registrars |= _read(Registering(project, module, statement), sought.words, found, sought.keys)
     for _ in range(_LAYERS):
         if not registrars:
             break
-        pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(registrars))) + r")\b")
+        named = partial(_names_one, sorted(registrars))
         following: set[str] = set()
         for path in run:
-            module = project.module(path) if pattern.search(_text(searches, path)) else None
+            module = project.module(path) if named(_text(searches, path)) else None
             if module is not None:
-                for statement in _top_level(module, pattern):
+                for statement in _top_level(module, named):
                     following |= _read(Registering(project, module, statement), registrars, found, sought.keys)
         registrars = following - registrars
     return found
@@ -131,10 +138,14 @@ def _text(searches: Bytes, path: str) -> str:
     return searches.data(path).decode("utf-8", "replace")
 
 
-def _top_level(module: Module, pattern: re.Pattern[str]) -> Iterator[ast.AST]:
+def _names_one(names: Sequence[str], code: str) -> bool:
+    return any(True for _ in places(code, names))
+
+
+def _top_level(module: Module, hints: Callable[[str], bool]) -> Iterator[ast.AST]:
     yield from module.outline.shell.body
     for chunk in module.outline.chunks:
-        if pattern.search(chunk.text):
+        if hints(chunk.text):
             node = module.outline.node(chunk)
             if node is not None:
                 yield node

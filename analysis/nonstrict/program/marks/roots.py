@@ -13,7 +13,7 @@ from nonstrict.facts.hooks import OF_MODULES
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
-from nonstrict.knowledge.markers import LIBRARY, MARKERS, WRAPPABLE, compiles, traces_exports
+from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, makes_operators, traces_exports
 from nonstrict.program import classes, definition_values
 from nonstrict.program.marks.aliases import COMMON_WORDS, NAMING, aliases, made_by, makers, renamed
 from nonstrict.program.marks.exports import Applied
@@ -134,7 +134,7 @@ def words_in(code: str) -> frozenset[str]:
     found = WORDS
     if compiles(code):
         found |= REGION_WORDS
-    if "library" in code and LIBRARY.search(code):
+    if makes_operators(code):
         found |= OPERATOR_WORDS | LIBRARY_WORDS
     elif any(word in code for word in _DECLARING):
         found |= OPERATOR_WORDS
