@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import receiver_of
-from nonstrict.facts.targets import choices, last_name
+from nonstrict.facts.targets import choices, held_as, last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import BASE_MODULES, nn_module
@@ -63,9 +63,10 @@ def _asked_of(names: Names, words: AbstractSet[str]) -> Names:
 
 
 def _renamed_in(root: ast.AST, words: AbstractSet[str]) -> set[str]:
-    """The names that import statements in a part of a module give what a word means."""
+    """The names that imports and assignments in a part of a module give what a word means."""
     imports = (node for node in walk(root) if isinstance(node, ast.ImportFrom))
-    return {one.asname for node in imports for one in node.names if one.asname and one.name in words}
+    imported = {one.asname for node in imports for one in node.names if one.asname and one.name in words}
+    return imported | held_as(root, words)
 
 
 def _given(call: ast.Call, names: Names) -> ast.expr | None:
