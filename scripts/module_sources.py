@@ -112,23 +112,30 @@ def registered(cls: type) -> tuple[str, str]:
 
 
 def kept(cls: type) -> list[str]:
-    """The attributes that keep an argument of the constructor which forward calls, with its position."""
+    """The attributes that keep an argument of the constructor which forward calls, with its position.
+
+    `*` stands behind those that keep a list of copies (`_get_clones` of `torch/nn/modules/transformer.py`).
+    """
     parameters = list(next(iter(init_parameters(cls)), {}))
-    called = {
-        ast.unparse(node.func)
-        for tree in reachable(cls, ["forward"])
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-    }
-    found = [
-        f"{target.attr}={parameters.index(node.value.id)}"
+    run = [node for tree in reachable(cls, ["forward"]) for node in ast.walk(tree)]
+    called = {ast.unparse(node.func) for node in run if isinstance(node, ast.Call)}
+    repeated = {ast.unparse(node.iter) for node in run if isinstance(node, ast.For)}
+    stored = [
+        (target, node.value)
         for _, tree in method_sources(cls, "__init__")
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in parameters
+        if isinstance(node, ast.Assign)
         for target in node.targets
-        if isinstance(target, ast.Attribute) and ast.unparse(target) in called
+        if isinstance(target, ast.Attribute)
     ]
-    return list(dict.fromkeys(found))
+    found: dict[str, None] = {}
+    for target, value in stored:
+        copied = value.args[0] if isinstance(value, ast.Call) and ast.unparse(value.func) == "_get_clones" else None
+        argument = copied or value
+        used = ast.unparse(target) in (repeated if copied else called)
+        if used and isinstance(argument, ast.Name) and argument.id in parameters:
+            found[f"{target.attr}={parameters.index(argument.id)}{'*' if copied else ''}"] = None
+    return list(found)
 
 
 def given(name: str) -> object:

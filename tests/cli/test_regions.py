@@ -159,6 +159,14 @@ class Net(torch.nn.Module):
 sharded = torch.compile(FullyShardedDataParallel(Net()))
 parallel = torch.compile(torch.nn.DataParallel(Net()))
 layer = torch.compile(torch.nn.Linear(2, 2))
+layers = torch.compile(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()))
+
+
+def build(model, blocks):
+    distributed = torch.compile(torch.nn.parallel.DistributedDataParallel(module=model))
+    stacked = torch.compile(torch.nn.Sequential(*blocks))
+    encoder = torch.compile(torch.nn.TransformerEncoder(model, 6))
+    return distributed(stacked(encoder(1)))
 """
 
 
@@ -168,4 +176,7 @@ def test_modules_of_torch_that_call_one_of_the_program_are_not_looked_at(nonstri
     assert [region["reason"] for region in regions] == [
         "what `FullyShardedDataParallel(Net())` calls is not looked into",
         "what `torch.nn.DataParallel(Net())` calls is not looked into",
+        "what `torch.nn.parallel.DistributedDataParallel(module=model)` calls is not looked into",
+        "what `torch.nn.Sequential(*blocks)` calls is not looked into",
+        "what `torch.nn.TransformerEncoder(model, 6)` calls is not looked into",
     ]

@@ -78,7 +78,8 @@ class ModuleClass(NamedTuple):
     positional arguments (-1: not known); `mode_default` says whether it depends on the mode without that argument.
     `stateful`: its forward sets plain attributes. `parameters` and `buffers` are the names of those that instances
     register for themselves, with `#` for the number of a layer (`weight_ih_l#`).
-    `keeps` are the attributes in which they keep an argument of the constructor that they call, with its position.
+    `keeps` are the attributes in which they keep an argument of the constructor that they call, `copies` those in which
+    they keep a list of copies of one, each with its position.
     """
 
     name: str
@@ -92,6 +93,7 @@ class ModuleClass(NamedTuple):
     parameters: frozenset[str] = frozenset()
     buffers: frozenset[str] = frozenset()
     keeps: tuple[tuple[str, int], ...] = ()
+    copies: tuple[tuple[str, int], ...] = ()
 
     def registers(self, name: str) -> str:
         """What an instance registers for itself under a name: `parameter`, `buffer`, or "" for nothing."""
@@ -246,6 +248,8 @@ def _module_class(name: str) -> ModuleClass | None:
         return None
     flags, argument, position, default, parameters, buffers, keeps = row
     of_argument = (argument, position, default)
-    held = tuple((one.partition("=")[0], int(one.partition("=")[2])) for one in keeps.split())
-    owned = (frozenset(parameters.split()), frozenset(buffers.split()), held)
+    held = [(one.partition("=")[0], one.partition("=")[2]) for one in keeps.split()]
+    itself = tuple((kept, int(position)) for kept, position in held if position.isdigit())
+    copies = tuple((kept, int(position[:-1])) for kept, position in held if position.endswith("*"))
+    owned = (frozenset(parameters.split()), frozenset(buffers.split()), itself, copies)
     return ModuleClass(name, "t" in flags, "p" in flags, "c" in flags, "s" in flags, *of_argument, *owned)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.operators import nn_module
+from nonstrict.knowledge.operators import BASE_MODULES, nn_module
 from nonstrict.program import classes
-from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Heap, Kind, Value, join
+from nonstrict.program.places import FRESH
+from nonstrict.program.values import NO_CONSTANT, PRIMITIVES, UNKNOWN, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,20 +37,42 @@ def _of_pairs(element: Value | None) -> list[tuple[object, Value]]:
     return found
 
 
-def hold(module: Value, given: list[Value]) -> None:
+def hold(module: Value, given: list[Value], named: dict[str, Value]) -> None:
     """Put what a `Sequential`, `ModuleList` or `ModuleDict` is made of into it, and what a wrapper wraps."""
     known = nn_module(module.ref) if isinstance(module.ref, str) else None
     if known is None or module.heap is None:
         return
-    for name, position in known.keeps:
-        if position < len(given):
-            module.heap.attributes[name] = given[position]
+    for name, position in (*known.keeps, *known.copies):
+        kept = given[position] if position < len(given) else named.get(name)
+        if kept is not None:
+            module.heap.attributes[name] = kept if (name, position) in known.keeps else _list_of(kept)
     if not known.container:
         return
-    named = known.name.endswith("Dict")
+    by_name = known.name.endswith("Dict")
     for value in given:
         for key, child in children(value):
-            module.heap.store(key if isinstance(key, str) or named else len(module.heap.items), child)
+            module.heap.store(key if isinstance(key, str) or by_name else len(module.heap.items), child)
+
+
+def _list_of(layer: Value) -> Value:
+    heap = Heap()
+    heap.store(NO_CONSTANT, layer)
+    return Value(Kind.MODULE, FRESH, "torch.nn.ModuleList", heap=heap)
+
+
+def may_call_others(value: Value, depth: int = _MAX_DEPTH) -> bool:
+    """Whether a module of torch may call one that is not of torch: it is no layer, or holds what may be one."""
+    if value.kind is Kind.EXTERNAL:
+        return False
+    if value.kind is not Kind.MODULE or not isinstance(value.ref, str) or value.ref in BASE_MODULES or depth == 0:
+        return value.kind not in PRIMITIVES and value.kind is not Kind.NONE
+    known = nn_module(value.ref)
+    if known is None:
+        return True
+    held = [*value.heap.attributes.values(), *value.heap.members()] if value.heap is not None else []
+    if known.container and not held:
+        return True  # what `Sequential(*layers)` holds is not known
+    return any(may_call_others(part, depth - 1) for one in held for part in one.alternatives())
 
 
 def is_switched(name: str, positional: list[Value], keywords: dict[str, Value]) -> bool | None:

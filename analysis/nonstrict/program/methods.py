@@ -302,7 +302,7 @@ def _fill(module: Value, how: str, positional: list[Value], keywords: dict[str, 
     """Put modules into a container of modules: those that it is made of, or that are added to it."""
     if how == "__init__":
         held = classes.as_inherited(module)
-        held_modules.hold(held, positional)
+        held_modules.hold(held, positional, keywords)
         if module.heap is not None and isinstance(held.ref, str):
             module.heap.switched = held_modules.is_switched(held.ref, positional, keywords)
     elif module.heap is not None:

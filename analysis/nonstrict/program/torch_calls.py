@@ -120,7 +120,7 @@ def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> V
     """A module of torch: with its children, and whether its arguments switch on what depends on the mode."""
     heap = Heap()
     made = Value(Kind.MODULE, FRESH, name, heap=heap)
-    held_modules.hold(made, positional)
+    held_modules.hold(made, positional, keywords)
     heap.switched = held_modules.is_switched(name, positional, keywords)
     for option, names in _PARAMETER_OPTIONS.items():
         if keywords.get(option, UNKNOWN).const is False:

@@ -12,7 +12,8 @@ from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import choices, held_as, last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.knowledge.operators import BASE_MODULES, nn_module
+from nonstrict.knowledge.operators import BASE_MODULES
+from nonstrict.program.held_modules import may_call_others
 from nonstrict.program.marks import compiling, roots
 from nonstrict.program.naming import names_below
 from nonstrict.program.places import Origin
@@ -114,23 +115,11 @@ def unknown(site: CompileSite | None, node: ast.AST) -> str:
         package = given.ref.partition(".")[0]
         if package != "torch":
             return f"`{_target(node)}` is of `{package}`, which is not looked into"
-        return f"what `{_target(node)}` calls is not looked into" if _may_hold_others(given) else ""
+        return f"what `{_target(node)}` calls is not looked into" if may_call_others(given) else ""
     if is_any and given.place.origin is Origin.ARGUMENT and site.within is not None and not _is_own(site.within, given):
         name = given.place.name + "".join(given.place.path)
         return f"`{name}` is what callers of `{site.within.qualname}` give it, and no call that tells was found"
     return f"it is not known what `{_target(node)}` is"
-
-
-def _may_hold_others(module: Value) -> bool:
-    """Whether a module of torch may call one of the program: it is no layer, or was given one."""
-    if module.kind is not Kind.MODULE or module.heap is None:
-        return False
-    held = module.heap.attributes.values()
-    return nn_module(str(module.ref)) is None or any(map(_is_of_program, held))
-
-
-def _is_of_program(value: Value) -> bool:
-    return value.kind is Kind.MODULE and not isinstance(value.ref, str)
 
 
 def _is_own(method: Function, given: Value) -> bool:
