@@ -37,6 +37,6 @@ def held(frame: Frame, node: ast.AST) -> frozenset[str]:
     for (first, last), inside in frame.entered:
         if first <= line <= last:
             names |= inside
-    if ".reset(" in frame.module.source.code:
+    if frame.module.holds(".reset("):
         names |= {one.name for one in facts.settings(frame.function.node) if one.first <= line <= one.last}
     return names

@@ -69,7 +69,9 @@ def may_call_others(value: Value, depth: int = _MAX_DEPTH) -> bool:
     known = nn_module(value.ref)
     if known is None:
         return True
-    held = [*value.heap.attributes.values(), *value.heap.members()] if value.heap is not None else []
+    kept = {name for name, _ in (*known.keeps, *known.copies)}
+    attributes, members = (value.heap.attributes, value.heap.members()) if value.heap is not None else ({}, ())
+    held = [*(attributes[name] for name in kept & attributes.keys()), *members]
     if known.container and not held:
         return True  # what `Sequential(*layers)` holds is not known
     return any(may_call_others(part, depth - 1) for one in held for part in one.alternatives())

@@ -41,7 +41,7 @@ def member(frame: Frame, module: Value, name: str) -> Value | None:
     """What a loop over the modules in a module binds, where hooks may be registered on it; None elsewhere."""
     if not frame.static or module.heap is None or name not in facts.MODULES_IN:
         return None
-    if "_hook(" not in frame.module.source.code:
+    if not frame.module.holds("_hook("):
         return None
     return Value(Kind.MODULE, NOWHERE, BASE_MODULE, heap=Members(module, deep=facts.MODULES_IN[name]))
 

@@ -303,7 +303,7 @@ def _read_where_passed(bound: dict[str, Value]) -> None:
 
 def _replaced_defaults(frame: Frame, node: ast.AST, function: Function, given: int) -> None:
     """A call that leaves out arguments reads the defaults, which code may replace."""
-    if frame.static or "__defaults__" not in function.module.source.code:
+    if frame.static or not function.module.holds("__defaults__"):
         return
     place = function.module.place(function.name).step(".__defaults__")
     arguments = function.node.args
@@ -333,7 +333,7 @@ def _worth_following(frame: Frame, function: Function, given: Sequence[Value]) -
         return True
     if frame.machine.may_mark(function.node) or _has_marker(function, given):
         return True
-    if "_hook(" in function.module.source.code and registers(function.node):
+    if function.module.holds("_hook(") and registers(function.node):
         return True
     around = frame.function
     near = around is not None and (around.name == "__init__" or frame.machine.may_mark(around.node))

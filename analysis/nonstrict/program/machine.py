@@ -39,13 +39,14 @@ from nonstrict.program.regions.assigned import Settings
 from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.summaries import Summaries
+from nonstrict.program.together import Together
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers import foreign_writes, late, namespace_writes, own_methods, reached, resolving, writes
 from nonstrict.program.writers.elsewhere import Elsewhere
 from nonstrict.program.writers.found_writes import FoundWrites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.facts.scopes import FunctionNode
@@ -306,9 +307,9 @@ class Machine:
         return Settings()
 
     @cached_property
-    def leading(self) -> dict[str, frozenset[str] | None]:
-        """By file, those that lead to it (`nonstrict.program.together`)."""
-        return {}
+    def together(self) -> Together:
+        """What was found out of which files run together."""
+        return Together()
 
     @cached_property
     def _changes(self) -> dict[Function, tuple[tuple[str, ...], ...]]:
@@ -464,9 +465,11 @@ class Machine:
             self._frames[module.path] = frame
         return frame
 
-    def static_frame(self, function: Function, receiver: Value | None = None) -> Frame:
-        """A function interpreted as code outside any traced body, its arguments as far as its text tells them."""
-        key = (id(function), id(receiver.heap) if receiver is not None else 0)
+    def static_frame(
+        self, function: Function, receiver: Value | None = None, given: Mapping[str, Value] | None = None
+    ) -> Frame:
+        """A function interpreted as code outside any traced body, its arguments as its text tells, or as `given`."""
+        key = (id(function), id(receiver.heap) if receiver is not None else 0, bool(given))
         frame = self._static.get(key)
         if frame is None:
             frame = Frame(
@@ -481,7 +484,7 @@ class Machine:
             self._static[key] = frame
             top = function.owner is None and function.closure is None
             frame.at_module_level = top and function.name in entries(function.module.outline.shell)
-            given = requested_fixtures.given(frame, function, receiver)
-            frame.env.update(parameters.of_marked(frame, function, given, receiver))
+            known = {**requested_fixtures.given(frame, function, receiver), **(given or {})}
+            frame.env.update(parameters.of_marked(frame, function, known, receiver))
             invoke.run(self, frame)
         return frame

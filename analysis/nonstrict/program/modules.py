@@ -59,6 +59,13 @@ class Module:
     searched: set[str] = field(default_factory=set[str])
     #: the writes of top-level names that were looked for
     writes: dict[str, list[Write]] = field(default_factory=dict[str, "list[Write]"])
+    _holding: dict[str, bool] = field(default_factory=dict[str, bool])
+
+    def holds(self, text: str) -> bool:
+        """Whether the text of the file has some characters; searched once."""
+        if text not in self._holding:
+            self._holding[text] = text in self.source.code
+        return self._holding[text]
 
     def anew(self) -> Module:
         """The same module, nothing searched in it yet; what its text says is taken over.

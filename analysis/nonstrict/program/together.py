@@ -5,16 +5,25 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from nonstrict.program.writers.elsewhere import imports_of, modules_imported, stem_of
+from nonstrict.program.writers.elsewhere import imports_in, imports_in_functions, modules_imported, stem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import ast
+    from collections.abc import Iterable, Iterator
 
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
 #: A file that more than so many lead to is taken for one that any program may run.
 _MAX_FILES = 400
+
+
+class Together:
+    """By file, those that lead to it, and those that it imports outside functions, as far as they were asked for."""
+
+    def __init__(self) -> None:
+        self.leading: dict[str, frozenset[str] | None] = {}
+        self.imported: dict[str, frozenset[str]] = {}
 
 
 def may_run_with(machine: Machine, path: str, other: str) -> bool:
@@ -27,9 +36,10 @@ def may_run_with(machine: Machine, path: str, other: str) -> bool:
 
 def _leading_to(machine: Machine, path: str) -> frozenset[str] | None:
     """A file, and those that import it, perhaps through others; None if these are too many to go through."""
-    if path not in machine.leading:
-        machine.leading[path] = _found(machine, path)
-    return machine.leading[path]
+    leading = machine.together.leading
+    if path not in leading:
+        leading[path] = _found(machine, path)
+    return leading[path]
 
 
 def _found(machine: Machine, path: str) -> frozenset[str] | None:
@@ -54,11 +64,20 @@ def _importers(machine: Machine, path: str) -> Iterator[str]:
         yield from (other for other in machine.elsewhere.found.files if other.startswith(inside))
     for user in machine.elsewhere.importers(module):
         importing = machine.project.module(user)
-        if importing is not None and path in _imported(machine, importing, stem_of(path).decode(errors="replace")):
+        if importing is not None and _imports(machine, importing, path):
             yield user
 
 
-def _imported(machine: Machine, user: Module, word: str) -> set[str]:
-    """The files of the project that a file imports, as far as its functions go, by a name that holds a word."""
-    statements = imports_of(user, word)
-    return {path for statement in statements for path in modules_imported(machine.project, user, statement)}
+def _imports(machine: Machine, user: Module, path: str) -> bool:
+    """Whether a file imports another one, as far as its functions go by a name that holds the other's."""
+    known = machine.together.imported
+    if user.path not in known:
+        known[user.path] = frozenset(_run_by(machine, user, imports_in(user.outline.shell)))
+    if path in known[user.path]:
+        return True
+    inside = imports_in_functions(user, stem_of(path).decode(errors="replace"))
+    return any(one == path for one in _run_by(machine, user, inside))
+
+
+def _run_by(machine: Machine, user: Module, imports: Iterable[ast.Import | ast.ImportFrom]) -> Iterator[str]:
+    return (path for statement in imports for path in modules_imported(machine.project, user, statement))

@@ -197,7 +197,7 @@ def seek_region(machine: Machine, mark: Mark) -> None:
     function = mark.within
     if function is None or function.name == "<lambda>" or mark.kind in ("make-fx", "compiled", "disable"):
         return
-    if "compile" in function.module.source.code:
+    if function.module.holds("compile"):
         roots.find_calls(machine, function.module, aliases(function))
 
 

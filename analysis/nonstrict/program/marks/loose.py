@@ -61,7 +61,7 @@ def marks(machine: Machine, module: Module) -> list[Mark]:
 
 def _names(module: Module) -> set[str]:
     """The names by which a module calls markers that wrap a function."""
-    if not any(word in module.source.code for word in _WORDS):
+    if not any(map(module.holds, _WORDS)):
         return set()
     imported = {name for name, bindings in module.bindings.items() for one in bindings if one.attribute in _WORDS}
     names = {*_WORDS, *imported}

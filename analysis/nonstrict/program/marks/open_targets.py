@@ -1,19 +1,31 @@
 """Functions that hand a marker what they were given: their callers are looked at, with the objects that they pass.
 
 `def run(model): return torch.compile(model)` marks nothing by itself; `run(Net())` does, and so does `Trainer(Net())`
-where a method of `Trainer` compiles what its constructor stored.
+where a method of `Trainer` compiles what its constructor stored. Where no call that was seen comes to the marker, as a
+switch of the caller keeps it away, and where a mixin compiles what only its subclasses have, the function is run once
+more by itself: with what calls pass, and on the objects of these classes.
 """
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program.marks import callers, roots
+from nonstrict.facts.scopes import parameter_names, receiver_of
+from nonstrict.program import classes
+from nonstrict.program.marks import callers, overriding, roots
+from nonstrict.program.places import Origin, Place
+from nonstrict.program.subclasses import subclasses
+from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.program.definitions import Function
     from nonstrict.program.machine import Machine
 
+#: A hierarchy with more classes is a framework.
+_MAX_SUBCLASSES = 4
+#: What may be compiled, or hold what is.
+_OBJECTS = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MODULE, Kind.OBJECT, Kind.CLASS, Kind.UNION})
 #: More such functions are infrastructure, whose callers tell nothing new.
 _MAX_FUNCTIONS = 200
 
@@ -26,6 +38,10 @@ def seek_callers(machine: Machine) -> None:
             sought.add(function)
             machine.begin()
             _seek(machine, function)
+        for function in left:
+            if any(site.within is function and not site.compiled for site in machine.compilations.at.values()):
+                machine.begin()
+                _run_with_given(machine, function)
 
 
 def _seek(machine: Machine, function: Function) -> None:
@@ -39,3 +55,21 @@ def _seek(machine: Machine, function: Function) -> None:
     for name in sorted(name for name in names if name in function.module.bindings):
         for use in machine.elsewhere.users(function.module, name):
             roots.find_calls(machine, use.module, {use.name} | method)
+
+
+def _run_with_given(machine: Machine, function: Function) -> None:
+    """Run a function with the objects that calls pass; what decides whether it compiles stays open."""
+    passed = ((name, callers.handed_to(machine, function, name)) for name in parameter_names(function.node.args))
+    given = {name: value for name, value in passed if value is not None and value.kind in _OBJECTS}
+    receivers = _receivers(machine, function)
+    for receiver in receivers or ([None] if given else []):
+        machine.static_frame(function, receiver, given)
+
+
+def _receivers(machine: Machine, method: Function) -> list[Value]:
+    """Objects of the classes that inherit a method; none if these are many."""
+    if method.owner is None or method.binding or isinstance(method.node, ast.Lambda):
+        return []
+    found = [cls for cls in subclasses(machine, method.owner) if overriding.inherits(machine, cls, method)]
+    place = Place(Origin.ARGUMENT, "", receiver_of(method.node))
+    return [classes.instance_at(machine, cls, place) for cls in found] if len(found) <= _MAX_SUBCLASSES else []

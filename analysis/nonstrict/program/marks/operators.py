@@ -141,7 +141,7 @@ def _declared(
         operator.schema = _text(keywords.get("schema"))
         operator.inplace = keywords.get("tags", UNKNOWN).const == "inplace"
         operator.traced = api == "triton_op"
-        operator.effectful = _EFFECTFUL in frame.module.source.code
+        operator.effectful = frame.module.holds(_EFFECTFUL)
         if operator.schema:
             operator.mutates = _mutated_in(operator.schema)
         operator.implementations.append(mark)

@@ -33,7 +33,7 @@ def overriding(machine: Machine, method: Function, summary: Summary) -> list[Cla
     found = [
         cls
         for cls in subclasses(machine, owner)
-        if _inherits(machine, cls, method) and any(_overrides(machine, cls, owner, name) for name in called)
+        if inherits(machine, cls, method) and any(_overrides(machine, cls, owner, name) for name in called)
     ]
     return found if len(found) <= _MAX_SUBCLASSES else []
 
@@ -73,7 +73,8 @@ def _called_methods(method: Function, owner: Class, summary: Summary) -> set[str
     return names
 
 
-def _inherits(machine: Machine, cls: Class, method: Function) -> bool:
+def inherits(machine: Machine, cls: Class, method: Function) -> bool:
+    """Whether a class runs a method of one that it derives from."""
     found = classes.member(machine, cls, method.name)
     return found is not None and found[1] is method.owner
 

@@ -40,7 +40,7 @@ def bodies(machine: Machine, paths: Collection[str]) -> Iterator[MarkedBody]:
         return
     for path in sorted(own):
         module = machine.project.module(path)
-        if module is not None and any(word in module.source.code for word in _READ):
+        if module is not None and any(map(module.holds, _READ)):
             roots.find_calls(machine, module, set(_READ))
     elsewhere = machine.elsewhere
     aware = any(_IN_CODE.search(elsewhere.found.data(path)) for path in elsewhere.files_with(_KNOWS))

@@ -74,7 +74,7 @@ def _in_file(machine: Machine, path: str) -> Iterator[Assigned]:
 
 def _stances(machine: Machine, module: Module) -> Iterator[Assigned]:
     """The stances that a module sets; one that is entered, or decorates, holds only for a while."""
-    for part, offset in parts(module, (_STANCE,)) if _STANCE in module.source.code else ():
+    for part, offset in parts(module, (_STANCE,)) if module.holds(_STANCE) else ():
         names = names_below(machine, module, part)
         kept = {statement.value for statement in walk(part) if isinstance(statement, ast.Expr)}
         for call in walk(part):

@@ -418,6 +418,11 @@ def _find_imports(node: ast.AST) -> tuple[ast.Import | ast.ImportFrom, ...]:
 def imports_of(user: Module, word: str) -> Iterator[ast.Import | ast.ImportFrom]:
     """The imports of a file: those outside functions, and those in functions whose text holds a word."""
     yield from imports_in(user.outline.shell)
+    yield from imports_in_functions(user, word)
+
+
+def imports_in_functions(user: Module, word: str) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports in those functions of a file whose text holds a word."""
     for chunk in user.chunks_with((word,)):
         if any(True for _ in user.places_in(chunk, ("import",))):
             node = user.outline.node(chunk)
