@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
@@ -46,3 +47,13 @@ def test_torch_is_no_dependency_of_the_tool():
     tomllib = pytest.importorskip("tomllib")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert not [name for name in project["dependencies"] if name.startswith(("torch", "numpy"))]
+
+
+def test_what_nodes_remember_has_names_of_its_own():
+    computed: dict[str, set[str]] = {}
+    for path in (ROOT / "analysis").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "remembered" and len(node.args) == 3:
+                computed.setdefault(ast.unparse(node.args[1]), set()).add(f"{path.name}: {ast.unparse(node.args[2])}")
+    assert len(computed) > 20
+    assert [name for name, by in computed.items() if len(by) > 1] == []

@@ -56,7 +56,7 @@ def restored(function: ast.AST) -> frozenset[ast.AST]:
 
 def restored_on_exit(cls: ast.ClassDef) -> frozenset[ast.AST]:
     """The same for what `__enter__` changes and `__exit__` puts back."""
-    return remembered(cls, "_nonstrict_restored", _on_exit)
+    return remembered(cls, "_nonstrict_restored_on_exit", _on_exit)
 
 
 def _restored(function: ast.AST) -> frozenset[ast.AST]:

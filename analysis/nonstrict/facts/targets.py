@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.walk import walk
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Path = (ast.Name, ast.Attribute)
+_UNNAMED = frozenset({""})
 
 
 def last_name(node: ast.AST) -> str:
@@ -45,12 +47,28 @@ def decorators(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 def held_as(definition: ast.AST, names: AbstractSet[str]) -> set[str]:
     """The names and attributes to which assignments bind one of some names itself: `mark = torch.compile`."""
     found: set[str] = set()
+    for named, held in remembered(definition, "_nonstrict_held_as", _handovers):
+        if not named.isdisjoint(names):
+            found |= held
+    return found
+
+
+def _handovers(definition: ast.AST) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """The assignments in a definition of what has a name: the names that are chosen from, and those that are bound."""
+    found: list[tuple[frozenset[str], frozenset[str]]] = []
+    for value, targets in _assignments(definition):
+        named = frozenset(map(_named_by, choices(value)))
+        if named != _UNNAMED:
+            found.append((named, frozenset(last_name(target) for target in targets if isinstance(target, _Path))))
+    return tuple(found)
+
+
+def _assignments(definition: ast.AST) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
+    """The values that are assigned in a definition, and what each is assigned to."""
     for inner in walk(definition):
         value = inner.value if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) else None
-        if value is not None and any(_named_by(choice) in names for choice in choices(value)):
-            targets = inner.targets if isinstance(inner, ast.Assign) else [getattr(inner, "target", value)]
-            found |= {last_name(target) for target in targets if isinstance(target, _Path)}
-    return found
+        if value is not None:
+            yield value, inner.targets if isinstance(inner, ast.Assign) else [getattr(inner, "target", value)]
 
 
 def _named_by(value: ast.expr) -> str:
@@ -67,12 +85,21 @@ def bound_from(definition: ast.AST, names: AbstractSet[str]) -> set[str]:
     `self.step, reset = make_step(2)` binds `step` and `reset` to what `make_step` made.
     """
     found: set[str] = set()
-    for inner in walk(definition):
-        value = inner.value if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) else None
-        if value is not None and any(last_name(part) in names for part in walk(value) if isinstance(part, _Path)):
-            targets = inner.targets if isinstance(inner, ast.Assign) else [getattr(inner, "target", value)]
-            found |= {last_name(part) for target in targets for part in _bound(target)}
+    for named, bound in remembered(definition, "_nonstrict_bound_from", _bindings):
+        if not named.isdisjoint(names):
+            found |= bound
     return found - {""}
+
+
+def _bindings(definition: ast.AST) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """The assignments in a definition: the names that stand in the value, and those that are bound."""
+    return tuple(
+        (
+            frozenset(last_name(part) for part in walk(value) if isinstance(part, _Path)),
+            frozenset(last_name(part) for target in targets for part in _bound(target)),
+        )
+        for value, targets in _assignments(definition)
+    )
 
 
 def _bound(target: ast.expr) -> Iterator[ast.expr]:

@@ -23,6 +23,7 @@ from nonstrict.program import (
     symbolic_sizes,
     symbols,
 )
+from nonstrict.program.asked import about
 from nonstrict.program.effects import Event
 from nonstrict.program.marks import compiling
 from nonstrict.program.places import FRESH
@@ -65,6 +66,18 @@ _COMPUTING = frozenset({ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subsc
 
 def evaluate(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression; reading captured state is not counted until the value is used."""
+    asked = frame.asked
+    if asked and node in asked:
+        known = asked[node]
+        if known is not None and known[0] is frame.env:
+            return known[1]
+        value = _evaluated(frame, node)
+        asked[node] = frame.env, value
+        return value
+    return _evaluated(frame, node)
+
+
+def _evaluated(frame: Frame, node: ast.expr) -> Value:
     handler = _HANDLERS.get(type(node))
     if handler is None:
         return UNKNOWN
@@ -268,17 +281,11 @@ _NUMERIC = (Kind.NUMBER, Kind.BOOL)
 
 def _conditional(frame: Frame, node: ast.IfExp) -> Value:
     test = node.test
-    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
-    asked = test.operand if isinstance(test, ast.UnaryOp) and negated else test
-    if isinstance(asked, (ast.Call, ast.Name)):
-        guard = evaluate(frame, asked)
-        if guard.flags & Flag.TRACE_GUARD:
-            frame.emit(Event.QUERY, asked, what=conditions.trace_question(asked))
-            return evaluate(frame, node.orelse if negated else node.body)
-    verdict = conditions.settled_truth(frame, test)
-    if verdict is not None:
-        return evaluate(frame, node.body if verdict else node.orelse)
-    conditions.decide(frame, test)
+    around, frame.asked = frame.asked, about(test)
+    chosen = _chosen(frame, test)
+    frame.asked = around
+    if chosen is not None:
+        return evaluate(frame, node.body if chosen else node.orelse)
     saved = frame.env
     frame.env = conditions.narrowed(frame, test, dict(saved), truth=True)
     first = evaluate(frame, node.body)
@@ -288,6 +295,19 @@ def _conditional(frame: Frame, node: ast.IfExp) -> Value:
     if frame.opaque and shapes.is_copy_or(naming.names_at(frame), node.body, node.orelse):
         return first if first.place == FRESH else second
     return join(first, second)
+
+
+def _chosen(frame: Frame, test: ast.expr) -> bool | None:
+    """Which of two values a condition chooses; where that is open, what it reads decides."""
+    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    asked = test.operand if isinstance(test, ast.UnaryOp) and negated else test
+    if isinstance(asked, (ast.Call, ast.Name)) and evaluate(frame, asked).flags & Flag.TRACE_GUARD:
+        frame.emit(Event.QUERY, asked, what=conditions.trace_question(asked))
+        return not negated
+    verdict = conditions.settled_truth(frame, test)
+    if verdict is None:
+        conditions.decide(frame, test)
+    return verdict
 
 
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:

@@ -459,7 +459,7 @@ def run_deferred(frame: Frame, node: ast.AST, function: Value, how: str, argumen
         given = given[: len(function.ref.node.args.args)]
     frame.machine.call(inner, node, function, given, {})
     if not frame.static:
-        frame.followed(node, "hook", holder, how)
+        frame.followed(node, "hook", holder, how, cached=False, keyed=False)
 
 
 # -- context managers ---------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.facts.scopes import Scope
+    from nonstrict.program.asked import Asked
     from nonstrict.program.definitions import Function
     from nonstrict.program.effects import Use
     from nonstrict.program.machine import Machine
@@ -48,6 +49,7 @@ class Frame:
 
     __slots__ = (
         "application",
+        "asked",
         "at_module_level",
         "branches",
         "caller",
@@ -112,10 +114,10 @@ class Frame:
         #: calls that some rounds of a loop may leave out
         self.chosen: set[ast.AST] = set()
         self.env: dict[str, Value] = {}
+        self.asked: Asked = {}
         #: whether the variables hold what conditions tell of attributes
-        self.refined = False
+        self.refined = self.done = False
         self.returns: Value | None = None
-        self.done = False
         #: statements by which the body of a loop ended that runs once for each entry
         self.endings: set[type[ast.stmt]] = set()
         #: blocks of `with` statements, as lines, and the context variables that are set in them
@@ -180,14 +182,7 @@ class Frame:
             frame = frame.caller
 
     def followed(
-        self,
-        node: ast.AST,
-        callee: str,
-        summary: Summary,
-        deferred: str = "",
-        *,
-        cached: bool = False,
-        keyed: bool = False,
+        self, node: ast.AST, callee: str, summary: Summary, deferred: str = "", *, cached: bool, keyed: bool
     ) -> None:
         """Record a call whose body was interpreted."""
         at = (self.module.path, self.offset, node)

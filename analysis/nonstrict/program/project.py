@@ -7,6 +7,7 @@ import sys
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from nonstrict.program.modules import Module
 from nonstrict.program.search_path import folders_above, has_init, import_root, search_path
@@ -15,9 +16,11 @@ from nonstrict.program.sys_path import changes_path
 from nonstrict.text.source import UnreadableSource, read_source
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.facts.outline import Outline
+    from nonstrict.program.imports import Reached
     from nonstrict.text.source import Source
 
 
@@ -41,6 +44,8 @@ class Project:
         self._modules: dict[str, Module | None] = {}
         #: what the disk answered, and modules as they were last left: true for whoever asks (`anew`)
         self._searched: dict[tuple[tuple[str, ...], str, bool], str | None] = {}
+        #: by import statement, what it reaches (`nonstrict.program.imports`)
+        self.reached: WeakKeyDictionary[ast.AST, Reached] = WeakKeyDictionary()
         self._begun: dict[tuple[str, str], bool] = {}
         #: by folder and dotted name, the file of a module that may change `sys.path`, whether or not it does
         self._lying: dict[tuple[str, str], str | None] = {}
@@ -71,7 +76,7 @@ class Project:
         other._searched, other._installed, other._known = self._searched, self._installed, self._known
         other._begun, other._folders, other._spelled = self._begun, self._folders, self._spelled
         other._sources, other._changing, other._outer = self._sources, self._changing, self._outer
-        other._real_folders, other._lying = self._real_folders, self._lying
+        other._real_folders, other._lying, other.reached = self._real_folders, self._lying, self.reached
         for module in self.loaded():
             other.module(module.path)
         return other
@@ -124,6 +129,7 @@ class Project:
     def look_again(self, changed: Iterable[str]) -> None:
         """Files came or went, none of which makes a folder a package: imports that may mean them are looked up anew."""
         names = {os.path.basename(path).rpartition(".")[0] for path in changed}
+        self.reached.clear()
         self._begun.clear()
         self._lying.clear()
         self._folders.clear()

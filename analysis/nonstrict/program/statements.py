@@ -12,6 +12,7 @@ from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import rebuilt
 from nonstrict.facts.walk import walk
 from nonstrict.program import (
+    asked,
     conditions,
     definition_values,
     differentiation,
@@ -137,8 +138,10 @@ def _assert(frame: Frame, statement: ast.Assert) -> None:
 
 
 def _if(frame: Frame, statement: ast.If) -> None:
+    frame.asked = asked.about(statement.test)
     verdict = conditions.trace_verdict(frame, statement)
     if verdict is not None:
+        frame.asked = {}
         known = set(frame.summary.effects)
         execute(frame, statement.body if verdict else statement.orelse)
         conditions.forget_output(frame, known)
@@ -150,6 +153,7 @@ def _if(frame: Frame, statement: ast.If) -> None:
     if verdict is None:
         _undecided(frame, statement)
         return
+    frame.asked = {}
     execute(frame, statement.body if verdict else statement.orelse)
 
 
@@ -168,6 +172,7 @@ def _undecided(frame: Frame, statement: ast.If) -> None:
     settled = frame.summary.settled
     known = set(settled)
     conditions.decide(frame, statement.test, checks=checks, refuses=refuses)
+    frame.asked = {}
     drawn = settled - known
     settled -= drawn
     verdict = conditions.none_verdict(frame, statement.test)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.program.writers.elsewhere import imports_in, modules_named
+from nonstrict.program.imports import imports_in, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,9 +71,7 @@ def _loaded_by(machine: Machine, module: Module, statement: ast.Import | ast.Imp
 
 
 def _files(machine: Machine, module: Module, statement: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    yield from (path for _, path in modules_named(machine.project, module, statement))
-    if isinstance(statement, ast.ImportFrom):
-        dotted = machine.project.absolute(statement.module or "", statement.level, module)
-        path = machine.project.find(dotted, module) if dotted else None
-        if path is not None:
-            yield path
+    known = reached(machine.project, module, statement)
+    yield from (path for _, path in known.named)
+    if known.source is not None:
+        yield known.source

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts import guards
 from nonstrict.facts.walk import walk
+from nonstrict.program.imports import modules_imported
 from nonstrict.program.naming import names_below
 from nonstrict.program.regions.assigned import CONFIG, ENVIRONMENT, Assigned, assigned, constant_of, parts
 from nonstrict.program.together import may_run_with
 from nonstrict.program.values import NO_CONSTANT
-from nonstrict.program.writers.elsewhere import modules_imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

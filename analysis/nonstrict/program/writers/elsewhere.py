@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from nonstrict.facts.memo import remembered
-from nonstrict.facts.walk import statements_in
+from nonstrict.program.imports import imports_of, spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nonstrict.program.marks.registrations import Mentions, Sought
     from nonstrict.program.modules import Module
@@ -404,80 +402,3 @@ def stem_of(path: str) -> bytes:
 
 def _stem(module: Module) -> bytes:
     return (module.name.rpartition(".")[2] or module.name or "\0").encode("utf-8", "surrogateescape")
-
-
-def imports_in(node: ast.AST) -> tuple[ast.Import | ast.ImportFrom, ...]:
-    """The import statements in a part of a module."""
-    return remembered(node, "_nonstrict_imports", _find_imports)
-
-
-def _find_imports(node: ast.AST) -> tuple[ast.Import | ast.ImportFrom, ...]:
-    return tuple(inner for inner in statements_in(node) if isinstance(inner, (ast.Import, ast.ImportFrom)))
-
-
-def imports_of(user: Module, word: str) -> Iterator[ast.Import | ast.ImportFrom]:
-    """The imports of a file: those outside functions, and those in functions whose text holds a word."""
-    yield from imports_in(user.outline.shell)
-    yield from imports_in_functions(user, word)
-
-
-def imports_in_functions(user: Module, word: str) -> Iterator[ast.Import | ast.ImportFrom]:
-    """The imports in those functions of a file whose text holds a word."""
-    for chunk in user.chunks_with((word,)):
-        if any(True for _ in user.places_in(chunk, ("import",))):
-            node = user.outline.node(chunk)
-            if node is not None:
-                yield from imports_in(node)
-
-
-def modules_named(
-    project: Project, user: Module, statement: ast.Import | ast.ImportFrom
-) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The modules of the project that an import makes reachable: the expression as written, and the file.
-
-    `import a.b` reaches `a` and `a.b`, `from . import b as c` reaches `c`.
-    """
-    if isinstance(statement, ast.Import):
-        for alias in statement.names:
-            parts = alias.name.split(".")
-            for count in range(1, len(parts) + 1):
-                if alias.asname and count < len(parts):
-                    continue
-                path = project.find(".".join(parts[:count]), user)
-                if path is not None:
-                    yield (alias.asname,) if alias.asname else tuple(parts[:count]), path
-        return
-    dotted = project.absolute(statement.module or "", statement.level, user)
-    for alias in statement.names:
-        path = project.find(f"{dotted}.{alias.name}" if dotted else alias.name, user)
-        if path is not None:
-            yield (alias.asname or alias.name,), path
-
-
-def modules_imported(project: Project, user: Module, statement: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    """The files of the project that an import runs: of `from a.b import c` those of `a`, `a.b`, and a module `c`."""
-    yield from (path for _, path in modules_named(project, user, statement))
-    if isinstance(statement, ast.Import):
-        dotted = [alias.name for alias in statement.names]
-    else:
-        dotted = [project.absolute(statement.module or "", statement.level, user)]
-    for name in dotted:
-        parts = name.split(".")
-        found = (project.find(".".join(parts[:count]), user) for count in range(1, len(parts) + 1))
-        yield from (path for path in found if path is not None)
-
-
-def spellings(
-    project: Project, user: Module, imports: Iterable[ast.Import | ast.ImportFrom], source: Module, name: str
-) -> set[tuple[str, ...]]:
-    """How code behind some imports may write a top-level name of a module: `("settings", "mode")`, `("CACHE",)`."""
-    found: set[tuple[str, ...]] = set()
-    for statement in imports:
-        for prefix, path in modules_named(project, user, statement):
-            if path == source.path:
-                found.add((*prefix, name))
-        if isinstance(statement, ast.ImportFrom):
-            dotted = project.absolute(statement.module or "", statement.level, user)
-            if project.find(dotted, user) == source.path:
-                found |= {(alias.asname or name,) for alias in statement.names if alias.name in (name, "*")}
-    return found

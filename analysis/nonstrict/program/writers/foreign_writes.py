@@ -11,11 +11,11 @@ from nonstrict.facts.execution import steps_outside
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
+from nonstrict.program.imports import imports_in, spellings
 from nonstrict.program.running import runs, runs_around
 from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
 from nonstrict.program.writers import reloads
 from nonstrict.program.writers.calls import IN_PLACE, MUTATORS, changed_by, named_by, replaces_parameters
-from nonstrict.program.writers.elsewhere import imports_in, spellings
 from nonstrict.program.writers.how import How
 from nonstrict.program.writers.preparing import prepares
 from nonstrict.program.writers.writes import Write

@@ -10,6 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values, namespaces
 from nonstrict.program.effects import Event, reachable
@@ -119,11 +120,16 @@ def _done_by(machine: Machine, code: Code, concerned: Callable[[ast.AST], bool])
 
 def _stores(code: ast.AST, name: str) -> bool:
     """Whether code stores under an attribute, or under a key, of a name."""
+    return name in remembered(code, "_nonstrict_stored_names", _stored_names)
+
+
+def _stored_names(code: ast.AST) -> frozenset[str]:
+    found: set[str] = set()
     for node in walk(code):
-        if isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load):
-            return True
-        if isinstance(node, ast.Constant) and node.value == name:
-            return True
-        if isinstance(node, ast.keyword) and node.arg == name:
-            return True
-    return False
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            found.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+        elif isinstance(node, ast.keyword) and node.arg is not None:
+            found.add(node.arg)
+    return frozenset(found)
