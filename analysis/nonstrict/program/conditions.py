@@ -331,6 +331,19 @@ def _narrow_instance(
         env[name] = made.with_pending(value.pending)
     elif value.kind in (Kind.UNION, Kind.NONE):
         _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
+        _as_asked(frame, env, name, asked)
+
+
+def _as_asked(frame: Frame, env: dict[str, Value], name: str, asked: Value) -> None:
+    """What a variable may hold of a class from which the one that is asked for is derived is of that one."""
+    value = env[name]
+    if not any(_inherits(asked, member) for member in value.alternatives()):
+        return
+    told = [
+        frame.machine.instance_at(asked.ref, member.place) if _inherits(asked, member) else member
+        for member in value.alternatives()
+    ]
+    env[name] = reduce(join, told).with_pending(value.pending)
 
 
 def _inherits(asked: Value, value: Value) -> bool:

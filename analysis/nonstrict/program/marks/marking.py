@@ -54,6 +54,8 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
     named = keywords.get(marker.argument)
     if frame.region and marker.kind not in _TRANSPARENT:
         applied_inside(frame, node, name, named or next(iter(positional), UNKNOWN))
+    if marker.kind == "compiled" and len(positional) > 1 and positional[0].kind is Kind.EXTERNAL:
+        return _called_outside(frame, node, positional[1:], keywords)
     positional = [_forward_of(value) for value in positional]
     candidates = [named] if named is not None else [value for value in positional if _has_callable(value)][:1]
     if not candidates and marker.kind in _OF_ANYTHING and any(map(_is_external, positional[:1])):
@@ -79,6 +81,14 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
     return marked_value(frame, node, name, target, positional)
 
 
+def _called_outside(frame: Frame, node: ast.AST, given: Sequence[Value], keywords: dict[str, Value]) -> Value:
+    """A compiled function that is not of the program is called: functions that it is given are compiled with it."""
+    for target in given:
+        if any(function_of(frame.machine, alternative) is not None for alternative in target.alternatives()):
+            note_region(frame, node, target, compiling.options(keywords))
+    return UNKNOWN
+
+
 def applied_inside(frame: Frame, node: ast.AST, name: str, target: Value) -> None:
     """Record that Dynamo has to trace the application of a marker."""
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
@@ -88,7 +98,8 @@ def applied_inside(frame: Frame, node: ast.AST, name: str, target: Value) -> Non
 def _note_open(frame: Frame, target: Value) -> None:
     """A marker is given what a function was given, or what its object holds: the callers of the function tell what."""
     outer = next(iter(reversed([*frame.around()])), frame).function
-    if frame.static and outer is not None and target.kind in _OPEN and parameter_names(outer.node.args):
+    is_open = any(alternative.kind in _OPEN for alternative in target.alternatives())
+    if frame.static and outer is not None and is_open and parameter_names(outer.node.args):
         frame.machine.handed_open.setdefault(outer)
 
 
