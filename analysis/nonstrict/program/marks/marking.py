@@ -14,7 +14,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import CompileOptions, Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
-from nonstrict.program.marks import compiling, outcomes, overriding, replacing
+from nonstrict.program.marks import bound_later, compiling, outcomes, overriding, replacing
 from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import compilations
@@ -57,11 +57,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
     if marker.kind == "compiled" and len(positional) > 1 and positional[0].kind is Kind.EXTERNAL:
         return _called_outside(frame, node, positional[1:], keywords)
     positional = [_forward_of(value) for value in positional]
-    candidates = [named] if named is not None else [value for value in positional if _has_callable(value)][:1]
-    if not candidates and marker.kind in _OF_ANYTHING and any(map(_is_external, positional[:1])):
-        candidates = [positional[0]]
-    if not candidates and _keeps_out(name) and any(value.kind in _FOREIGN for value in positional[:1]):
-        candidates = [positional[0]]
+    candidates = _candidates(frame, name, named, positional)
     if not candidates:
         _note_open(frame, named or next(iter(positional), UNKNOWN))
         if marker.kind == "compiled" and (named is not None or positional):
@@ -79,6 +75,20 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
             return target if options.disable is True else compilations.wrapper(frame, node, target)
         return _disabled(frame, target) if _keeps_out(name) else target
     return marked_value(frame, node, name, target, positional)
+
+
+def _candidates(frame: Frame, name: str, named: Value | None, positional: list[Value]) -> list[Value]:
+    """What a marker may be applied to, the first of them at most; none if no callable was given yet."""
+    kind, first = MARKERS[name].kind, positional[:1]
+    found = [named] if named is not None else [value for value in positional if _has_callable(value)][:1]
+    if kind == "compiled" and not any(map(_has_callable, found)):
+        later = next((put for one in found or first if (put := bound_later.held(frame, one)) is not None), None)
+        found = [later] if later is not None else found
+    if not found and kind in _OF_ANYTHING and any(map(_is_external, first)):
+        return first
+    if not found and _keeps_out(name) and any(value.kind in _FOREIGN for value in first):
+        return first
+    return found
 
 
 def _called_outside(frame: Frame, node: ast.AST, given: Sequence[Value], keywords: dict[str, Value]) -> Value:

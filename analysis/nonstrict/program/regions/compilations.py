@@ -21,7 +21,7 @@ from nonstrict.program.values import UNKNOWN, Flag, Heap, Kind, Value, join
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.definitions import Function
+    from nonstrict.program.definitions import Class, Function
     from nonstrict.program.frames import Frame
 
 _OPEN = frozenset({Kind.UNKNOWN, Kind.EXTERNAL_METHOD, Kind.INSTANCE})
@@ -32,7 +32,8 @@ _OPTIONS = frozenset(CompileOptions._fields)
 class Compilations:
     """The applications that the interpreter came to, by their nodes, and by what the modules hold that they wrap.
 
-    `states` is what is done with the state of modules, `compilers` the functions that stand where torch has a compiler.
+    `states` is what is done with the state of modules, `compilers` the functions that stand where torch has a compiler,
+    `bound_later` what methods bind attributes of their object to.
     """
 
     def __init__(self) -> None:
@@ -40,6 +41,7 @@ class Compilations:
         self._around: dict[int, list[tuple[Heap, CompileSite]]] = {}
         self.states = States()
         self.compilers: set[ast.AST] = set()
+        self.bound_later: dict[tuple[Class, str], Value | None] = {}
 
     def site(self, frame: Frame, node: ast.AST) -> CompileSite:
         """The application at a node in the text that a frame runs."""
@@ -88,13 +90,7 @@ def open_to(frame: Frame, node: ast.AST, given: Value) -> None:
     frame.machine.compilations.site(frame, node).given = given
 
 
-def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
-    """A method is called on an object that may be anything: that of a module, if it is called `compile`."""
-    if name == "compile" and frame.static and receiver.kind is Kind.UNKNOWN and _may_be_of_module(frame, node):
-        frame.machine.compilations.site(frame, node).given = receiver
-
-
-def _may_be_of_module(frame: Frame, node: ast.AST) -> bool:
+def may_be_of_module(frame: Frame, node: ast.AST) -> bool:
     """Whether a call gives what `Module.compile` takes, perhaps handed on, and takes nothing: that returns None."""
     if not isinstance(node, ast.Call) or not all(isinstance(given, ast.Starred) for given in node.args):
         return False
