@@ -11,6 +11,7 @@ from nonstrict.facts.endings import does_nothing, only_raises
 from nonstrict.facts.scopes import is_deferred, parameter_names
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
+from nonstrict.knowledge.operators import BASE_MODULES
 from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import CompileOptions, Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
@@ -59,7 +60,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
     positional = [_forward_of(value) for value in positional]
     candidates = _candidates(frame, name, named, positional)
     if not candidates:
-        _note_open(frame, named or next(iter(positional), UNKNOWN))
+        note_open(frame, named or next(iter(positional), UNKNOWN))
         if marker.kind == "compiled" and (named is not None or positional):
             compilations.open_to(frame, node, named or positional[0])
         factory = Value(Kind.EXTERNAL, FRESH, name)
@@ -105,10 +106,10 @@ def applied_inside(frame: Frame, node: ast.AST, name: str, target: Value) -> Non
     frame.summary.add(Effect(Event.MARKS, path, offset, at, target.place, target, name))
 
 
-def _note_open(frame: Frame, target: Value) -> None:
+def note_open(frame: Frame, target: Value) -> None:
     """A marker is given what a function was given, or what its object holds: the callers of the function tell what."""
     outer = next(iter(reversed([*frame.around()])), frame).function
-    is_open = any(alternative.kind in _OPEN for alternative in target.alternatives())
+    is_open = any(one.kind in _OPEN or one.ref in BASE_MODULES for one in target.alternatives())
     if frame.static and outer is not None and is_open and parameter_names(outer.node.args):
         frame.machine.handed_open.setdefault(outer)
 
@@ -143,6 +144,7 @@ def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOpti
         function = function_of(frame.machine, alternative)
         if function is None:
             if options.disable is not True:
+                note_open(frame, alternative)
                 compilations.open_to(frame, node, alternative)
             continue
         compilations.applied(frame, node, function, options)

@@ -66,6 +66,7 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str, keywords: di
     if modules:
         compiled_in_place(frame, node, reduce(join, modules), keywords)
     elif receiver.kind is Kind.UNKNOWN:
+        marking.note_open(frame, receiver)
         compilations.open_to(frame, node, receiver)
 
 
