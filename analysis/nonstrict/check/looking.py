@@ -77,7 +77,8 @@ def _told(
         off = _switched_off(machine, compiled)
         body = known.get(_key(machine, compiled)) if not off else None
         yield body, _region(machine, at, compiled, body if details else None)._replace(wasted=off)
-    why = sites.unknown(site, site.node) if not site.compiled else ""
+    told = site.compiled or machine.compilations.hands_on(site)
+    why = "" if told else sites.unknown(site, site.node)
     if why:
         yield None, Region(at, at, missed=why)
 

@@ -104,6 +104,8 @@ RESULTS: dict[str, str] = {
     "itertools.groupby itertools.islice itertools.pairwise itertools.permutations itertools.product "
     "itertools.repeat itertools.starmap itertools.takewhile itertools.zip_longest os.fwalk os.scandir os.walk "
     "re.finditer",
+    # iterating gives what the argument holds: the API references of tqdm and rich
+    "progress-bar": "rich.progress.track tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.rich.tqdm tqdm.std.tqdm tqdm.tqdm",
     "file": "builtins.open bz2.BZ2File bz2.open codecs.open gzip.GzipFile gzip.open io.BufferedReader "
     "io.BufferedWriter io.BytesIO io.FileIO io.StringIO io.TextIOWrapper io.open io.open_code lzma.LZMAFile "
     "lzma.open os.fdopen os.popen tempfile.NamedTemporaryFile tempfile.SpooledTemporaryFile "

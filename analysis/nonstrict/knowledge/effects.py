@@ -139,7 +139,7 @@ def call_result(qualname: str) -> str | None:
 
     Containers are `list`, `dict`, `set`, `tuple`, `deque`, `defaultdict`, `OrderedDict`, `Counter`, `ChainMap`,
     `array`, `bytearray`; others include `number`, `string`, `bool`, `bytes`, `none`, `file`, `path`, `lock`,
-    `iterator`, `random-generator`, `logger`, `numpy`, `module`, `thread`, `executor`, `object`.
+    `iterator`, `progress-bar`, `random-generator`, `logger`, `numpy`, `module`, `thread`, `executor`, `object`.
     """
     found = _results().get(qualname)
     if found is None and qualname.startswith("numpy.") and qualname not in _exceptions():

@@ -1,16 +1,20 @@
-"""Callables with arguments bound ahead: `functools.partial`, `functools.partialmethod`, `types.MethodType`."""
+"""Callables made of others: `functools.partial`, `partialmethod`, `types.MethodType`, `types.FunctionType`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import PARTIAL_METHOD, UNKNOWN, Kind, Value
+from nonstrict.program.values import GLOBALS, PARTIAL_METHOD, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     import ast
 
+    from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
+
+#: What a copy of a code object may have of its own: it runs the same instructions.
+_LABELS = frozenset({"co_filename", "co_firstlineno", "co_name", "co_qualname"})
 
 
 def partial(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -31,3 +35,36 @@ def method(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
         return UNKNOWN
     function, receiver = positional
     return Value(Kind.BOUND, FRESH, (receiver, function.ref if function.kind is Kind.FUNCTION else function))
+
+
+def copied(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """`types.FunctionType(f.__code__, f.__globals__, ...)`: another function that does what `f` does."""
+    given = dict(zip(("code", "globals", "name", "argdefs", "closure"), positional, strict=False)) | keywords
+    function = _owner(given.get("code", UNKNOWN), "__code__")
+    if function is None or not _sees_the_same(frame, function.ref, given):
+        return UNKNOWN
+    return function
+
+
+def code_method(receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value | None:
+    """`f.__code__.replace(co_name=...)`: the same code; None for anything else."""
+    if name != "replace" or positional or not keywords.keys() <= _LABELS:
+        return None
+    return receiver if _owner(receiver, "__code__") is not None else None
+
+
+def _owner(value: Value, attribute: str) -> Value | None:
+    """The function of the program of which a value is such an attribute."""
+    if value.kind is not Kind.EXTERNAL_METHOD or value.ref[1] != attribute:
+        return None
+    return value.ref[0] if value.ref[0].kind is Kind.FUNCTION else None
+
+
+def _sees_the_same(frame: Frame, function: Function, given: dict[str, Value]) -> bool:
+    """Whether the names in a copy of a function mean what they mean in the function."""
+    names = given.get("globals", UNKNOWN)
+    source = _owner(names, "__globals__")
+    module = frame.module if names.ref == GLOBALS else source.ref.module if source is not None else None
+    cells = _owner(given.get("closure", UNKNOWN), "__closure__")
+    enclosed = function.closure is None or (cells is not None and cells.ref is function)
+    return module is function.module and enclosed

@@ -470,6 +470,7 @@ SPECIAL: dict[str, Handler] = {
     "typing.NamedTuple": named_tuples.made,
     "functools.partial": bound_callables.partial,
     "types.MethodType": bound_callables.method,
+    **dict.fromkeys(("types.FunctionType", "types.LambdaType"), bound_callables.copied),
     "functools.partialmethod": bound_callables.partial_method,
     "functools.wraps": _wraps,
     "functools.update_wrapper": _same,

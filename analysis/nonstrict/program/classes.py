@@ -350,11 +350,17 @@ def call_target(machine: Machine, value: Value) -> Value | None:
     cls = value.ref
     name = "forward" if value.kind is Kind.MODULE else "__call__"
     found = member(machine, cls, name)
-    if found is None or found[0].kind not in (Kind.FUNCTION, Kind.MARKED):
-        return None
-    if found[0].kind is Kind.MARKED:
-        return found[0]
-    return Value(Kind.BOUND, value.place, (value, found[0].ref))
+    called = _left_as_it_is(*found) if found is not None else None
+    if called is None or called.kind is Kind.MARKED:
+        return called
+    return Value(Kind.BOUND, value.place, (value, called.ref))
+
+
+def _left_as_it_is(found: Value, cls: Class) -> Value | None:
+    """A method, which a decorator may wrap or leave as it is: told as if it did that. None if it is no method."""
+    if found.kind is Kind.UNION and all(one.kind is Kind.FUNCTION for one in found.ref):
+        return next((one for one in found.ref if one.ref.owner is cls), None)
+    return found if found.kind in (Kind.FUNCTION, Kind.MARKED) else None
 
 
 def inherited_call(machine: Machine, value: Value) -> Value | None:

@@ -213,9 +213,9 @@ def narrowed(frame: Frame, test: ast.expr, env: dict[str, Value], *, truth: bool
         _tell_apart(env, test.comparators[0], test.left)
     if isinstance(test, ast.Compare) and _with_none(test):
         wanted = isinstance(test.ops[0], (ast.Is, ast.Eq)) == truth
-        _keep(env, _asked(frame, env, test.left), lambda value: (value.kind is Kind.NONE) == wanted)
+        _keep_present(frame, env, _asked(frame, env, test.left), lambda value: (value.kind is Kind.NONE) == wanted)
     if isinstance(test, (ast.Name, ast.Attribute, ast.NamedExpr)) and truth:
-        _keep(env, _asked(frame, env, test), lambda value: value.kind is not Kind.NONE)
+        _keep_present(frame, env, _asked(frame, env, test), lambda value: value.kind is not Kind.NONE)
     asked = _asked_types(frame, test)
     if asked is not None:
         _narrow_instance(frame, *asked, env, truth=truth)
@@ -331,6 +331,19 @@ def _narrow_instance(
         env[name] = made.with_pending(value.pending)
     elif value.kind in (Kind.UNION, Kind.NONE):
         _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
+        _as_asked(frame, env, name, asked)
+
+
+def _as_asked(frame: Frame, env: dict[str, Value], name: str, asked: Value) -> None:
+    """What a variable may hold of a class from which the one that is asked for is derived is of that one."""
+    value = env[name]
+    if not any(_inherits(asked, member) for member in value.alternatives()):
+        return
+    told = [
+        frame.machine.instance_at(asked.ref, member.place) if _inherits(asked, member) else member
+        for member in value.alternatives()
+    ]
+    env[name] = reduce(join, told).with_pending(value.pending)
 
 
 def _inherits(asked: Value, value: Value) -> bool:
@@ -360,6 +373,14 @@ def _tensor_in(value: Value) -> Value | None:
 def _covers(asked: Value, member: Value) -> bool:
     """Whether whatever a member may be is surely an instance of the class that is asked for."""
     return member.kind is asked.kind and asked.ref in (None, BASE_MODULE, member.ref)
+
+
+def _keep_present(frame: Frame, env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> None:
+    """Rule out alternatives; what an attribute was set to, its place still tells code that is not traced."""
+    before = env.get(name)
+    _keep(env, name, wanted)
+    if frame.static and before is not None and before.kind is Kind.NONE and env[name].kind is Kind.UNKNOWN:
+        env[name] = UNKNOWN.at(before.place)
 
 
 def _keep(env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> None:

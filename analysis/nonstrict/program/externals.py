@@ -71,6 +71,7 @@ _CONTAINER_RESULTS = {
     "OrderedDict": Kind.DICT,
     "Counter": Kind.DICT,
     "iterator": Kind.ITERATOR,
+    "progress-bar": Kind.INSTANCE,
     "bytearray": Kind.LIST,
 }
 #: Functions of NumPy that give Python's own numbers.
@@ -259,7 +260,7 @@ def typed(result: str, name: str, values: Sequence[Value]) -> Value:
         flags = Flag.LITERAL if seeded else Flag.NONE
         return Value(Kind.INSTANCE, FRESH, name if result == "object" else result, flags=flags)
     elements = [value.heap.element for value in values if value.heap is not None and value.heap.element is not None]
-    return container(kind, *elements)._replace(ref=name if name in _TOLD_APART else None)
+    return container(kind, *elements)._replace(ref=name if name in _TOLD_APART or kind is Kind.INSTANCE else None)
 
 
 def _run_callbacks(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:
@@ -310,10 +311,9 @@ def _process(frame: Frame, node: ast.AST, name: str, what: str, values: list[Val
 def _thread(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
     if call_result(name) is not None and name[name.rfind(".") + 1].isupper():
         # A thread or executor is made here; work is handed over when it starts or is given a task.
-        made = Value(Kind.INSTANCE, FRESH, call_result(name), heap=Heap())
-        if made.heap is not None:
-            made.heap.open = any(_is_work(value) for value in values)
-        return made
+        heap = Heap()
+        heap.open = any(_is_work(value) for value in values)
+        return Value(Kind.INSTANCE, FRESH, call_result(name), heap=heap)
     if any(_is_work(value) for value in values):
         frame.emit(Event.THREAD, node, what=_callee(node))
     return UNKNOWN

@@ -11,6 +11,7 @@ from nonstrict.facts.keeping import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program import (
+    bound_callables,
     call_keys,
     classes,
     differentiation,
@@ -185,6 +186,8 @@ def _method(frame: Frame, node: ast.AST, callee: Value, positional: list[Value],
     if receiver.kind is Kind.PARTIAL and receiver.flags & Flag.COMPILED:
         made = module_contents.of_wrapper(frame, node, receiver, name, positional, keywords)
         return made if made is not None else UNKNOWN
+    if (code := bound_callables.code_method(receiver, name, positional, keywords)) is not None:
+        return code
     return methods.call(frame, node, receiver, name, positional, keywords)
 
 

@@ -36,7 +36,7 @@ from nonstrict.program.effects import Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, compilations, layers
+from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -436,7 +436,7 @@ def _other(
     unseen.method(frame, node, receiver, name)
     if frame.static and receiver.kind is Kind.UNKNOWN and name in module_contents.OF_ALL:
         return module_contents.tensors_of(receiver, name)
-    compilations.method(frame, node, receiver, name)
+    layers.method(frame, node, receiver, name, keywords)
     return UNKNOWN.with_pending(receiver.pending)
 
 

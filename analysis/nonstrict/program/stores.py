@@ -21,7 +21,7 @@ from nonstrict.program import (
 from nonstrict.program.effects import Event, Summary
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.regions import breaks, items, operations
+from nonstrict.program.regions import breaks, compilations, items, operations
 from nonstrict.program.values import (
     CALLABLES,
     CONTAINERS,
@@ -193,6 +193,7 @@ def _tensor_attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> No
 def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Value) -> None:
     dotted = f"{base.ref}.{name}"
     if frame.static:
+        compilations.replaced(frame, dotted, value)
         return
     known = assignment_effect(dotted)
     if known is not None:

@@ -11,10 +11,11 @@ from nonstrict.facts.endings import does_nothing, only_raises
 from nonstrict.facts.scopes import is_deferred, parameter_names
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
+from nonstrict.knowledge.operators import BASE_MODULES
 from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import CompileOptions, Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect, Event
-from nonstrict.program.marks import compiling, outcomes, overriding, replacing
+from nonstrict.program.marks import bound_later, compiling, outcomes, overriding, replacing
 from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import compilations
@@ -54,14 +55,12 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
     named = keywords.get(marker.argument)
     if frame.region and marker.kind not in _TRANSPARENT:
         applied_inside(frame, node, name, named or next(iter(positional), UNKNOWN))
+    if marker.kind == "compiled" and len(positional) > 1 and positional[0].kind is Kind.EXTERNAL:
+        return _called_outside(frame, node, positional[1:], keywords)
     positional = [_forward_of(value) for value in positional]
-    candidates = [named] if named is not None else [value for value in positional if _has_callable(value)][:1]
-    if not candidates and marker.kind in _OF_ANYTHING and any(map(_is_external, positional[:1])):
-        candidates = [positional[0]]
-    if not candidates and _keeps_out(name) and any(value.kind in _FOREIGN for value in positional[:1]):
-        candidates = [positional[0]]
+    candidates = _candidates(frame, name, named, positional)
     if not candidates:
-        _note_open(frame, named or next(iter(positional), UNKNOWN))
+        note_open(frame, named or next(iter(positional), UNKNOWN))
         if marker.kind == "compiled" and (named is not None or positional):
             compilations.open_to(frame, node, named or positional[0])
         factory = Value(Kind.EXTERNAL, FRESH, name)
@@ -79,16 +78,39 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
     return marked_value(frame, node, name, target, positional)
 
 
+def _candidates(frame: Frame, name: str, named: Value | None, positional: list[Value]) -> list[Value]:
+    """What a marker may be applied to, the first of them at most; none if no callable was given yet."""
+    kind, first = MARKERS[name].kind, positional[:1]
+    found = [named] if named is not None else [value for value in positional if _has_callable(value)][:1]
+    if kind == "compiled" and not any(map(_has_callable, found)):
+        later = next((put for one in found or first if (put := bound_later.held(frame, one)) is not None), None)
+        found = [later] if later is not None else found
+    if not found and kind in _OF_ANYTHING and any(map(_is_external, first)):
+        return first
+    if not found and _keeps_out(name) and any(value.kind in _FOREIGN for value in first):
+        return first
+    return found
+
+
+def _called_outside(frame: Frame, node: ast.AST, given: Sequence[Value], keywords: dict[str, Value]) -> Value:
+    """A compiled function that is not of the program is called: functions that it is given are compiled with it."""
+    for target in given:
+        if any(function_of(frame.machine, alternative) is not None for alternative in target.alternatives()):
+            note_region(frame, node, target, compiling.options(keywords))
+    return UNKNOWN
+
+
 def applied_inside(frame: Frame, node: ast.AST, name: str, target: Value) -> None:
     """Record that Dynamo has to trace the application of a marker."""
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
     frame.summary.add(Effect(Event.MARKS, path, offset, at, target.place, target, name))
 
 
-def _note_open(frame: Frame, target: Value) -> None:
+def note_open(frame: Frame, target: Value) -> None:
     """A marker is given what a function was given, or what its object holds: the callers of the function tell what."""
     outer = next(iter(reversed([*frame.around()])), frame).function
-    if frame.static and outer is not None and target.kind in _OPEN and parameter_names(outer.node.args):
+    is_open = any(one.kind in _OPEN or one.ref in BASE_MODULES for one in target.alternatives())
+    if frame.static and outer is not None and is_open and parameter_names(outer.node.args):
         frame.machine.handed_open.setdefault(outer)
 
 
@@ -122,6 +144,7 @@ def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOpti
         function = function_of(frame.machine, alternative)
         if function is None:
             if options.disable is not True:
+                note_open(frame, alternative)
                 compilations.open_to(frame, node, alternative)
             continue
         compilations.applied(frame, node, function, options)

@@ -12,14 +12,16 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.discarded import is_statement
+from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.definitions import Compiled, CompileOptions, CompileSite
+from nonstrict.program.places import Origin
 from nonstrict.program.regions.states import States
 from nonstrict.program.values import UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.definitions import Function
+    from nonstrict.program.definitions import Class, Function
     from nonstrict.program.frames import Frame
 
 _OPEN = frozenset({Kind.UNKNOWN, Kind.EXTERNAL_METHOD, Kind.INSTANCE})
@@ -30,13 +32,16 @@ _OPTIONS = frozenset(CompileOptions._fields)
 class Compilations:
     """The applications that the interpreter came to, by their nodes, and by what the modules hold that they wrap.
 
-    `states` is what is done with the state of modules.
+    `states` is what is done with the state of modules, `compilers` the functions that stand where torch has a compiler,
+    `bound_later` what methods bind attributes of their object to.
     """
 
     def __init__(self) -> None:
         self.at: dict[ast.AST, CompileSite] = {}
         self._around: dict[int, list[tuple[Heap, CompileSite]]] = {}
         self.states = States()
+        self.compilers: set[ast.AST] = set()
+        self.bound_later: dict[tuple[Class, str], Value | None] = {}
 
     def site(self, frame: Frame, node: ast.AST) -> CompileSite:
         """The application at a node in the text that a frame runs."""
@@ -54,6 +59,12 @@ class Compilations:
         """The applications that made a wrapper for a module."""
         known = self._around.get(id(module.heap), []) if module.heap is not None else []
         return [made for _, made in known]
+
+    def hands_on(self, site: CompileSite) -> bool:
+        """Whether an application is what a function does with its arguments that stands where torch has a compiler."""
+        if site.given is None or site.given.place.origin is not Origin.ARGUMENT or site.compiled:
+            return False
+        return site.within is not None and site.within.node in self.compilers
 
     def given_here(self) -> Iterator[tuple[CompileSite, Value]]:
         """The applications to what the text around them gives, with that."""
@@ -79,18 +90,22 @@ def open_to(frame: Frame, node: ast.AST, given: Value) -> None:
     frame.machine.compilations.site(frame, node).given = given
 
 
-def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
-    """A method is called on an object that may be anything: that of a module, if it is called `compile`."""
-    if name == "compile" and frame.static and receiver.kind is Kind.UNKNOWN and _may_be_of_module(frame, node):
-        frame.machine.compilations.site(frame, node).given = receiver
-
-
-def _may_be_of_module(frame: Frame, node: ast.AST) -> bool:
+def may_be_of_module(frame: Frame, node: ast.AST) -> bool:
     """Whether a call gives what `Module.compile` takes, perhaps handed on, and takes nothing: that returns None."""
     if not isinstance(node, ast.Call) or not all(isinstance(given, ast.Starred) for given in node.args):
         return False
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
     return all(keyword.arg in (None, *_OPTIONS) for keyword in node.keywords) and is_statement(around, node)
+
+
+def replaced(frame: Frame, name: str, value: Value) -> None:
+    """Something is put where torch has what is called so: what then is called as a compiler hands on what it is given.
+
+    Its calls are told as those of torch's own.
+    """
+    if name in MARKERS and MARKERS[name].kind == "compiled":
+        functions = (one.ref for one in value.alternatives() if one.kind is Kind.FUNCTION)
+        frame.machine.compilations.compilers.update(one.node for one in functions)
 
 
 # -- what becomes of it -------------------------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes, held_modules
-from nonstrict.program.marks import compiling, marking
+from nonstrict.program.marks import bound_later, compiling, marking
 from nonstrict.program.regions import breaks, compilations
-from nonstrict.program.values import NONE, Kind, Value
+from nonstrict.program.values import NONE, Kind, Value, join
 
 if TYPE_CHECKING:
     import ast
@@ -54,6 +55,19 @@ def compiled_in_place(frame: Frame, node: ast.AST, module: Value, keywords: dict
         compilations.in_place(frame, node, module)
     compiled(frame, node, module, options)
     return NONE
+
+
+def method(frame: Frame, node: ast.AST, receiver: Value, name: str, keywords: dict[str, Value]) -> None:
+    """A method is called on what may be anything, or is not there yet: that of a module, if it is called `compile`."""
+    if name != "compile" or not frame.static or not compilations.may_be_of_module(frame, node):
+        return
+    later = bound_later.held(frame, receiver)
+    modules = [one for one in later.alternatives() if one.kind is Kind.MODULE] if later is not None else []
+    if modules:
+        compiled_in_place(frame, node, reduce(join, modules), keywords)
+    elif receiver.kind is Kind.UNKNOWN:
+        marking.note_open(frame, receiver)
+        compilations.open_to(frame, node, receiver)
 
 
 def compiled(frame: Frame, node: ast.AST, target: Value, options: CompileOptions) -> None:
