@@ -102,7 +102,7 @@ def _binding(machine: Machine, cls: Class, name: str) -> Iterator[Function]:
 
 def _bound_in(method: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
     """The attributes of its object that a method binds."""
-    return remembered(method, "_nonstrict_bound", _find_bound)
+    return remembered(method, "_nonstrict_bound_later", _find_bound)
 
 
 def _find_bound(method: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
