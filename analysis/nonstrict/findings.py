@@ -35,6 +35,16 @@ class Severity(enum.IntEnum):
         return Severity(max(self - 1, Severity.NOTE))
 
 
+class Output(enum.Flag):
+    """Where a program tells people something."""
+
+    NONE = 0
+    STDOUT = enum.auto()
+    STDERR = enum.auto()
+    LOG = enum.auto()
+    ANYWHERE = STDOUT | STDERR | LOG
+
+
 class Span(NamedTuple):
     """A range in the *analysed code* of a file, in the units of `ast`.
 
@@ -121,7 +131,8 @@ class Finding(NamedTuple):
     `related` holds the call chain from the marker to the expression, then the evidence; `links` is the length of the
     chain, the marker included. `fixes` are the ways to mend it, the best one first. With `gives_up` it says that torch
     compiles nothing of the function after it; where it is `hidden`, that torch gives up before it comes to it. With
-    `observed` it is no prediction: torch told it in an experiment.
+    `observed` it is no prediction: torch told it in an experiment. `output` is where what it is about is told, if it is
+    told to people.
     """
 
     code: str
@@ -138,6 +149,7 @@ class Finding(NamedTuple):
     gives_up: bool = False
     hidden: bool = False
     observed: bool = False
+    output: Output = Output.NONE
 
 
 class Location(NamedTuple):
@@ -222,7 +234,7 @@ class Verdict(NamedTuple):
 class Diagnostic(NamedTuple):
     """A finding as users see it, in every output format and in editors.
 
-    `verdict` is None where no experiment was asked for. `gives_up`, `hidden`, `observed`: see `Finding`.
+    `verdict` is None where no experiment was asked for. `gives_up`, `hidden`, `observed`, `output`: see `Finding`.
     """
 
     code: str
@@ -241,6 +253,7 @@ class Diagnostic(NamedTuple):
     gives_up: bool = False
     hidden: bool = False
     observed: bool = False
+    output: Output = Output.NONE
 
 
 class Line(NamedTuple):

@@ -180,3 +180,28 @@ def test_modules_of_torch_that_call_one_of_the_program_are_not_looked_at(nonstri
         "what `torch.nn.Sequential(*blocks)` calls is not looked into",
         "what `torch.nn.TransformerEncoder(model, 6)` calls is not looked into",
     ]
+
+
+INHERITED = """\
+import torch
+from lightning_like import Trainer
+
+
+class Fit(Trainer):
+    def setup(self):
+        self.model.compile()
+        self.parts.encoder.compile(dynamic=True)
+
+    def others(self):
+        self.graph = self.builder.compile()
+        self.model.compile(loss="mse")
+"""
+
+
+def test_what_a_base_elsewhere_may_bind_is_not_looked_at_where_it_compiles(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "fit.py").write_text(INHERITED)
+    regions = json.loads(nonstrict("regions", "fit.py", "--isolated", "--output-format", "json").out)
+    assert [(region["location"]["row"], region["reason"]) for region in regions] == [
+        (7, "it is not known what `self.model` is"),
+        (8, "it is not known what `self.parts.encoder` is"),
+    ]

@@ -20,6 +20,7 @@ from nonstrict.findings import (
     LocatedEdit,
     LocatedFix,
     Location,
+    Output,
     RelatedLocation,
     Severity,
     Subject,
@@ -35,7 +36,7 @@ DIRECTORY = ".nonstrict_cache"
 #: Entries kept in a cache directory; each run of other files or settings makes one.
 MAX_ENTRIES = 32
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of nonstrict. See https://bford.info/cachedir/\n"
-_FORMAT = 6
+_FORMAT = 7
 
 
 class Entry(NamedTuple):
@@ -178,6 +179,7 @@ def _record(diagnostic: Diagnostic) -> list[object]:
         ],
         diagnostic.gives_up,
         diagnostic.hidden,
+        diagnostic.output.value,
     ]
 
 
@@ -215,4 +217,5 @@ def _diagnostic(record: list[Any]) -> Diagnostic:
         ),
         gives_up=flags[0],
         hidden=flags[1],
+        output=Output(flags[2]),
     )

@@ -193,6 +193,7 @@ class Presenter:
             gives_up=finding.gives_up,
             hidden=finding.hidden,
             observed=finding.observed,
+            output=finding.output,
         )
 
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.confirm.numbers import difference
+from nonstrict.findings import Output
 from nonstrict.rules.expectation import Experiment, Trait
 
 if TYPE_CHECKING:
@@ -15,15 +16,8 @@ if TYPE_CHECKING:
 
 #: Where the parts of a path end: `telemetry.seen['batches']`.
 _SEGMENTS = re.compile(r"[.\[]")
-_ALL_STREAMS = frozenset({"out", "err", "log"})
-#: Where output is written, by words of the messages about it.
-_STREAMS = (
-    ("standard output", frozenset({"out"})),
-    ("standard error", frozenset({"err"})),
-    ("emits a warning", frozenset({"err"})),
-    ("progress bar", frozenset({"out", "err"})),
-    ("log record", frozenset({"log"})),
-)
+#: What the agent keeps of output, by where it is told.
+_STREAMS = {Output.STDOUT: "out", Output.STDERR: "err", Output.LOG: "log"}
 
 
 def reached(suspect: Suspect, control: Mapping[str, Any]) -> bool:
@@ -51,15 +45,15 @@ def sensitive(suspect: Suspect, eager: Mapping[str, Any]) -> bool:
 
 
 def streams_of(suspect: Suspect) -> frozenset[str]:
-    """Where what a finding tells is written, as its message says; anywhere if it does not."""
-    told = (streams for words, streams in _STREAMS if words in suspect.message)
-    return next(told, _ALL_STREAMS)
+    """The streams to which what a finding is about may be written."""
+    output = suspect.output or Output.ANYWHERE
+    return frozenset(stream for part, stream in _STREAMS.items() if part in output)
 
 
 def is_named(suspect: Suspect, stream: str) -> bool:
-    """Whether the message of a finding says that it is about this stream."""
+    """Whether a finding is about this stream, and not about anything that may be written anywhere."""
     streams = streams_of(suspect)
-    return stream in streams and streams != _ALL_STREAMS
+    return stream in streams and len(streams) < len(_STREAMS)
 
 
 def moved_before(calls: Sequence[Mapping[str, Any]], index: int) -> set[str]:

@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.findings import Output
 from nonstrict.rules.expectation import Experiment, Trait
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Suspect(NamedTuple):
     where the program changes its subject. `file` is the file of the marked function, `marked_line` the line of its
     marker. A function that `implements` an operator stays what it was: only calls of the operator run it as one. With
     `gives_up` the finding says that torch compiles nothing of the function after it, where it is `hidden`, that torch
-    does not come to it.
+    does not come to it. `output` is where what it is about is told.
     """
 
     number: int
@@ -47,6 +48,7 @@ class Suspect(NamedTuple):
     column: int = -1
     gives_up: bool = False
     hidden: bool = False
+    output: Output = Output.NONE
 
     @property
     def experiment(self) -> Experiment:
@@ -97,6 +99,7 @@ def suspect_of(
         column=_column(where, sources),
         gives_up=diagnostic.gives_up,
         hidden=diagnostic.hidden,
+        output=diagnostic.output,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from nonstrict.findings import Output
 from nonstrict.knowledge.stdlib_effects import (
     ARRAY_CHANGING,
     CHANGING_FIRST,
@@ -24,7 +25,7 @@ from nonstrict.knowledge.stdlib_effects import (
 class CallEffect(NamedTuple):
     """The effect of one call.
 
-    `kind` is one of `output` (it only tells people something), `io` (any other input or output), `environ-read`,
+    `kind` is one of the `OUTPUTS` (it only tells people something), `io` (any other input or output), `environ-read`,
     `environ-write`, `random`, `seed`, `clock`, `identity`, `thread`, `process`, `pointer`, `native`, `escape`, `hook`,
     `torch-state`, `torch-query`, `torch-guarded`. `escape` and `native` matter only where an argument is a tensor.
     `what` is a verb phrase for messages: `writes to standard output`.
@@ -35,6 +36,16 @@ class CallEffect(NamedTuple):
     kind: str
     what: str
     pure_with: int = 0
+
+
+#: Where calls tell people something, by the kinds of these effects. A progress bar is shown on a terminal.
+OUTPUTS: dict[str, Output] = {
+    "output": Output.ANYWHERE,
+    "stdout": Output.STDOUT,
+    "stderr": Output.STDERR,
+    "progress": Output.STDOUT | Output.STDERR,
+    "log": Output.LOG,
+}
 
 
 # Methods that change a container, by the container's kind as `call_result` names it.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from nonstrict.facts.context_variables import variable
 from nonstrict.facts.keeping import Kept, kept_by_key, ways_past
 from nonstrict.facts.steps import may_meet
-from nonstrict.findings import Span
+from nonstrict.findings import Output, Span
 from nonstrict.program.exceptions import handles
 from nonstrict.program.places import FRESH, Place
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value, join
@@ -124,8 +124,9 @@ class Effect(NamedTuple):
     #: of a symbol that follows from data: how a value shows it, and what tells it from others where not the effect
     sight: Sight = PLAIN
     symbol: tuple[object, ...] = ()
-    #: an IO that only tells people something: without it the program computes and keeps the same; a BREAK that does so
-    #: behind a switch
+    #: of an IO that only tells people something, where: without it the program computes and keeps the same
+    output: Output = Output.NONE
+    #: a BREAK that only tells people something, behind a switch
     telling: bool = False
     #: of a WRITE or LEAK in a container: the steps to the entries that change; none where it may be any of them
     entries: tuple[str, ...] = ()

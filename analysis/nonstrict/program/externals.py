@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.putting_back import only_put_back
-from nonstrict.knowledge.effects import CHANGING_FUNCTIONS, call_effect, call_result, output_position
+from nonstrict.findings import Output
+from nonstrict.knowledge.effects import CHANGING_FUNCTIONS, OUTPUTS, call_effect, call_result, output_position
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function, torch_kind
 from nonstrict.program import (
     arrays,
     builtin_calls,
-    classes,
-    context_variables,
     copies,
     held_modules,
     missing,
@@ -40,7 +39,6 @@ from nonstrict.program.values import (
     NUMBER,
     NUMPY,
     STRING,
-    TENSORS,
     UNKNOWN,
     Flag,
     Heap,
@@ -192,7 +190,7 @@ def _namespace(name: str, keywords: dict[str, Value]) -> Value:
 
 def _is_pure(known: CallEffect, positional: list[Value], keywords: dict[str, Value]) -> bool:
     """Whether its arguments spare a call its effect: `print(line, file=buffer)` with a buffer made in traced code."""
-    if known.kind not in ("io", "output"):
+    if known.kind != "io" and known.kind not in OUTPUTS:
         return bool(known.pure_with) and len(positional) >= known.pure_with
     stream = keywords.get("file", keywords.get("stream", UNKNOWN))
     return stream.kind is Kind.INSTANCE and stream.ref in _IN_MEMORY and stream.place.origin is Origin.FRESH
@@ -273,10 +271,12 @@ def _run_callbacks(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None
 # -- effects by kind ----------------------------------------------------------------------------------------------
 
 
-def _io(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value], *, telling: bool = False) -> Value:
+def _io(
+    frame: Frame, node: ast.AST, name: str, what: str, values: list[Value], *, output: Output = Output.NONE
+) -> Value:
     for value in values:
         frame.consume(node, value)
-    frame.emit(Event.IO, node, what=what, telling=telling)
+    frame.emit(Event.IO, node, what=what, output=output)
     result = call_result(name)
     return typed(result, name, values) if result is not None else UNKNOWN
 
@@ -423,7 +423,7 @@ def _hook(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]
 
 _EFFECTS = {
     "io": _io,
-    "output": partial(_io, telling=True),
+    **{kind: partial(_io, output=output) for kind, output in OUTPUTS.items()},
     "environ-write": _io,
     "environ-read": _environ_read,
     "random": _random,
@@ -460,41 +460,3 @@ def run_deferred(frame: Frame, node: ast.AST, function: Value, how: str, argumen
     frame.machine.call(inner, node, function, given, {})
     if not frame.static:
         frame.followed(node, "hook", holder, how, cached=False, keyed=False)
-
-
-# -- context managers ---------------------------------------------------------------------------------------------
-
-_MODES = ("torch.inference_mode", "torch.autograd.grad_mode.inference_mode")
-
-
-def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
-    """What `with manager as name` binds."""
-    if frame.region:
-        breaks.entered(frame, node, manager)
-    if not frame.static and (manager.ref == "contextlib" or hasattr(manager.ref, "bases")):
-        context_variables.entered(frame, node, manager)
-    if manager.kind is Kind.INSTANCE and isinstance(manager.ref, str):
-        if manager.ref in _MODES:
-            frame.emit(Event.TORCH_STATE, node, what="`torch.inference_mode()`")
-        if manager.ref == "contextlib" and manager.heap is not None:
-            return manager.heap.element or UNKNOWN
-        return manager
-    if manager.kind is Kind.OBJECT and hasattr(manager.ref, "bases"):
-        return _enter_object(frame, node, manager)
-    return UNKNOWN if manager.kind in TENSORS else manager
-
-
-def _enter_object(frame: Frame, node: ast.AST, manager: Value) -> Value:
-    for name in ("__torch_dispatch__", "__torch_function__"):
-        found = classes.member(frame.machine, manager.ref, name)
-        if found is not None and found[0].kind is Kind.FUNCTION:
-            bound = Value(Kind.BOUND, FRESH, (manager, found[0].ref))
-            frame.machine.call(frame, node, bound, [UNKNOWN, UNKNOWN], {})
-    entered = manager
-    for name in ("__enter__", "__exit__"):
-        found = classes.member(frame.machine, manager.ref, name)
-        if found is not None and found[0].kind is Kind.FUNCTION:
-            bound = Value(Kind.BOUND, manager.place, (manager, found[0].ref))
-            result = frame.machine.call(frame, node, bound, [UNKNOWN] * 3 if name == "__exit__" else [], {})
-            entered = result if name == "__enter__" else entered
-    return entered

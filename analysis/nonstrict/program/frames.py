@@ -9,6 +9,7 @@ from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
 from nonstrict.facts.scopes import is_as_passed
+from nonstrict.findings import Output
 from nonstrict.program import context_variables, refinements, registries, symbols, values
 from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Event, Sight, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
@@ -146,6 +147,7 @@ class Frame:
         value: Value = UNKNOWN,
         what: str = "",
         *,
+        output: Output = Output.NONE,
         telling: bool = False,
         entries: tuple[str, ...] = (),
     ) -> Effect:
@@ -154,7 +156,7 @@ class Frame:
         own = self.function.node if stores and self.function is not None else None
         lazy = own is not None and (tests_before_use(own, place.key) or completes(own, node))
         seen = (self.module.path, self.offset, node, place, value, what, lazy, self.branches > 0, self.strict)
-        effect = Effect(event, *seen, telling=telling, entries=entries)
+        effect = Effect(event, *seen, output=output, telling=telling, entries=entries)
         if not ((stores or event is Event.IO) and self._takes_back(node)):
             self.summary.add(effect)
         return effect

@@ -14,10 +14,10 @@ from nonstrict.knowledge.graph_breaks import OLDEST
 from nonstrict.knowledge.markers import WRAPPABLE
 from nonstrict.program import (
     classes,
+    context_managers,
     decorating,
     definition_values,
     differentiation,
-    externals,
     globals_of,
     invoke,
     parameters,
@@ -213,7 +213,7 @@ class Machine:
 
     def enter(self, frame: Frame, node: ast.AST, manager: Value) -> Value:
         """What `with manager as …` binds; entering may have effects."""
-        return externals.enter(frame, node, manager)
+        return context_managers.enter(frame, node, manager)
 
     def global_value(self, module: Module, name: str) -> Value:
         """What a top-level name of a module holds, at its global place; builtins last."""

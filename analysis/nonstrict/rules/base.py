@@ -312,6 +312,7 @@ def report(
         related=(*chain, *evidence),
         links=len(chain),
         subject=_subject(observed.effect.place),
+        output=observed.effect.output,
     )
 
 

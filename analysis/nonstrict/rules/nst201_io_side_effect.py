@@ -46,7 +46,7 @@ def fixes(context: Context) -> Iterator[Fix]:
         yield from remove_progress_bar(context)
     if context.body.marker != "make-fx":
         yield from as_leaf(context)
-        if all(seen.effect.telling for seen in context.body.observed(Event.IO)):
+        if all(seen.effect.output for seen in context.body.observed(Event.IO)):
             yield from as_custom_op(context)
 
 

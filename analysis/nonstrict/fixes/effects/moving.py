@@ -70,7 +70,7 @@ def move_condition(context: Context) -> Iterator[Fix]:
 
 def _only_tells(context: Context, document: Document, condition: ast.If) -> bool:
     """Whether all that a condition guards are calls that tell people something of values."""
-    told = {seen.effect.span for seen in context.body.observed(Event.IO) if seen.effect.telling and not seen.chain}
+    told = {seen.effect.span for seen in context.body.observed(Event.IO) if seen.effect.output and not seen.chain}
     return all(
         isinstance(one, ast.Expr)
         and isinstance(one.value, ast.Call)

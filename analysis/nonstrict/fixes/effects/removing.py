@@ -37,7 +37,7 @@ def remove(context: Context, applicability: Applicability = Applicability.UNSAFE
     if statement is None or not title:
         return
     seen = context.observed(Event.IO)
-    lasting = seen is not None and not seen.effect.telling
+    lasting = seen is not None and not seen.effect.output
     if lasting or not isinstance(statement, ast.Expr | ast.With):
         # Somebody may read what is not written, or not set, then.
         applicability = min(applicability, Applicability.DISPLAY)

@@ -65,9 +65,18 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str, keywords: di
     modules = [one for one in later.alternatives() if one.kind is Kind.MODULE] if later is not None else []
     if modules:
         compiled_in_place(frame, node, reduce(join, modules), keywords)
-    elif receiver.kind is Kind.UNKNOWN:
+    elif receiver.kind is Kind.UNKNOWN or _is_inherited(receiver):
         marking.note_open(frame, receiver)
         compilations.open_to(frame, node, receiver)
+
+
+def _is_inherited(receiver: Value) -> bool:
+    """Whether it is an attribute of an object of the program that a class elsewhere may bind, or a part of one."""
+    while receiver.kind is Kind.EXTERNAL_METHOD:
+        receiver = receiver.ref[0]
+        if receiver.kind in (Kind.OBJECT, Kind.MODULE):
+            return True
+    return False
 
 
 def compiled(frame: Frame, node: ast.AST, target: Value, options: CompileOptions) -> None:

@@ -1,0 +1,51 @@
+"""What `with` statements bind, and what entering and leaving a context manager does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.program import classes, context_variables
+from nonstrict.program.effects import Event
+from nonstrict.program.places import FRESH
+from nonstrict.program.regions import breaks
+from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
+
+if TYPE_CHECKING:
+    import ast
+
+    from nonstrict.program.frames import Frame
+
+_MODES = ("torch.inference_mode", "torch.autograd.grad_mode.inference_mode")
+
+
+def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
+    """What `with manager as name` binds."""
+    if frame.region:
+        breaks.entered(frame, node, manager)
+    if not frame.static and (manager.ref == "contextlib" or hasattr(manager.ref, "bases")):
+        context_variables.entered(frame, node, manager)
+    if manager.kind is Kind.INSTANCE and isinstance(manager.ref, str):
+        if manager.ref in _MODES:
+            frame.emit(Event.TORCH_STATE, node, what="`torch.inference_mode()`")
+        if manager.ref == "contextlib" and manager.heap is not None:
+            return manager.heap.element or UNKNOWN
+        return manager
+    if manager.kind is Kind.OBJECT and hasattr(manager.ref, "bases"):
+        return _enter_object(frame, node, manager)
+    return UNKNOWN if manager.kind in TENSORS else manager
+
+
+def _enter_object(frame: Frame, node: ast.AST, manager: Value) -> Value:
+    for name in ("__torch_dispatch__", "__torch_function__"):
+        found = classes.member(frame.machine, manager.ref, name)
+        if found is not None and found[0].kind is Kind.FUNCTION:
+            bound = Value(Kind.BOUND, FRESH, (manager, found[0].ref))
+            frame.machine.call(frame, node, bound, [UNKNOWN, UNKNOWN], {})
+    entered = manager
+    for name in ("__enter__", "__exit__"):
+        found = classes.member(frame.machine, manager.ref, name)
+        if found is not None and found[0].kind is Kind.FUNCTION:
+            bound = Value(Kind.BOUND, manager.place, (manager, found[0].ref))
+            result = frame.machine.call(frame, node, bound, [UNKNOWN] * 3 if name == "__exit__" else [], {})
+            entered = result if name == "__enter__" else entered
+    return entered
