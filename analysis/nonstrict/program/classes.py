@@ -10,7 +10,7 @@ from nonstrict.facts.fields import annotated
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, torch_kind
-from nonstrict.program import definition_values, fixtures, missing
+from nonstrict.program import definition_values, fixtures, missing, symbols
 from nonstrict.program.annotations import promised_value
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
@@ -253,6 +253,8 @@ def template(machine: Machine, cls: Class) -> Heap:
     if is_dataclass(cls):
         heap.attributes.update(fields(machine, cls))
     initialise(machine, cls, cls.template)
+    if cls.template.kind is Kind.MODULE:
+        symbols.forget(heap)
     cls.preparing = False
     return heap
 
@@ -309,6 +311,8 @@ def construct(
         heap.open = True
     for value in (*positional, *keywords.values()):
         heap.element = join(heap.element, value)
+    if frame.static and kind is Kind.MODULE:
+        symbols.forget(heap)  # modules are made outside compiled code
     return instance
 
 

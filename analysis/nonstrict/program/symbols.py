@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.facts.walk import walk
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
-from nonstrict.program.values import Flag, Kind, Value
+from nonstrict.program.values import CONTAINERS, Flag, Heap, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,6 +29,9 @@ Pending = frozenset[Any]
 SEQUENCES = frozenset({Kind.LIST, Kind.TUPLE, Kind.SIZE})
 _LINEAR = (ast.Add, ast.Sub)
 _DIVISIONS = (ast.FloorDiv, ast.Div, ast.Mod, ast.Pow, ast.LShift, ast.RShift)
+#: So far containers in containers are looked into.
+_MAX_DEPTH = 3
+
 NUMBERS = frozenset({"`item()`", "`tolist()`"})
 
 #: Functions of Python that torch knows of numbers that follow from data.
@@ -58,6 +61,19 @@ def held_in(value: Value) -> Pending:
 def beside(value: Value) -> Pending:
     """What a value carries that is no symbol."""
     return value.pending - of(value) if value.pending else value.pending
+
+
+def forget(held: Heap, depth: int = 0) -> None:
+    """An object was made outside compiled code: what it and its containers hold are numbers, and no symbols."""
+    parts: list[dict[Any, Value]] = [held.attributes, held.items]
+    for part in parts:
+        part.update((key, value.with_pending(beside(value))) for key, value in part.items() if of(value))
+    held.element = held.element.with_pending(beside(held.element)) if held.element is not None else None
+    held.loose = held.loose.with_pending(beside(held.loose)) if held.loose is not None else None
+    inside = (*held.attributes.values(), *held.items.values(), *([held.element] if held.element is not None else []))
+    for value in inside if depth < _MAX_DEPTH else ():
+        if value.kind in CONTAINERS and value.heap is not None:
+            forget(value.heap, depth + 1)
 
 
 def is_input(effect: Effect) -> bool:
