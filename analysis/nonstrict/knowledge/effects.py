@@ -26,8 +26,9 @@ class CallEffect(NamedTuple):
     """The effect of one call.
 
     `kind` is one of the `OUTPUTS` (it only tells people something), `io` (any other input or output), `environ-read`,
-    `environ-write`, `random`, `seed`, `clock`, `identity`, `thread`, `process`, `pointer`, `native`, `escape`, `hook`,
-    `torch-state`, `torch-query`, `torch-guarded`. `escape` and `native` matter only where an argument is a tensor.
+    `environ-write`, `draw` (a number of Python's own generators), `random` (anything else by chance), `seed`, `clock`,
+    `identity`, `thread`, `process`, `exit`, `pointer`, `native`, `escape`, `hook`, `torch-state`, `torch-query`,
+    `torch-guarded`. `escape` and `native` matter only where an argument is a tensor.
     `what` is a verb phrase for messages: `writes to standard output`.
     `pure_with`: with at least this many positional arguments there is no effect (`time.localtime(seconds)`); 0 where
     arguments change nothing.

@@ -27,7 +27,7 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.boundary import pytrees
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import Event, Taken
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import arguments, sequences, strictness
 from nonstrict.program.values import (
@@ -91,7 +91,7 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
             if frame.region:
                 whole = last_name(node) == "int" and arguments.guards_item(frame, alternative)
-                return NUMBER if whole else frame.unbacked(node, alternative, "`item()`")
+                return NUMBER if whole else frame.unbacked(node, alternative, "`item()`", Taken.ITEM)
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else "int"
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")
             return NUMBER
@@ -106,7 +106,11 @@ def _bool(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
             return value
         if frame.region:
             # The number may depend on data; only a branch on it may not.
-            return BOOL.with_pending(frame.unbacked(node, value, "`item()`").pending) if value.is_tensor else BOOL
+            return (
+                BOOL.with_pending(frame.unbacked(node, value, "`item()`", Taken.ITEM).pending)
+                if value.is_tensor
+                else BOOL
+            )
         conditions.decide_value(frame, node, value)
     return BOOL
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.program import attributes, classes, conditions, constant_folding, releases, symbols
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import Event, Taken
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import breaks, items, unbacked
 from nonstrict.program.values import BOOL, CONTAINERS, TENSORS, UNKNOWN, Flag, Kind, Value, join, literals
@@ -97,7 +97,7 @@ def _sought(frame: Frame, node: ast.Compare, values: list[Value], pending: froze
     if values[-1].is_tensor and not (frame.static or frame.region):
         conditions.decide_value(frame, node, values[-1])
     if frame.region and values[-1].is_tensor:
-        return BOOL.with_pending(frame.unbacked(node, values[-1], "`item()`").pending)
+        return BOOL.with_pending(frame.unbacked(node, values[-1], "`item()`", Taken.ITEM).pending)
     if items.sought(frame, node, values[0], values[-1]):
         return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
     if frame.region and len(values) == 2 and breaks.never_found(frame, node, *values):

@@ -60,6 +60,27 @@ class Event(enum.Enum):
     __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
 
 
+class Drawn(enum.Enum):
+    """What a nondeterministic value comes from."""
+
+    #: a number of Python's own generators, which Dynamo hands to the graph as an input
+    NUMBER = "number"
+    CLOCK = "clock"
+    OTHER = "other"
+
+
+class Taken(enum.Enum):
+    """What of a tensor's data a number or size follows from."""
+
+    #: `item()`, or asking for its truth or its number
+    ITEM = "item"
+    #: `tolist()`
+    LIST = "list"
+    #: how many elements of a mask are true, which torch counts once
+    MASK = "mask"
+    OTHER = "other"
+
+
 #: How a captured value is read: its data; nothing but its metadata, as an attribute or by an operator that is given it
 #: (`zeros_like`); the memory itself, which stays shared; which object it is.
 Use: TypeAlias = Literal["", "metadata", "form", "memory", "identity"]
@@ -124,6 +145,10 @@ class Effect(NamedTuple):
     #: of a symbol that follows from data: how a value shows it, and what tells it from others where not the effect
     sight: Sight = PLAIN
     symbol: tuple[object, ...] = ()
+    #: of an ESCAPE that a value carries as a symbol, what it is
+    taken: Taken = Taken.OTHER
+    #: of a RANDOM, where the value comes from
+    drawn: Drawn = Drawn.OTHER
     #: of an IO that only tells people something, where: without it the program computes and keeps the same
     output: Output = Output.NONE
     #: a BREAK that only tells people something, behind a switch

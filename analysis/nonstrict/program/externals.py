@@ -27,7 +27,7 @@ from nonstrict.program import (
     unbound_methods,
     unseen,
 )
-from nonstrict.program.effects import Event, Summary
+from nonstrict.program.effects import Drawn, Event, Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import compiling, marking, operators
 from nonstrict.program.places import FRESH, Origin
@@ -281,16 +281,18 @@ def _io(
     return typed(result, name, values) if result is not None else UNKNOWN
 
 
-def _random(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+def _random(
+    frame: Frame, node: ast.AST, name: str, what: str, values: list[Value], source: Drawn = Drawn.OTHER
+) -> Value | None:
     result = call_result(name)
-    drawn = frame.random(node, what)
+    drawn = frame.random(node, what, drawn=source)
     mutated = builtin_calls.mutated_argument(name)
     if mutated is not None and mutated < len(values):
         frame.machine.taint(frame, node, mutated, drawn)
         return NONE
     if result is None or result == "none":
-        of_python = what == "draws a random number" and not name.endswith(".randbytes")  # of `random.Random`
-        return drawn if of_python else drawn._replace(kind=Kind.UNKNOWN)
+        number = source is Drawn.NUMBER and not name.endswith(".randbytes")  # of `random.Random`
+        return drawn if number else drawn._replace(kind=Kind.UNKNOWN)
     return typed(result, name, values).with_pending(drawn.pending)
 
 
@@ -301,8 +303,6 @@ def _seed(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]
 
 def _process(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
     """Functions that run as processes of their own are work handed over; programs that are run are effects."""
-    if what == "ends the process":
-        return None
     of_system = name.startswith(("subprocess.", "os.", "pty.", "asyncio."))
     program = of_system and not any(_is_work(value) for value in values)
     return _io(frame, node, name, what, values) if program else _thread(frame, node, name, what, values)
@@ -427,7 +427,8 @@ _EFFECTS = {
     "environ-write": _io,
     "environ-read": _environ_read,
     "random": _random,
-    "clock": _random,
+    "draw": partial(_random, source=Drawn.NUMBER),
+    "clock": partial(_random, source=Drawn.CLOCK),
     "identity": _random,
     "seed": _seed,
     "thread": _thread,

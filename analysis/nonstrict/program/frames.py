@@ -11,7 +11,7 @@ from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.findings import Output
 from nonstrict.program import context_variables, refinements, registries, symbols, values
-from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Event, Sight, Summary
+from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Drawn, Effect, Event, Sight, Summary, Taken
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
 from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
 
@@ -27,17 +27,12 @@ if TYPE_CHECKING:
 
 #: Methods by which iterators and generators give what comes next.
 _ADVANCING = frozenset({"send", "throw", "__next__"})
-#: What reading the time is called among the effects of calls.
-_CLOCK = "reads the clock"
 _START_AND_END = 2
 #: Expressions that lead to a value and do nothing with it.
 _PATHS = (ast.Name, ast.Attribute, ast.Subscript, ast.IfExp)
 #: Of these what they hold decides, which is told where it is read.
 _HANDED_ON = CONTAINERS | {Kind.OBJECT, Kind.INSTANCE}
 _NEVER_STATE = frozenset({Kind.PYTHON_MODULE, Kind.MARKED, Kind.UNKNOWN, Kind.SUPER})
-
-#: What torch counts the elements of a mask for: once.
-_OF_MASKS = frozenset({"boolean-mask indexing", "`nonzero`", "`argwhere`", "`where` of one argument"})
 
 
 class Frame:
@@ -252,9 +247,9 @@ class Frame:
         Where it only decides whether to raise, how long something took here is none: that needs two readings.
         """
         here = self.summary.draws
-        times = sum(one.what == _CLOCK and one.key in here for one in value.pending) if refuses else 0
+        times = sum(one.drawn is Drawn.CLOCK and one.key in here for one in value.pending) if refuses else 0
         for effect in value.pending:
-            if effect.event is Event.RANDOM and (times < _START_AND_END or effect.what != _CLOCK):
+            if effect.event is Event.RANDOM and (times < _START_AND_END or effect.drawn is not Drawn.CLOCK):
                 self.summary.settled.add(effect.key)
 
     def initialises(self, value: Value) -> bool:
@@ -290,22 +285,29 @@ class Frame:
                     self.sized(member, unknown=unknown)
 
     def unbacked(
-        self, node: ast.AST, tensor: Value, what: str, *, of: ast.AST | None = None, sight: Sight = PLAIN
+        self,
+        node: ast.AST,
+        tensor: Value,
+        what: str,
+        taken: Taken = Taken.OTHER,
+        *,
+        of: ast.AST | None = None,
+        sight: Sight = PLAIN,
     ) -> Value:
         """A Python number, or size, that depends on data: harmless only if it reaches what the function returns.
 
         `of` is the expression of the tensor, whose symbol torch keeps; `sight` tells which dimension has that size.
         """
         origin = tensor._replace(pending=frozenset())
-        effect = Effect(Event.ESCAPE, self.module.path, self.offset, node, tensor.place, origin, what)
+        effect = Effect(Event.ESCAPE, self.module.path, self.offset, node, tensor.place, origin, what, taken=taken)
         if isinstance(of, ast.Name) and not self.region:
-            effect = effect._replace(symbol=(id(self.summary), "" if what in _OF_MASKS else what, of.id))
+            effect = effect._replace(symbol=(id(self.summary), "" if taken is Taken.MASK else what, of.id))
         self.summary.unbacked.setdefault(effect.key, effect)
         return Value(Kind.NUMBER, pending=frozenset({effect._replace(sight=sight)}))
 
-    def random(self, node: ast.AST, what: str, kind: Kind = Kind.NUMBER) -> Value:
+    def random(self, node: ast.AST, what: str, kind: Kind = Kind.NUMBER, drawn: Drawn = Drawn.OTHER) -> Value:
         """A nondeterministic value: an effect as soon as it decides something."""
-        effect = Effect(Event.RANDOM, self.module.path, self.offset, node, FRESH, UNKNOWN, what)
+        effect = Effect(Event.RANDOM, self.module.path, self.offset, node, FRESH, UNKNOWN, what, drawn=drawn)
         self.summary.draws.setdefault(effect.key, effect)
         return Value(kind, pending=frozenset({effect}))
 

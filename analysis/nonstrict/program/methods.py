@@ -381,7 +381,7 @@ def _external(
         return _seeded(frame, node, receiver, values)
     if effect is not None and effect.kind == "environ-read" and variable(node) in context_variables.held(frame, node):
         return UNKNOWN
-    if effect is not None and not (effect.kind == "random" and _is_seeded_here(receiver)):
+    if effect is not None and not (effect.kind in ("random", "draw") and _is_seeded_here(receiver)):
         return externals.effect(frame, node, dotted, effect, values)
     if (receiver.ref, name) in _AMBIENT:
         frame.emit(Event.AMBIENT, node, what=_AMBIENT[receiver.ref, name])

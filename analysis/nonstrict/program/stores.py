@@ -269,6 +269,8 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         return
     if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
         frame.emit(Event.IO, node, what="changes the environment")
+        if frame.region:
+            breaks.statement(frame, node, "environ-write")
         return
     if (owner := namespaces.holder(base)) is not None:
         set_attribute(frame, node, owner, namespaces.named(index), value)

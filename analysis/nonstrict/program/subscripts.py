@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.steps import member_of
 from nonstrict.program import attributes, classes, namespaces, releases, symbolic_sizes, symbolic_slices, symbols
-from nonstrict.program.effects import Event, Sight
+from nonstrict.program.effects import Event, Sight, Taken
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
 from nonstrict.program.regions import breaks, dispatch, items
@@ -223,7 +223,12 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
                 if frame.region:
                     breaks.statement(frame, node, "tensor-subscript-mask")
                 made = frame.unbacked(
-                    node, base, "boolean-mask indexing", of=_index_at(node, position), sight=Sight(along=along)
+                    node,
+                    base,
+                    "boolean-mask indexing",
+                    Taken.MASK,
+                    of=_index_at(node, position),
+                    sight=Sight(along=along),
                 )
                 pending |= made.pending
             else:

@@ -14,7 +14,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.walk import walk
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import Event, Taken
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CONTAINERS, Flag, Heap, Kind, Value
 
@@ -32,7 +32,7 @@ _DIVISIONS = (ast.FloorDiv, ast.Div, ast.Mod, ast.Pow, ast.LShift, ast.RShift)
 #: So far containers in containers are looked into.
 _MAX_DEPTH = 3
 
-NUMBERS = frozenset({"`item()`", "`tolist()`"})
+NUMBERS = frozenset({Taken.ITEM, Taken.LIST})
 
 #: Functions of Python that torch knows of numbers that follow from data.
 _SYMBOLIC = frozenset({"math.floor", "math.ceil", "math.trunc"})
@@ -79,7 +79,7 @@ def forget(held: Heap, depth: int = 0) -> None:
 def is_input(effect: Effect) -> bool:
     """Whether a number may be an input of the graph: torch knows the number in an integer that a region is given."""
     place = effect.place
-    return effect.what == "`item()`" and place.origin is Origin.ARGUMENT and not place.is_view
+    return effect.taken is Taken.ITEM and place.origin is Origin.ARGUMENT and not place.is_view
 
 
 def hidden(symbols: Iterable[Effect]) -> Pending:
@@ -145,7 +145,7 @@ def _computed(operator: ast.operator, symbol: Effect, by: Value, *, reverse: boo
         return symbol._replace(sight=sight._replace(times=sign * sight.times, added=added))
     if isinstance(operator, ast.Mult):
         # Sizes are whole numbers, also those of selections from tensors of floats.
-        floating = symbol.what in NUMBERS and bool(symbol.value.flags & Flag.FLOATING)
+        floating = symbol.taken in NUMBERS and bool(symbol.value.flags & Flag.FLOATING)
         return symbol._replace(sight=_multiplied(sight, constant, floating=floating))
     if not isinstance(operator, _DIVISIONS) or (constant == 1 and not reverse):
         return symbol
@@ -175,7 +175,7 @@ def compared(pending: Pending) -> Pending:
 def is_settled(operator: ast.cmpop, size: Value, limit: Value) -> bool:
     """Whether a comparison is answered for any data: how many elements there are is not negative."""
     sizes = of(size)
-    plain = all(one.what not in NUMBERS and one.sight.is_shown and one.sight.times > 0 for one in sizes)
+    plain = all(one.taken not in NUMBERS and one.sight.is_shown and one.sight.times > 0 for one in sizes)
     return bool(sizes) and plain and limit.const == 0 and isinstance(operator, (ast.GtE, ast.Lt))
 
 
@@ -231,7 +231,7 @@ def negated(value: Value) -> Pending:
 
 def rounded(value: Value) -> Pending:
     """What `abs` and `round` leave of a number: what counts elements is no less than zero, and whole."""
-    numbers = frozenset(one for one in of(value) if one.what in NUMBERS)
+    numbers = frozenset(one for one in of(value) if one.taken in NUMBERS)
     return (value.pending - numbers) | lost(numbers)
 
 

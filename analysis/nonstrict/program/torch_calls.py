@@ -20,7 +20,7 @@ from nonstrict.program import (
     symbolic_sizes,
     symbols,
 )
-from nonstrict.program.effects import Event, Sight
+from nonstrict.program.effects import Event, Sight, Taken
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
 from nonstrict.program.regions import arguments, breaks, outputs
@@ -171,7 +171,9 @@ def _applied(
     if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
         return _made(frame, node, last, values, keywords)
     if last == "where" and len(values) == 1:
-        pending = frame.unbacked(node, first, "`where` of one argument", sight=Sight(along=0, behind=-1)).pending
+        pending = frame.unbacked(
+            node, first, "`where` of one argument", Taken.MASK, sight=Sight(along=0, behind=-1)
+        ).pending
         return holding(Kind.TUPLE, Value(Kind.TENSOR, FRESH, pending=pending)).with_pending(pending)
     if operator.data_dependent and operator.returns not in ("tensor", "tensors"):
         return _forced(frame, node, name, operator, first)
@@ -302,14 +304,20 @@ def _selected_from(node: ast.AST, name: str) -> ast.expr | None:
     return node.args[0] if node.args else None
 
 
+#: What gives Python the data of a tensor, as a number or as numbers.
+_TAKEN = {"item": Taken.ITEM, "tolist": Taken.LIST}
+#: What torch counts the elements of a mask for: once.
+_OF_MASKS = frozenset({"nonzero", "argwhere"})
+
+
 def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: Value) -> Value:
     last = name.rpartition(".")[2]
     if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.origin is FRESH.origin:
         return NUMBER
-    if last in ("item", "tolist"):
+    if last in _TAKEN:
         if last == "item" and arguments.guards_item(frame, first):
             return NUMBER
-        made = frame.unbacked(node, first, f"`{last}()`", of=_selected_from(node, name))
+        made = frame.unbacked(node, first, f"`{last}()`", _TAKEN[last], of=_selected_from(node, name))
         if last == "item":
             return made
         made = made if frame.region else symbols.each(made)
@@ -376,7 +384,8 @@ def _selection(
         return frozenset()
     rest = values[2 if last == "repeat_interleave" else 1 : len(values) - len(keywords)]
     sight = symbolic_sizes.made_by(last, rest, keywords)
-    return frame.unbacked(node, chosen, f"`{last}`", of=_selected_from(node, name), sight=sight).pending
+    taken = Taken.MASK if last in _OF_MASKS else Taken.OTHER
+    return frame.unbacked(node, chosen, f"`{last}`", taken, of=_selected_from(node, name), sight=sight).pending
 
 
 def _several(last: str, values: list[Value], keywords: dict[str, Value], first: Value) -> Value | None:

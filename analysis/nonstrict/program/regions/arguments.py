@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.resuming import end_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import torch_function
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import Drawn, Event, Taken
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, NONE, TENSORS, UNKNOWN, Flag, Kind, Value
 
@@ -36,8 +36,6 @@ _DRAWN = {
 }
 #: Functions that are given sizes.
 _SIZED = frozenset({f"torch.{name}" for name in ("arange", "empty", "eye", "ones", "rand", "randn", "zeros")})
-#: What is said of the draws of the module `random` and of its generators.
-_DRAW = "draws a random number"
 _DEEPCOPY = "copy.deepcopy"
 #: How deep containers and objects are looked into.
 _DEPTH = 4
@@ -170,7 +168,7 @@ def is_from_data(value: Value) -> bool:
 
 def from_item(value: Value) -> bool:
     """Whether a number was taken out of a tensor: Dynamo computes with it, but cannot decide on it."""
-    return any(effect.event is Event.ESCAPE and effect.what == "`item()`" for effect in value.pending)
+    return any(effect.taken is Taken.ITEM for effect in value.pending)
 
 
 def guards_item(frame: Frame, tensor: Value) -> bool:
@@ -189,7 +187,7 @@ def is_drawn(frame: Frame, value: Value) -> bool:
     """
     if value.kind not in (Kind.NUMBER, Kind.BOOL) or frame.function is None:
         return False
-    drawn = [effect.node for effect in value.pending if effect.event is Event.RANDOM and effect.what == _DRAW]
+    drawn = [effect.node for effect in value.pending if effect.drawn is Drawn.NUMBER]
     if not drawn:
         return False
     found = (one for one in frame.summary.effects.values() if one.event is Event.BREAK and not one.conditional)

@@ -17,7 +17,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured, may_break
 from nonstrict.program import classes, differentiation, naming
-from nonstrict.program.effects import Effect, Event
+from nonstrict.program.effects import Effect, Event, Taken
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import arguments, branches, contexts, messages, unbacked
 from nonstrict.program.regions import options as dynamo_options
@@ -267,7 +267,7 @@ def is_array(value: Value) -> bool:
 
 def never_found(frame: Frame, node: ast.AST, sought: Value, numbers: Value) -> bool:
     """Whether a constant is sought among the numbers of a tensor: Dynamo finds it in no list of theirs, and goes on."""
-    listed = numbers.kind is Kind.LIST and any(effect.what == "`tolist()`" for effect in numbers.pending)
+    listed = numbers.kind is Kind.LIST and any(effect.taken is Taken.LIST for effect in numbers.pending)
     if not listed or sought.const is NO_CONSTANT:
         return False
     emit(frame, node, NEVER_FOUND)
@@ -384,7 +384,7 @@ def depends_on_data(frame: Frame, value: Value) -> bool:
     checked = frame.summary.settled
     numeric = value.kind in (Kind.NUMBER, Kind.BOOL)
     return any(
-        effect.event is Event.ESCAPE and effect.key not in checked and (numeric or effect.what == "`item()`")
+        effect.event is Event.ESCAPE and effect.key not in checked and (numeric or effect.taken is Taken.ITEM)
         for effect in value.pending
     )
 

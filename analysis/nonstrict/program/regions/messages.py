@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.walk import walk
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import Taken
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def construct(frame: Frame, given: Iterable[Value]) -> str:
                 return "check-message-tensor"
             if kinds == {Kind.MODULE}:
                 return "check-message-module"
-            if any(effect.event is Event.ESCAPE and effect.what == "`item()`" for effect in value.pending):
+            if any(effect.taken is Taken.ITEM for effect in value.pending):
                 return "check-message-item"
     return ""
 

@@ -11,7 +11,6 @@ from nonstrict.knowledge.graph_breaks import GraphBreak, falls_back, graph_break
 from nonstrict.program import hooks
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
-from nonstrict.program.effects import Event
 from nonstrict.program.marks import callers, handlers, purity
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import abandoned, contexts, flags, strictness
@@ -20,10 +19,8 @@ from nonstrict.program.regions.graphs import Graphs, counted
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nonstrict.program.definitions import Function, Region
-    from nonstrict.program.effects import Observed
+    from nonstrict.program.effects import Event, Observed
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.values import Value
@@ -38,8 +35,6 @@ _IN_THE_WAY: dict[type[ast.stmt], str] = {
     ast.With: "a `with`",
     ast.AsyncWith: "a `with`",
 }
-#: What `os.environ[...] = ...` is called among effects.
-_ENVIRONMENT = "changes the environment"
 
 
 class CompiledRegion(MarkedBody):
@@ -52,13 +47,6 @@ class CompiledRegion(MarkedBody):
         self.fullgraph = region.fullgraph
         #: why the region cannot be read
         self.failed: Exception | None = None
-
-    def observed(self, *events: Event) -> Iterator[Observed]:
-        """The effects of the given kinds; what changes the environment breaks the graph as well."""
-        yield from super().observed(*events)
-        for seen in super().observed(Event.IO) if Event.BREAK in events else ():
-            if isinstance(seen.effect.node, ast.Subscript) and seen.effect.what == _ENVIRONMENT:
-                yield seen._replace(effect=seen.effect._replace(event=Event.BREAK, what="stmt:environ-write"))
 
     def seen_by_others(self, *events: Event) -> list[Observed]:
         """The effects of the given kinds, for those that look at something else: none if the region cannot be read.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import naming
-from nonstrict.program.effects import Event
+from nonstrict.program.effects import Event, Taken
 from nonstrict.program.values import Flag, Kind, Value
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def is_known(operator: ast.cmpop, left: Value, right: Value) -> bool:
     if not {left.kind, right.kind} <= _SIZES:
         return False
     if isinstance(operator, (ast.GtE, ast.Lt)) and right.const == 0 and _is_made(left):
-        return all(effect.what != "`item()`" for effect in left.pending)
+        return all(effect.taken is not Taken.ITEM for effect in left.pending)
     return _is_made(left) and left.pending == right.pending
 
 
