@@ -260,7 +260,7 @@ def follow(
         return marking.called(frame, node, Value(Kind.MARKED, FRESH, known), positional, keywords)
     if frame.region and ("disabled" in function.traits or function in machine.allowed):
         if function not in machine.allowed:
-            breaks.emit(frame, node, breaks.DISABLED)
+            breaks.emit(frame, node, breaks.DISABLED_ALONE if marking.ALONE in function.traits else breaks.DISABLED)
         return _returned_without_looking(frame, function)
     if frame.region and ignored.is_ignored(machine, function):
         return NONE

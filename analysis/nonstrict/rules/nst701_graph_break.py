@@ -8,7 +8,7 @@ from nonstrict.findings import Applicability, Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.marks.purity import supposed
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions.breaks import DISABLED, DISABLED_MODULE, NEVER_FOUND
+from nonstrict.program.regions.breaks import DISABLED, DISABLED_ALONE, DISABLED_MODULE, NEVER_FOUND
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.constructs import construct
 from nonstrict.rules.costs import outcome
@@ -32,7 +32,8 @@ _GRAPH_BREAK = "call:torch._dynamo.graph_break"
 #: What is written to break the graph, where it may.
 _WANTED = frozenset(
     {
-        *(_GRAPH_BREAK, DISABLED, DISABLED_MODULE, "call:torch.compiler.disable", "call:torch._dynamo.disable"),
+        *(_GRAPH_BREAK, DISABLED, DISABLED_ALONE, DISABLED_MODULE),
+        *("call:torch.compiler.disable", "call:torch._dynamo.disable"),
         *("call:torch._dynamo.skip_frame", "call:torch._dynamo.step_unsupported"),
     }
 )
@@ -132,7 +133,7 @@ def fixes(context: Context) -> Iterator[Fix]:
     yield from rewrites.sort_in_tensor(context)
     yield from scalars.sum_in_tensor(context)
     helper = context.body.supposed(seen)
-    if key == DISABLED and (called := marking.disabled(context)) is not None:
+    if key in (DISABLED, DISABLED_ALONE) and (called := marking.disabled(context)) is not None:
         helper = supposed(context.machine, called, context.body.torch)
     # The certificate looks at all the helper does: too much for what may break.
     if helper is not None and context.finding.severity > Severity.NOTE and _is_markable(helper):

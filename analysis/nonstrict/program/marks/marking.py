@@ -36,6 +36,8 @@ _BY_IDENTITY = frozenset({"in-graph", "constant-result"})
 _FOREIGN = frozenset({Kind.EXTERNAL, Kind.EXTERNAL_METHOD})
 #: Markers that keep a function out of compiled code.
 _DISABLING = frozenset({"disable", "disallow_in_graph", "skip", "run", "_disable_dynamo"})
+#: The trait of a function that alone is kept out, and not what it calls.
+ALONE = "disabled-alone"
 #: What has the members of a class of the program.
 _WITH_MEMBERS = frozenset({Kind.CLASS, Kind.OBJECT, Kind.MODULE})
 #: What is not known yet, or not set yet.
@@ -74,7 +76,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
             options = compiling.options(keywords)
             note_region(frame, node, target, options)
             return target if options.disable is True else compilations.wrapper(frame, node, target)
-        return _disabled(frame, target) if _keeps_out(name) else target
+        return _disabled(frame, target, keywords.get("recursive", UNKNOWN)) if _keeps_out(name) else target
     return marked_value(frame, node, name, target, positional)
 
 
@@ -213,9 +215,10 @@ def _keeps_out(name: str) -> bool:
     return name.rpartition(".")[2] in _DISABLING
 
 
-def _disabled(frame: Frame, target: Value) -> Value:
+def _disabled(frame: Frame, target: Value, recursive: Value) -> Value:
     """A callable as `torch.compiler.disable` returns it: the same, but no region traces it.
 
+    With `recursive=False` what it calls is compiled.
     What is marked below is told where it is marked (NST602).
     """
     if target.kind in (Kind.MARKED, Kind.UNION) or (target.kind is Kind.FUNCTION and "disabled" in target.ref.traits):
@@ -224,7 +227,8 @@ def _disabled(frame: Frame, target: Value) -> Value:
         return target._replace(flags=target.flags | Flag.DISABLED)
     functions = frame.machine.disabled
     if target.ref not in functions:
-        functions[target.ref] = replace(target.ref, traits=target.ref.traits | {"disabled"})
+        traits = {"disabled", ALONE} if recursive.const is False else {"disabled"}
+        functions[target.ref] = replace(target.ref, traits=target.ref.traits | traits)
     return target._replace(ref=functions[target.ref])
 
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 #: Key of the construct "a function that `torch.compiler.disable` keeps out of compiled code is called".
 DISABLED = "disabled-call"
 DISABLED_MODULE = "disabled-call:module"
+#: What `disable(recursive=False)` keeps out: what it calls is compiled.
+DISABLED_ALONE = "disabled-call:non-recursive"
 #: Key of what is traced, and yields something else than in plain Python: `3 in lengths.tolist()`.
 NEVER_FOUND = "wrong:membership-tolist"
 #: Prefix of the constructs of NST702: compiled code outside torch and the standard library.
