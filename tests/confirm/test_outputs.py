@@ -8,15 +8,15 @@ import pytest
 
 from nonstrict.confirm.judging import judge
 from nonstrict.confirm.outputs import KEPT_BYTES, KEPT_EVENTS, KEPT_RECORDS
-from nonstrict.findings import Status
+from nonstrict.findings import Output, Status
 from nonstrict.rules.expectation import Experiment
 from tests.confirm.making import FILE, LINE, arms, call, suspect
 
 LINES = "a line of a long text\n" * 1000
 KEPT = LINES[:KEPT_BYTES]
-PRINTS = suspect("NST201", Experiment.EFFECT, message="this writes to standard output only while ...")
-LOGS = suspect("NST201", Experiment.EFFECT, message="this writes a log record only while ...", number=1)
-WARNS = suspect("NST201", Experiment.EFFECT, message="this emits a warning only while ...", number=2)
+PRINTS = suspect("NST201", Experiment.EFFECT, output=Output.STDOUT)
+LOGS = suspect("NST201", Experiment.EFFECT, output=Output.LOG, number=1)
+WARNS = suspect("NST201", Experiment.EFFECT, output=Output.STDERR, number=2)
 
 
 def verdict(eager: dict[str, Any], compiled: dict[str, Any], one: Any = PRINTS) -> tuple[Status, str, str]:

@@ -11,6 +11,7 @@ import pytest
 from nonstrict.knowledge import call_results, library_effects, stdlib_effects
 from nonstrict.knowledge.effects import (
     MUTATING_METHODS,
+    OUTPUTS,
     assignment_effect,
     call_effect,
     call_result,
@@ -18,16 +19,18 @@ from nonstrict.knowledge.effects import (
 )
 
 KINDS = {
+    *OUTPUTS,
     "io",
-    "output",
     "environ-read",
     "environ-write",
+    "draw",
     "random",
     "seed",
     "clock",
     "identity",
     "thread",
     "process",
+    "exit",
     "pointer",
     "native",
     "escape",
@@ -125,13 +128,13 @@ def test_kinds_are_those_of_the_contract():
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("builtins.print", "output"),
+        ("builtins.print", "stdout"),
         ("builtins.open", "io"),
-        ("logging.info", "output"),
-        ("warnings.warn", "output"),
+        ("logging.info", "log"),
+        ("warnings.warn", "stderr"),
         ("os.environ.get", "environ-read"),
         ("os.putenv", "environ-write"),
-        ("random.random", "random"),
+        ("random.random", "draw"),
         ("random.seed", "seed"),
         ("numpy.random.rand", "random"),
         ("numpy.random.seed", "seed"),
@@ -157,8 +160,8 @@ def test_kinds_are_those_of_the_contract():
         ("torch.Tensor.data_ptr", "pointer"),
         ("pathlib.Path.read_text", "io"),
         ("wandb.log", "io"),
-        ("loguru.logger.info", "output"),
-        ("tqdm.tqdm", "output"),
+        ("loguru.logger.info", "log"),
+        ("tqdm.tqdm", "progress"),
     ],
 )
 def test_effects_of_calls(name, kind):
@@ -189,11 +192,11 @@ def test_clock_with_an_argument_is_pure():
 @pytest.mark.parametrize(
     ("owner", "method", "kind"),
     [
-        ("logging.Logger", "info", "output"),
-        ("logger", "warning", "output"),
+        ("logging.Logger", "info", "log"),
+        ("logger", "warning", "log"),
         ("file", "write", "io"),
         ("io.TextIOWrapper", "write", "io"),
-        ("random.Random", "random", "random"),
+        ("random.Random", "random", "draw"),
         ("random-generator", "normal", "random"),
         ("random-generator", "shuffle", "random"),
         ("numpy.random.Generator", "normal", "random"),
@@ -202,7 +205,7 @@ def test_clock_with_an_argument_is_pure():
         ("torch.nn.Parameter", "data_ptr", "pointer"),
         ("torch.nn.Module", "register_forward_hook", "hook"),
         ("tensorboardX.SummaryWriter", "add_scalar", "io"),
-        ("rich.console.Console", "print", "output"),
+        ("rich.console.Console", "print", "stdout"),
     ],
 )
 def test_effects_of_methods(owner, method, kind):
