@@ -15,6 +15,9 @@ from nonstrict.facts.walk import children, walk
 if TYPE_CHECKING:
     from nonstrict.program.values import Value
 
+#: Of these what is directly inside is evaluated once, with the variables of the whole: not so in a comprehension.
+_PLAIN = (ast.Call, ast.Compare, ast.Attribute, ast.Subscript)
+_PARTS = (ast.Call, ast.Attribute, ast.Subscript)
 #: By the parts of a condition, the variables that one was evaluated with, and its value.
 Asked = dict[ast.AST, tuple[dict[str, "Value"], "Value"] | None]
 
@@ -36,5 +39,6 @@ def _parts(test: ast.expr) -> tuple[ast.expr, ...]:
             leaves.append(node.operand)
         elif not isinstance(node, ast.Constant):
             found.append(node)
-            found += (one for one in children(node) if isinstance(one, (ast.Call, ast.Attribute, ast.Subscript)))
+            inside = children(node) if isinstance(node, _PLAIN) else ()
+            found += (one for one in inside if isinstance(one, _PARTS))
     return tuple(found)

@@ -65,9 +65,8 @@ def beside(value: Value) -> Pending:
 
 def forget(held: Heap, depth: int = 0) -> None:
     """An object was made outside compiled code: what it and its containers hold are numbers, and no symbols."""
-    parts: list[dict[Any, Value]] = [held.attributes, held.items]
-    for part in parts:
-        part.update((key, value.with_pending(beside(value))) for key, value in part.items() if of(value))
+    held.attributes = {name: value.with_pending(beside(value)) for name, value in held.attributes.items()}
+    held.items = {key: value.with_pending(beside(value)) for key, value in held.items.items()}
     held.element = held.element.with_pending(beside(held.element)) if held.element is not None else None
     held.loose = held.loose.with_pending(beside(held.loose)) if held.loose is not None else None
     inside = (*held.attributes.values(), *held.items.values(), *([held.element] if held.element is not None else []))

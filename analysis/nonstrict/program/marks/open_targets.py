@@ -8,22 +8,18 @@ more by itself: with what calls pass, and on the objects of these classes.
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import parameter_names, receiver_of
 from nonstrict.program import classes
 from nonstrict.program.marks import callers, overriding, roots
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.program.definitions import Function
     from nonstrict.program.machine import Machine
 
-#: A hierarchy with more classes is a framework.
-_MAX_SUBCLASSES = 4
 #: What may be compiled, or hold what is.
 _OBJECTS = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MODULE, Kind.OBJECT, Kind.CLASS, Kind.UNION})
 #: More such functions are infrastructure, whose callers tell nothing new.
@@ -68,8 +64,7 @@ def _run_with_given(machine: Machine, function: Function) -> None:
 
 def _receivers(machine: Machine, method: Function) -> list[Value]:
     """Objects of the classes that inherit a method; none if these are many."""
-    if method.owner is None or method.binding or isinstance(method.node, ast.Lambda):
-        return []
-    found = [cls for cls in subclasses(machine, method.owner) if overriding.inherits(machine, cls, method)]
-    place = Place(Origin.ARGUMENT, "", receiver_of(method.node))
-    return [classes.instance_at(machine, cls, place) for cls in found] if len(found) <= _MAX_SUBCLASSES else []
+    return [
+        classes.instance_at(machine, cls, Place(Origin.ARGUMENT, "", receiver_of(method.node)))
+        for cls in overriding.inheriting(machine, method)
+    ]

@@ -33,8 +33,17 @@ def overriding(machine: Machine, method: Function, summary: Summary) -> list[Cla
     found = [
         cls
         for cls in subclasses(machine, owner)
-        if inherits(machine, cls, method) and any(_overrides(machine, cls, owner, name) for name in called)
+        if _inherits(machine, cls, method) and any(_overrides(machine, cls, owner, name) for name in called)
     ]
+    return found if len(found) <= _MAX_SUBCLASSES else []
+
+
+def inheriting(machine: Machine, method: Function) -> list[Class]:
+    """The subclasses that run a method of their base as it is; none if these are many."""
+    owner = method.owner
+    if owner is None or method.binding or isinstance(method.node, ast.Lambda):
+        return []
+    found = [cls for cls in subclasses(machine, owner) if _inherits(machine, cls, method)]
     return found if len(found) <= _MAX_SUBCLASSES else []
 
 
@@ -73,8 +82,7 @@ def _called_methods(method: Function, owner: Class, summary: Summary) -> set[str
     return names
 
 
-def inherits(machine: Machine, cls: Class, method: Function) -> bool:
-    """Whether a class runs a method of one that it derives from."""
+def _inherits(machine: Machine, cls: Class, method: Function) -> bool:
     found = classes.member(machine, cls, method.name)
     return found is not None and found[1] is method.owner
 
