@@ -34,7 +34,7 @@ def rebind(context: Context) -> Iterator[Fix]:
     function = context.body.mark.function
     if function is not None and function.owner is not None and not _is_taken(context, function.owner):
         return  # marked, the method would be given what torch refuses
-    text = document.text(target)
+    text = ast.unparse(target)  # on one line: within the brackets of the call it may stand on several
     edit = inserted(document, document.bounds(call)[0], f"{text} = ")
     yield Fix(f"Bind the marked function to `{text}`", Applicability.SAFE, (edit,))
 
