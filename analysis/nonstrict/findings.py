@@ -126,6 +126,7 @@ class Fix(NamedTuple):
 class Finding(NamedTuple):
     """What a rule found, before suppressions and positions for users.
 
+    `message` says what it is, `note` what comes of it and `help` what to do, each in one clause without a full stop.
     `function` is the qualified name of the marked function, `marker` the kind of its marker
     (`nonstrict`, `in-graph`, ...); both are empty for findings of the tool itself (NST9xx).
     `related` holds the call chain from the marker to the expression, then the evidence; `links` is the length of the
@@ -140,6 +141,7 @@ class Finding(NamedTuple):
     span: Span
     message: str
     help: str = ""
+    note: str = ""
     function: str = ""
     marker: str = ""
     related: tuple[Related, ...] = ()
@@ -234,7 +236,7 @@ class Verdict(NamedTuple):
 class Diagnostic(NamedTuple):
     """A finding as users see it, in every output format and in editors.
 
-    `verdict` is None where no experiment was asked for. `gives_up`, `hidden`, `observed`, `output`: see `Finding`.
+    `verdict` is None where no experiment was asked for. What else the fields hold: see `Finding`.
     """
 
     code: str
@@ -243,6 +245,7 @@ class Diagnostic(NamedTuple):
     location: Location
     message: str
     help: str = ""
+    note: str = ""
     function: str = ""
     marker: str = ""
     related: tuple[RelatedLocation, ...] = ()

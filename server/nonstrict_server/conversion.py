@@ -51,8 +51,10 @@ def converted(
 
 
 def message_of(diagnostic: Diagnostic) -> str:
-    """The message, what to do, and what an experiment said, each on its own line."""
+    """The message, what comes of it, what to do, and what an experiment said, each on its own line."""
     lines = [diagnostic.message]
+    if diagnostic.note:
+        lines.append(f"note: {diagnostic.note}")
     if diagnostic.help:
         lines.append(f"help: {diagnostic.help}")
     if diagnostic.verdict is not None:

@@ -5,6 +5,8 @@ The suites and the corpus say what has to be found; these files also hold every 
 
 from __future__ import annotations
 
+import re
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,7 @@ from scripts.golden import GOLDEN, GROUPS, SHOWN, differences, shortened, summar
 from tests.suites.cases import name_within
 
 _SCRIPT = Path(__file__).parents[2] / "scripts" / "golden.py"
+_MESSAGE = re.compile(r" NST\d{3} (?:error|warning|note) (?P<message>.*)")
 _READ = """# Read
 
 import torch
@@ -47,6 +50,15 @@ def test_a_difference_is_told_by_its_lines(tmp_path: Path):
 def test_files_outside_the_folder_have_a_name(tmp_path: Path):
     assert name_within(str(tmp_path / "folder" / "below" / "a.py"), tmp_path / "folder") == "below/a.py"
     assert name_within(str(tmp_path / "beside" / "a.py"), tmp_path / "folder") == "../beside/a.py"
+
+
+def test_messages_are_short():
+    """One clause each: what comes of it is a note, what to do is help."""
+    lines = [line for group in GROUPS for line in (GOLDEN / f"{group}.txt").read_text(encoding="utf-8").splitlines()]
+    lengths = [len(match["message"]) for line in lines if (match := _MESSAGE.search(line)) is not None]
+    assert len(lengths) > len(lines) / 2
+    assert statistics.median(lengths) <= 80
+    assert max(lengths) <= 110
 
 
 def test_there_is_one_file_per_group():

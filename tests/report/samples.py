@@ -80,6 +80,7 @@ def diagnostics() -> list[Diagnostic]:
             Location("src/model.py", 9, 20, 9, 25),
             '`SCALE` is a tensor <of> a module & "frozen"',
             "Pass `SCALE` as an argument.\nOr build it inside.",
+            "Its first value stays & is kept",
             "scaled",
             "nonstrict",
             (marker, elsewhere),

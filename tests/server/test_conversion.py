@@ -33,7 +33,8 @@ FOUND = Diagnostic(
     name="global-tensor-capture",
     severity=Severity.ERROR,
     location=Location("/w/a.py", 2, 9, 2, 10),
-    message="global tensor `W` is read",
+    message="`f` captures global tensor `W`",
+    note="inductor refuses to compile it",
     help="pass `W` as an argument",
     function="f",
     marker="nonstrict",
@@ -46,7 +47,10 @@ def test_everything_that_an_editor_can_show():
     shown = converted(FOUND, (1, 8, 1, 9), [("file:///w/a.py", (0, 1, 0, 2))])
     assert shown.range == lsp.Range(lsp.Position(1, 8), lsp.Position(1, 9))
     assert (shown.severity, shown.code, shown.source) == (lsp.DiagnosticSeverity.Error, "NST101", "nonstrict")
-    assert shown.message == "global tensor `W` is read\nhelp: pass `W` as an argument"
+    assert (
+        shown.message
+        == "`f` captures global tensor `W`\nnote: inductor refuses to compile it\nhelp: pass `W` as an argument"
+    )
     assert shown.code_description is not None
     assert shown.code_description.href.endswith("/global-tensor-capture.md")
     assert shown.related_information is not None
@@ -65,9 +69,9 @@ def test_severities_and_tags():
 
 def test_a_verdict_has_a_line_of_its_own():
     lines = message_of(with_verdict(FOUND, VERDICT)).split("\n")
-    assert lines[2] == "[confirmed] on torch 2.13.0 / cpu / inductor: eager 3, compiled 2"
+    assert lines[3] == "[confirmed] on torch 2.13.0 / cpu / inductor: eager 3, compiled 2"
     unsure = with_verdict(FOUND, Verdict(Status.INCONCLUSIVE, "inputs"))
-    assert message_of(unsure).split("\n")[2].startswith("[inconclusive: no inputs] no inputs were found for `f`")
+    assert message_of(unsure).split("\n")[3].startswith("[inconclusive: no inputs] no inputs were found for `f`")
     assert unsure.severity is Severity.ERROR
 
 

@@ -29,7 +29,7 @@ class Fence(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """What has to be reported on a line; `text` is a part of the message."""
+    """What has to be reported on a line; `text` is a part of the message or of its note."""
 
     file: str
     row: int
@@ -42,7 +42,7 @@ class Expectation(NamedTuple):
         return (
             (file, found["location"]["row"]) == (self.file, self.row)
             and (found["severity"], found["code"]) == (self.severity, self.code)
-            and self.text in found["message"]
+            and (self.text in found["message"] or self.text in (found["note"] or ""))
         )
 
 

@@ -293,7 +293,8 @@ def keep_nearest(found: dict[tuple[object, ...], Finding], finding: Finding) -> 
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
-    told = (finding.message, finding.help, finding.function, finding.marker, finding.links, finding.subject or ())
+    texts = (finding.message, finding.note, finding.help)
+    told = (*texts, finding.function, finding.marker, finding.links, finding.subject or ())
     return -finding.severity, len(finding.related), finding.related, told
 
 

@@ -36,7 +36,7 @@ DIRECTORY = ".nonstrict_cache"
 #: Entries kept in a cache directory; each run of other files or settings makes one.
 MAX_ENTRIES = 32
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of nonstrict. See https://bford.info/cachedir/\n"
-_FORMAT = 7
+_FORMAT = 8
 
 
 class Entry(NamedTuple):
@@ -168,6 +168,7 @@ def _record(diagnostic: Diagnostic) -> list[object]:
         _place(diagnostic.location),
         diagnostic.message,
         diagnostic.help,
+        diagnostic.note,
         diagnostic.function,
         diagnostic.marker,
         [[_place(related.location), related.message] for related in diagnostic.related],
@@ -196,7 +197,8 @@ def _place(location: Location) -> list[object]:
 
 def _diagnostic(record: list[Any]) -> Diagnostic:
     """The diagnostic that `_record` wrote."""
-    code, name, severity, place, message, help_, function, marker, related, links, subject, fixes, *flags = record
+    code, name, severity, place, message, help_, note, *others = record
+    function, marker, related, links, subject, fixes, *flags = others
     return Diagnostic(
         code,
         name,
@@ -204,6 +206,7 @@ def _diagnostic(record: list[Any]) -> Diagnostic:
         Location(*place),
         message,
         help_,
+        note,
         function,
         marker,
         tuple(RelatedLocation(Location(*where), text) for where, text in related),

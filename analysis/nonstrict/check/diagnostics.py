@@ -177,6 +177,7 @@ class Presenter:
             texts.locate(finding.span),
             finding.message,
             finding.help,
+            finding.note,
             finding.function,
             finding.marker,
             tuple(RelatedLocation(texts.locate(related.span), related.message) for related in finding.related),

@@ -61,6 +61,7 @@ def _one_of(body: MarkedBody, code: str, places: list[Finding]) -> Finding:
         severity=places[0].severity,
         span=_heading(body),
         message=f"`{called(body)}` leads to {len(places)} places that {RULES[code].gathered}",
+        note=f"`{body.api}` runs them at the first compilation, and freezes the result",
         help=f"call `{called(body)}` outside compiled regions and pass its result, or mark a function that does less",
         function=body.function,
         marker=body.marker,

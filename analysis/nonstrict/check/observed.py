@@ -135,14 +135,14 @@ def _as_users_write(path: str) -> str:
 def _finding(seen: Seen, source: Source, texts: dict[str, Source]) -> Finding:
     span = _span(source, seen.place)
     broken, region = seen.broken, seen.region
-    name = f"{broken.id}: {broken.type}" if broken.id else broken.type
-    message = f"torch breaks the graph of `{region.function}` at `{_text(source, span)}` ({name})"
-    message += ": compilation fails" if broken.raises else _afterwards(seen)
+    message = f"torch breaks the graph at `{_text(source, span)}`{f' ({broken.id})' if broken.id else ''}"
+    fate = f"compilation of `{region.function}` fails" if broken.raises else _afterwards(seen)
     return Finding(
         code=_CODE,
         severity=Severity.ERROR if broken.raises else Severity.WARNING,
         span=span,
         message=message,
+        note="; ".join(filter(None, (broken.type, fate))),
         help=broken.hint,
         function=region.function,
         marker="compiled",
@@ -161,9 +161,9 @@ def _left(seen: Seen) -> FallBack | None:
 def _afterwards(seen: Seen) -> str:
     left = _left(seen)
     if left is None:
-        return ""
+        return f"the graph of `{seen.region.function}` is left here"
     what = f"the rest of `{left.function}` is not" if left.rest else f"nothing of `{left.function}` is"
-    return f", after which torch does not resume: {what} compiled"
+    return f"torch does not resume after it: {what} compiled"
 
 
 def _way(broken: Break, texts: dict[str, Source]) -> Iterator[Related]:

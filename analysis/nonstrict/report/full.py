@@ -34,6 +34,8 @@ def _block(diagnostic: Diagnostic, context: Context, style: Style) -> Iterator[s
     yield f"{indent}{style.paint('blue', '-->')} {_position(location)}"
     yield from frame(location, context.lines, style, diagnostic.severity, width)
     equals = style.paint("blue", "=")
+    if diagnostic.note:
+        yield f"{indent} {equals} {style.paint('bold', 'note:')} {one_line(diagnostic.note)}"
     if diagnostic.help:
         first, *rest = diagnostic.help.splitlines()
         yield f"{indent} {equals} {style.paint('bold', 'help:')} {one_line(first)}"

@@ -41,10 +41,10 @@ def _command(diagnostic: Diagnostic, context: Context) -> str:
         else:
             properties["endLine"] = at.end_row
     shown = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    advice = f"\n{diagnostic.help}" if diagnostic.help else ""
+    more = "".join(f"\n{one}" for one in (diagnostic.note, diagnostic.help) if one)
     position = shown_position(path, where.row, where.column, where.cell)
     verdict = f"\n{told(diagnostic)}" if diagnostic.verdict is not None else ""
-    text = f"{position}: {diagnostic.code} {diagnostic.message}{advice}{verdict}"
+    text = f"{position}: {diagnostic.code} {diagnostic.message}{more}{verdict}"
     return f"::{_COMMANDS[diagnostic.severity]} {shown}::{_data(text)}"
 
 

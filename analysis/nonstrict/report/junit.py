@@ -55,6 +55,8 @@ def _case(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
     yield f'    <testcase name={name} classname={quoteattr(path)} line="{at.row}" column="{at.column}">'
     message = quoteattr(one_line(diagnostic.message))
     lines = [f"{shown_position(path, where.row, where.column, where.cell)}: {one_line(diagnostic.message)}"]
+    if diagnostic.note:
+        lines.append(one_line(diagnostic.note))
     if diagnostic.verdict is not None:
         lines += [one_line(line) for line in (told(diagnostic), *details(diagnostic.verdict))]
     text = escape("\n".join(lines))

@@ -41,8 +41,9 @@ def _diagnostic(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
     if url:
         code["url"] = url
     suggestions = [one for fix in diagnostic.fixes if (one := _suggestion(fix, context)) is not None]
+    texts = (diagnostic.message, diagnostic.note, told(diagnostic))
     return {
-        "message": in_cell(diagnostic.location) + "\n".join(filter(None, (diagnostic.message, told(diagnostic)))),
+        "message": in_cell(diagnostic.location) + "\n".join(filter(None, texts)),
         "location": _location(diagnostic.location, context),
         "severity": _SEVERITIES[diagnostic.severity],
         "code": code,

@@ -22,6 +22,7 @@ def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
         "location": {"row": location.row, "column": location.column},
         "end_location": {"row": location.end_row, "column": location.end_column},
         "message": diagnostic.message,
+        "note": diagnostic.note or None,
         "help": diagnostic.help or None,
         "url": context.url(diagnostic.code),
         "fix": fixes[0] if fixes else None,

@@ -97,8 +97,7 @@ def _rule(code: str, name: str, context: Context, *, sure: bool) -> dict[str, An
 
 def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Context) -> dict[str, Any]:
     lines = [in_cell(diagnostic.location) + diagnostic.message]
-    if diagnostic.help:
-        lines.append(diagnostic.help)
+    lines += filter(None, (diagnostic.note, diagnostic.help))
     if diagnostic.verdict is not None:
         lines += [told(diagnostic), *details(diagnostic.verdict)]
     result: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.findings import Related, Severity
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Flag
-from nonstrict.rules.captures import called, reads_metadata, subject, traced
+from nonstrict.rules.captures import called, reads_metadata, subject
 
 if TYPE_CHECKING:
     from nonstrict.program.effects import Observed
@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 
+#: What comes of metadata that is baked in.
+BAKED_IN = "once it is replaced by one of another shape or dtype, the compiled code still uses the first one's"
+
+
 class Verdict(NamedTuple):
     """How bad the read of a captured tensor is, and what to say about it."""
 
     severity: Severity
     message: str
+    note: str
     help: str
     writers: tuple[Related, ...]
 
@@ -40,41 +45,43 @@ def captured_tensor(body: Body, read: Observed) -> Verdict | None:
     if body.marker == "constant-result":
         if not writers:
             return None
-        message = (
-            f"{subject(place, 'tensor')} decides the result of `{called(body)}`, which `{body.api}` freezes at the "
-            "first compilation: later values are not seen"
-        )
-        return Verdict(Severity.ERROR, message, advice, writers)
+        message = f"{subject(place, 'tensor')} decides the frozen result of `{called(body)}`"
+        note = f"`{body.api}` freezes it at the first compilation: later values are not seen"
+        return Verdict(Severity.ERROR, message, note, advice, writers)
     if reads_metadata(read):
-        message = (
-            f"the metadata of {subject(place, 'tensor')} is baked in {traced(body)}: once the tensor is replaced by "
-            "one of another shape or dtype, the compiled code still uses the first one's"
-        )
-        replaced = any(writer.message != "changed in place here" for writer in writers)
-        return Verdict(Severity.WARNING if replaced else Severity.NOTE, message, advice, writers)
+        severity = Severity.WARNING if body.replacements(place) else Severity.NOTE
+        return Verdict(severity, bakes_in(body, place, "tensor"), BAKED_IN, advice, writers)
+    message = captures(body, place, "tensor")
     if body.marker == "make-fx":
-        message = (
-            f"{subject(place, 'tensor')} is baked into the graph as a constant {traced(body)}: gradients do not reach "
-            "it, and a tensor that replaces it is not seen"
-        )
-        return Verdict(Severity.WARNING if writers and not body.private else Severity.NOTE, message, advice, writers)
-    return Verdict(
-        Severity.ERROR, f"{subject(place, 'tensor')} is read {traced(body)}: {_fate(body, place)}", advice, writers
-    )
+        note = "it becomes a constant of the graph: no gradient reaches it, and a tensor that replaces it is not seen"
+        severity = Severity.WARNING if writers and not body.private else Severity.NOTE
+        return Verdict(severity, message, note, advice, writers)
+    return Verdict(Severity.ERROR, message, _fate(body, place), advice, writers)
+
+
+def captures(body: Body, place: Place, noun: str) -> str:
+    """That a body uses what it captures, as a message."""
+    return f"`{called(body)}` captures {subject(place, noun)}"
+
+
+def bakes_in(body: Body, place: Place, noun: str) -> str:
+    """That a body uses no more of what it captures than its metadata, as a message."""
+    return f"`{called(body)}` bakes in the metadata of {subject(place, noun)}"
 
 
 def beside_a_leaf(read: Observed, noun: str, told: str) -> Verdict:
     """What a leaf function captures gets no gradient (torch 2.13, `torch._higher_order_ops.invoke_leaf_function`)."""
     place = read.effect.place
-    message = f"{subject(place, noun)} is used by a leaf function that does not take it: no gradient reaches {told}"
-    return Verdict(Severity.NOTE, message, f"pass `{place.text}` as an argument, to the fake too", ())
+    message = f"a leaf function captures {subject(place, noun)}"
+    advice = f"pass `{place.text}` as an argument, to the fake too"
+    return Verdict(Severity.NOTE, message, f"no gradient reaches {told} through what is not an argument", advice, ())
 
 
 def _fate(body: Body, place: Place) -> str:
     if body.marker == "in-graph":
         return "torch.compile fails with every backend"
     return (
-        "torch.compile fails with inductor, its default backend; with aot_eager the tensor of the first call is kept, "
+        "inductor, the default backend, refuses to compile it; aot_eager keeps the tensor of the first call, "
         f"also after `{place.text}` is rebound"
     )
 

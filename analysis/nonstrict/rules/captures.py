@@ -131,15 +131,10 @@ def subject(place: Place, noun: str) -> str:
     if place.seen_as is Origin.CELL:
         return f"{name} of the enclosing function"
     if place.origin is Origin.DEFAULT:
-        return f"{name}, bound to the function and not passed by the caller,"
+        return f"default {name}"
     return f"{name} of the bound object"
 
 
 def called(body: Body) -> str:
     """The name of the marked function as its author wrote it: without the functions around it."""
     return body.function.rpartition("<locals>.")[2]
-
-
-def traced(body: Body) -> str:
-    """The clause that says why the function matters: "while `nonstrict_trace` traces `scale`"."""
-    return f"while `{body.api}` traces `{called(body)}`"

@@ -10,7 +10,7 @@ from nonstrict.program.regions.breaks import NATIVE
 if TYPE_CHECKING:
     from nonstrict.program.effects import Observed
 
-_LONGEST = 60
+_LONGEST = 50
 #: What the truth of is asked for, by construct.
 _DECIDED = {
     "stmt:if-tensor": "the tensor",

@@ -17,16 +17,17 @@ _NO_CALLS = frozenset({Why.VALUE, Why.WRITE})
 
 
 def outcome(body: Body, seen: Observed) -> str:
-    """What becomes of the region, to follow "breaks the graph of it"."""
+    """What becomes of the region, as the note of a finding; "" if that is not known."""
+    region = f"`{body.function}`"
     if refusal := body.refusal(seen):
         goes_on = ", and the callers go on without it" if body.falls_back else ""
-        return f": with `{refusal}` compilation fails{goes_on}"
+        return f"with `{refusal}` compilation of {region} fails{goes_on}"
     if line := body.hidden_behind(seen):
-        return f" once torch comes to it: after the break in line {line} this function runs as plain Python"
+        return f"once torch comes to it; after the break in line {line} this function runs as plain Python"
     if around := body.given_up(seen):
-        where = "" if around == "itself" else f" in {around}"
-        return f"{where}, after which torch does not resume: nothing of `{body.function}` is compiled"
+        after = "it" if around == "itself" else f"a break in {around}"
+        return f"torch does not resume after {after}: nothing of {region} is compiled"
     least, most, _ = body.graphs
     if any(one.effect.what not in _NO_CALLS for one in body.observed(Event.UNSEEN)):
-        return f": what was looked into of it is compiled into {graphs_told(least, most)}" if most else ""
-    return f": it is compiled into {graphs_told(least, most)}" if most else ": nothing of it is compiled"
+        return f"what was looked into of {region} is compiled into {graphs_told(least, most)}" if most else ""
+    return f"{region} is compiled into {graphs_told(least, most)}" if most else f"nothing of {region} is compiled"

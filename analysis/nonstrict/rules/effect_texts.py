@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
@@ -12,13 +13,14 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body, Rule
 
 _DEEDS = {
-    "item": "item assignment",
-    "attribute": "attribute assignment",
-    "rebind": "assignment",
-    "del": "`del`",
-    "in-place operator": "an in-place operator",
-    "cache": "a cache",
+    "item": "item assignment to",
+    "attribute": "assignment to",
+    "rebind": "assignment to",
+    "del": "`del` of",
+    "in-place operator": "in-place operator on",
 }
+#: The longest name of a callee that a message repeats.
+_MAX_NAME = 36
 
 
 def code(text: str) -> str:
@@ -26,21 +28,29 @@ def code(text: str) -> str:
     return text if not text or "`" in text or " " in text.removesuffix(" =") else f"`{text}`"
 
 
-def clause(what: str, verb: str) -> str:
-    """A subject and its verb: "this seeds ..." for what reads as a verb, else "`data_ptr()` takes ...".
+def clause(effect: Effect, verb: str) -> str:
+    """A subject and its verb: "`manual_seed` seeds ..." for what reads as a verb, else "`data_ptr()` takes ...".
 
     The engine names an operation either by itself (`data_ptr()`, "the truth value of a tensor") or by what it does, in
     the words of the tables of effects ("seeds torch's random generator").
     """
+    what = effect.what
     first = what.partition(" ")[0]
     if first.isalpha() and first.endswith("s"):
-        return f"this {what}"
+        return f"{doer(effect)} {what}"
     return f"{code(what) if what else 'this'} {verb}"
 
 
-def deed(effect: Effect) -> str:
-    """How a write happens, as a user would say it: "`append`", "item assignment"."""
-    return _DEEDS.get(effect.what) or code(effect.what)
+def doer(effect: Effect) -> str:
+    """Who has an effect, as the subject of a message: the function that is called, as the call spells it, or "this"."""
+    node = effect.node.func if isinstance(effect.node, ast.Call) else None
+    name = ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+    return f"`{name}`" if name and len(name) <= _MAX_NAME and "\n" not in name else "this"
+
+
+def deed(effect: Effect, subject: str) -> str:
+    """A write as the subject of a message: "`append` on `seen`", "item assignment to `cache`"."""
+    return f"{_DEEDS.get(effect.what) or f'{code(effect.what)} on'} {subject}"
 
 
 def target(effect: Effect, fallback: str) -> str:
@@ -55,16 +65,17 @@ def outlives(effect: Effect) -> bool:
     return place.captured or (place.origin is Origin.ARGUMENT and not changes_copy(effect))
 
 
-def owner(effect: Effect) -> str:
-    """What kind of state a captured place is: "global", "variable of the enclosing function", ..."""
+def captured(effect: Effect) -> str:
+    """The written captured place as the object of a message: "global `SEEN`", "enclosing variable `count`"."""
     place = effect.place
+    subject = target(effect, "state")
     if place.seen_as is Origin.CELL:
-        return "a variable of the enclosing function"
+        return f"enclosing variable {subject}" if place.name else "a variable of the enclosing function"
     if place.origin is Origin.DEFAULT:
-        return "a default argument that all calls share"
+        return f"shared default {subject}"
     if place.origin is Origin.RECEIVER:
-        return "the object that the marked method is bound to"
-    return "global state"
+        return f"{subject} of the bound object"
+    return f"global {subject}"
 
 
 def changes_copy(effect: Effect) -> bool:
@@ -78,18 +89,25 @@ def changes_copy(effect: Effect) -> bool:
     return place.origin is Origin.ARGUMENT and not through_attribute
 
 
-def trace_time_only(body: Body) -> str:
-    """The clause that says when an effect happens.
+def when(body: Body) -> str:
+    """The phrase that says when an effect of a body happens."""
+    return "once per compilation" if body.marker == "constant-result" else "at trace time only"
+
+
+def repetition(body: Body) -> str:
+    """How often an effect of a body happens, as the note of a finding.
 
     Measured on torch 2.13.0: a body runs three times per compilation with aot_eager and inductor, not at all when the
     compiled code runs; `make_fx` and `torch.export` run it once; a frozen function runs once per compilation.
     """
-    traced = f"while `{body.api}` traces `{body.function}`"
     if body.marker == "constant-result":
-        return f"once per compilation, when `{body.api}` freezes the result of `{body.function}`"
+        return f"it happens when `{body.api}` freezes the result of `{body.function}`, and never again"
     if body.marker == "make-fx":
-        return f"only {traced}; the resulting graph does not contain it"
-    return f"only {traced} (up to three times per compilation), never when the compiled code runs"
+        return f"it happens while `{body.api}` traces `{body.function}`; the resulting graph does not contain it"
+    return (
+        f"it happens while `{body.api}` traces `{body.function}`, up to three times per compilation, and never when "
+        "the compiled code runs"
+    )
 
 
 def effect_severity(rule: Rule, body: Body) -> Severity:

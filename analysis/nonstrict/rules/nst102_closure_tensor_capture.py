@@ -33,6 +33,7 @@ def examine(body: Body) -> Iterator[Finding]:
                     body,
                     read,
                     verdict.message,
+                    note=verdict.note,
                     help=verdict.help,
                     severity=verdict.severity,
                     evidence=verdict.writers,
@@ -63,6 +64,6 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     expectation=Expectation(Experiment.CHANGE, refusals=OF_CAPTURES),
-    gathered="read captured tensors: its result is frozen at the first compilation",
+    gathered="read captured tensors",
     hint="frozen",
 )

@@ -13,8 +13,8 @@ from nonstrict.program.module_state import Holds
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Rule, report, report_at
-from nonstrict.rules.captured_tensors import beside_a_leaf
-from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject, traced
+from nonstrict.rules.captured_tensors import BAKED_IN, bakes_in, beside_a_leaf, captures
+from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata
 from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment
 from nonstrict.rules.nst601_defined_in_compiled_region import fails_inside
 
@@ -45,10 +45,13 @@ def _marked_module(body: Body, module: Value) -> Iterator[Finding]:
     holds = module_state.holds(module)
     # torch.export makes inputs of the parameters of the module that it is given.
     if holds is not Holds.NOTHING and body.api not in {"export", "_export", "draft_export"}:
-        message = f"`{body.api}` marks a module that is already bound, `{called(body)}`: {_fate(body, holds, 'module')}"
+        message = f"`{body.api}` marks `{called(body)}`, a module that is already bound"
         advice = "mark a function that takes the module as an argument, or decorate the method in the class"
         severity, evidence = _severity(body, holds, body.writers(module.place))
-        yield report_at(RULE, body, body.marked_at, message, help=advice, severity=severity, evidence=evidence)
+        note = _fate(body, holds, "module")
+        yield report_at(
+            RULE, body, body.marked_at, message, note=note, help=advice, severity=severity, evidence=evidence
+        )
 
 
 def _captured(body: Body, read: Observed) -> Iterator[Finding]:
@@ -63,17 +66,13 @@ def _captured(body: Body, read: Observed) -> Iterator[Finding]:
     noun = "parameter" if read.effect.value.kind is Kind.PARAMETER else "module"
     advice = f"pass `{place.text}` as an argument"
     if reads_metadata(read):
-        message = (
-            f"the metadata of {subject(place, noun)} is baked in {traced(body)}: once it is replaced by one of another "
-            "shape or dtype, the compiled code still uses the first one's"
-        )
-        severity = Severity.WARNING if writers else Severity.NOTE
-        yield report(RULE, body, read, message, help=advice, severity=severity, evidence=writers)
+        severity, message = Severity.WARNING if writers else Severity.NOTE, bakes_in(body, place, noun)
+        yield report(RULE, body, read, message, note=BAKED_IN, help=advice, severity=severity, evidence=writers)
         return
-    message = f"{subject(place, noun)} is used {traced(body)} without being an argument: {_fate(body, holds, noun)}"
+    message, note = captures(body, place, noun), _fate(body, holds, noun)
     severity, evidence = _severity(body, holds, writers)
     if body.marker != "constant-result" or evidence:
-        yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
+        yield report(RULE, body, read, message, note=note, help=advice, severity=severity, evidence=evidence)
 
 
 def _beside_a_leaf(body: Body, read: Observed, holds: Holds) -> Iterator[Finding]:
@@ -83,7 +82,7 @@ def _beside_a_leaf(body: Body, read: Observed, holds: Holds) -> Iterator[Finding
         return
     parameter = read.effect.value.kind is Kind.PARAMETER
     told = beside_a_leaf(read, *(("parameter", "it") if parameter else ("module", "its parameters")))
-    yield report(RULE, body, read, told.message, help=told.help, severity=told.severity)
+    yield report(RULE, body, read, told.message, note=told.note, help=told.help, severity=told.severity)
 
 
 def _fate(body: Body, holds: Holds, noun: str) -> str:
@@ -95,7 +94,7 @@ def _fate(body: Body, holds: Holds, noun: str) -> str:
         return "its data is baked into the graph as constants, which get no gradient and are never replaced"
     if body.marker == "in-graph":
         return "torch.compile fails with every backend"
-    fails = "torch.compile fails with inductor, its default backend; with aot_eager no gradient reaches"
+    fails = "inductor, the default backend, refuses to compile it; with aot_eager no gradient reaches"
     if noun == "parameter":
         return f"{fails} it, and a parameter that replaces it is not seen"
     return f"{fails} its parameters, and neither replaced parameters nor a change of mode is seen"
@@ -140,6 +139,6 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     expectation=Expectation(Experiment.CHANGE, refusals=OF_CAPTURES),
-    gathered="use captured modules: its result is frozen at the first compilation",
+    gathered="use captured modules",
     hint="frozen",
 )

@@ -51,17 +51,18 @@ def examine(body: Body) -> Iterator[Finding]:
     wholes = {read.effect.place for read, _ in changed}
     for read, writers in changed:
         if not _is_gone_through(read.effect, wholes):
-            message = f"{_subject(read.effect)} decides what `{called(body)}` computes, and changes: {_fate(body)}"
+            message = f"`{called(body)}` captures {_subject(read.effect)}, which changes"
             advice = f"pass `{read.effect.place.text}` as an argument"
             evidence = (*writers, *not_kept(read))
-            yield report(RULE, body, read, message, help=advice, severity=_severity(body), evidence=evidence)
+            severity = _severity(body)
+            yield report(RULE, body, read, message, note=_fate(body), help=advice, severity=severity, evidence=evidence)
     for read in body.observed(Event.AMBIENT):
-        message = f"`{called(body)}` {_asks(read.effect.what)}, which nothing guards: {_fate(body)}"
+        message = f"`{called(body)}` {_asks(read.effect.what)}, which nothing guards"
         advice = "read it in the caller and pass the value as an argument"
         evidence = _writers(body, read.effect)
         severity = _of_ambient(body, read.effect, evidence)
         evidence = (*evidence, *not_kept(read))
-        yield report(RULE, body, read, message, help=advice, severity=severity, evidence=evidence)
+        yield report(RULE, body, read, message, note=_fate(body), help=advice, severity=severity, evidence=evidence)
 
 
 def _changers(body: Body, read: Observed) -> tuple[Related, ...]:
@@ -155,7 +156,7 @@ def _fate(body: Body) -> str:
         return "its result is frozen at the first compilation, and later values are not seen"
     if body.marker == "make-fx":
         return "the graph keeps the value it had while tracing"
-    return "the compiled code keeps the value of its first call, silently, with aot_eager and inductor"
+    return "the compiled code silently keeps the value of its first call, with aot_eager and inductor"
 
 
 def fixes(context: Context) -> Iterator[Fix]:
@@ -182,6 +183,6 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     expectation=Expectation(Experiment.CHANGE, traits=Trait.STALE),
-    gathered="read state which nothing guards: its result is frozen at the first compilation",
+    gathered="read state which nothing guards",
     hint="frozen",
 )

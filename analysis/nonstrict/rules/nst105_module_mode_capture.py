@@ -11,7 +11,7 @@ from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Rule, report
-from nonstrict.rules.captures import Sort, called, sort_of, traced
+from nonstrict.rules.captures import Sort, called, sort_of
 from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment, Trait
 from nonstrict.rules.frozen import is_traced
 
@@ -42,14 +42,12 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def _mode(body: Body, read: Observed, writers: tuple[Related, ...]) -> Finding:
     module, who = read.effect.place.text, read.effect.what
-    cause = f", through `{who}`" if who not in {"", "training"} else ""
-    message = (
-        f"the result depends on the training mode of `{module}`{cause}, which is not guarded {_when(body)}: the mode "
-        "of the first call is kept, also after `eval()` or `train()`"
-    )
+    cause = f" (through `{who}`)" if who not in {"", "training"} else ""
+    message = f"`{module}.training` is read without a guard{cause}"
+    note = f"the mode of the first call of `{called(body)}` is kept, also after `eval()` or `train()`"
     advice = f"pass `{module}.training` as an argument, or read it in the compiled region"
     severity = Severity.WARNING if writers else Severity.NOTE
-    return report(RULE, body, read, message, help=advice, severity=severity, evidence=writers)
+    return report(RULE, body, read, message, note=note, help=advice, severity=severity, evidence=writers)
 
 
 def _attribute(body: Body, read: Observed) -> Iterator[Finding]:
@@ -59,45 +57,28 @@ def _attribute(body: Body, read: Observed) -> Iterator[Finding]:
     frozen = body.marker == "constant-result"
     if sort_of(read.effect.value) is Sort.TENSOR and not frozen:
         advice = "register it as a buffer: `register_buffer(name, tensor)`"
-        yield report(RULE, body, read, _tensor_message(body, read), help=advice, severity=_bad(body), evidence=writers)
+        message = f"`{place.text}` is a plain tensor attribute, not a buffer"
+        note = _kept(body, "the tensor of the first call")
+        yield report(RULE, body, read, message, note=note, help=advice, severity=_bad(body), evidence=writers)
     elif read.effect.value.kind is Kind.MODULE and not frozen:
         if body.holds_apart(read.effect):
             advice = "register it: `nn.ModuleList`, `nn.ModuleDict`, or an attribute of its own"
-            yield report(RULE, body, read, _apart_message(body, read), help=advice, severity=_bad(body))
+            message = f"`{place.text}` is a module in a plain container, where torch does not see it"
+            note = _kept(body, "its parameters, which get no gradient")
+            yield report(RULE, body, read, message, note=note, help=advice, severity=_bad(body))
     elif writers and (frozen or not body.written_by_region(place)):
         held = "is held by" if len(place.path) > 1 and read.effect.value.flags & Flag.INSIDE else "is"
-        message = (
-            f"`{place.text}` {held} a plain attribute of a module argument, which is not guarded {_when(body)}: its "
-            "value at the first call is kept, also after it is changed"
-        )
+        message = f"`{place.text}` {held} a plain attribute of a module argument: nothing guards it"
+        note = f"its value at the first call of `{called(body)}` is kept, also after it is changed"
         advice = "pass it as an argument of its own"
-        yield report(RULE, body, read, message, help=advice, evidence=writers)
+        yield report(RULE, body, read, message, note=note, help=advice, evidence=writers)
 
 
-def _when(body: Body) -> str:
-    if body.marker == "constant-result":
-        return f"when `{body.api}` freezes the result of `{called(body)}`"
-    return traced(body)
-
-
-def _tensor_message(body: Body, read: Observed) -> str:
-    name = read.effect.place.text
+def _kept(body: Body, what: str) -> str:
+    """What becomes of state that torch does not know of."""
     if body.marker == "make-fx":
-        return f"`{name}` is a plain tensor attribute, no buffer: it is baked into the graph {traced(body)}"
-    return (
-        f"`{name}` is a plain tensor attribute, no buffer, read {traced(body)}: torch.compile fails with inductor, its "
-        "default backend; with aot_eager the tensor of the first call is kept"
-    )
-
-
-def _apart_message(body: Body, read: Observed) -> str:
-    name = read.effect.place.text
-    if body.marker == "make-fx":
-        return f"`{name}` is in a plain container, not registered: its parameters are baked in {traced(body)}"
-    return (
-        f"`{name}` is a module in a plain container, which torch does not see, used {traced(body)}: torch.compile "
-        "fails with inductor, its default backend; with aot_eager its parameters are kept, and get no gradient"
-    )
+        return f"`{body.api}` bakes {what} into the graph of `{called(body)}`"
+    return f"inductor, the default backend, refuses to compile it; aot_eager keeps {what}"
 
 
 def _bad(body: Body) -> Severity:
@@ -125,6 +106,6 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     expectation=Expectation(Experiment.CHANGE, refusals=OF_CAPTURES, traits=Trait.STALE | Trait.OF_MODES),
-    gathered="read attributes of modules which nothing guards: its result is frozen at the first compilation",
+    gathered="read attributes of modules which nothing guards",
     hint="mode frozen",
 )

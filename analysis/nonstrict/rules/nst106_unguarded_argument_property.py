@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import TRACED, Rule, report
-from nonstrict.rules.captures import traced
+from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment
 
 if TYPE_CHECKING:
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 #: What is wrong with an answer, by the function that asks.
+#: What such a question gets, and what comes of that.
+_OTHERWISE = "gets another answer at trace time"
 _ANSWERS = {
-    "isinstance": "gets another answer: parameters are plain tensors here, and numbers become symbolic",
-    "type": "gets another answer: tensors are stand-ins here, and numbers become symbolic",
-    "id": "gets another answer: it sees a stand-in for the argument",
+    "isinstance": (_OTHERWISE, "parameters are plain tensors there, and numbers become symbolic"),
+    "type": (_OTHERWISE, "tensors are stand-ins there, and numbers become symbolic"),
+    "id": (_OTHERWISE, "it sees a stand-in for the argument"),
 }
-_COMPILING = "is true while tracing, so that compiled code takes another branch than plain Python"
-_ATTACHED = "gets another answer: attributes that were put on a tensor are not there"
-_UNGUARDED = "is not guarded and may differ"
+_COMPILING = ("is true at trace time", "compiled code takes another branch than plain Python")
+_ATTACHED = (_OTHERWISE, "attributes that were put on a tensor are not there")
+_UNGUARDED = ("is read without a guard", "it may differ in later calls")
 _AUTOGRAD = ("is_leaf", "grad_fn", "grad", "retains_grad", "_version", "_base", "output_nr")
 
 
@@ -35,12 +37,13 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the questions about arguments that no guard watches."""
     for query in body.observed(Event.QUERY):
         asked = query.effect.what
-        message = f"`{asked}` {_answer(asked)} {traced(body)}; the branch of the first call is kept"
+        answer, fate = _answer(asked)
+        note = f"{fate}; `{called(body)}` keeps the branch of the first call"
         advice = "ask in the compiled region or in its caller, and pass the answer as an argument"
-        yield report(RULE, body, query, message, help=advice)
+        yield report(RULE, body, query, f"`{asked}` {answer}", note=note, help=advice)
 
 
-def _answer(asked: str) -> str:
+def _answer(asked: str) -> tuple[str, str]:
     """What is wrong with the answer to a question: the text of an expression such as `x.is_leaf` or `id(x)`."""
     if ".__class__" in asked:
         return _ANSWERS["type"]

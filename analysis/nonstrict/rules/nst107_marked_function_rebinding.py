@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the calls in regions that may reach one of several marked functions."""
     for dispatch in body.dispatches:
-        message = (
-            f"{dispatch.message}: Dynamo cannot tell functions marked with `{body.api}` apart, so the region compiled "
-            "for the first is run for the others, on every backend"
+        note = (
+            f"Dynamo cannot tell functions marked with `{body.api}` apart: the region compiled for the first one runs "
+            "for the others, on every backend"
         )
         advice = "mark one function and pass the choice as an argument, or choose outside the compiled region"
-        yield report_at(RULE, body, dispatch.span, message, help=advice)
+        yield report_at(RULE, body, dispatch.span, dispatch.message, note=note, help=advice)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

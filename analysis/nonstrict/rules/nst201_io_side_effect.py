@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import FROZEN, Rule, report
-from nonstrict.rules.effect_texts import effect_severity, trace_time_only
+from nonstrict.rules.effect_texts import clause, effect_severity, repetition, when
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ def examine(body: Body) -> Iterator[Finding]:
     for seen in body.observed(Event.IO):
         if seen.in_hook:
             continue
-        what = seen.effect.what or "has an effect outside the program"
-        message = f"this {what} {trace_time_only(body)}"
+        message = f"{clause(seen.effect, 'has an effect outside the program')} {when(body)}"
         advice = "move it to the caller of the compiled region; return what it needs to know"
-        yield report(RULE, body, seen, message, help=advice, severity=effect_severity(RULE, body))
+        severity = effect_severity(RULE, body)
+        yield report(RULE, body, seen, message, note=repetition(body), help=advice, severity=severity)
 
 
 def fixes(context: Context) -> Iterator[Fix]:
@@ -59,5 +59,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     expectation=Expectation(Experiment.EFFECT, traits=Trait.TELLS),
-    gathered="read or write outside the program: once per compilation, when its result is frozen",
+    gathered="read or write outside the program",
 )

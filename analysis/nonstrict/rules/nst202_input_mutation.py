@@ -8,7 +8,7 @@ from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
 from nonstrict.rules.base import Rule, report
-from nonstrict.rules.effect_texts import changes_copy, deed, target
+from nonstrict.rules.effect_texts import changes_copy, deed, repetition, target, when
 from nonstrict.rules.expectation import OF_LEAKS, Expectation, Experiment, Trait
 from nonstrict.rules.stores import changes
 
@@ -31,22 +31,24 @@ def examine(body: Body) -> Iterator[Finding]:
             continue
         subject = target(effect, "an argument")
         kind = "argument " if effect.place.name and not effect.place.path else ""
-        traced = f"while `{body.api}` traces `{body.function}`"
-        message = f"{kind}{subject} is changed by {deed(effect)} {traced}: {_fate(body, effect)}"
+        message = f"{deed(effect, f'{kind}{subject}')} {_fate(body, effect)}"
         # What is set once, behind a test whether it is set, is the same however often that happens.
         severity = Severity.NOTE if effect.lazy and effect.event is Event.WRITE else None
-        yield report(RULE, body, seen, message, help=_advice(effect), severity=severity)
+        yield report(RULE, body, seen, message, note=_note(body, effect), help=_advice(effect), severity=severity)
 
 
 def _fate(body: Body, effect: Effect) -> str:
-    copied = changes_copy(effect)
-    if body.marker == "make-fx":
-        return "the resulting graph does not repeat it"
-    if body.marker == "in-graph" and copied:
-        return "torch.compile fails"
-    if copied:
-        return "only a copy changes, the caller's object does not"
-    return "this does not happen when the compiled code runs"
+    if body.marker == "make-fx" or not changes_copy(effect):
+        return f"happens {when(body)}"
+    return "fails to compile" if body.marker == "in-graph" else "is lost: the function gets a copy"
+
+
+def _note(body: Body, effect: Effect) -> str:
+    if body.marker == "make-fx" or not changes_copy(effect):
+        return repetition(body)
+    if body.marker == "in-graph":
+        return f"torch.compile refuses the change while `{body.api}` traces `{body.function}`"
+    return f"`{body.api}` takes containers apart and builds them anew: the caller's object does not change"
 
 
 def _advice(effect: Effect) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import FROZEN, Rule, report
-from nonstrict.rules.effect_texts import deed, effect_severity, owner, target, trace_time_only
+from nonstrict.rules.effect_texts import captured, deed, effect_severity, repetition, when
 from nonstrict.rules.expectation import OF_LEAKS, Expectation, Experiment
 from nonstrict.rules.stores import changes
 
@@ -28,12 +28,11 @@ def examine(body: Body) -> Iterator[Finding]:
         effect = seen.effect
         if seen.in_hook or not effect.place.captured:
             continue
-        subject = target(effect, "state outside the function")
-        message = f"{subject}, {owner(effect)}, is changed by {deed(effect)} {trace_time_only(body)}"
+        message = f"{deed(effect, captured(effect))} happens {when(body)}"
         advice = "return the new value and store it in the compiled region or its caller"
         # What is set once, behind a test whether it is set, is the same however often that happens.
         severity = Severity.NOTE if effect.lazy else effect_severity(RULE, body)
-        yield report(RULE, body, seen, message, help=advice, severity=severity)
+        yield report(RULE, body, seen, message, note=repetition(body), help=advice, severity=severity)
 
 
 def fixes(context: Context) -> Iterator[Fix]:
@@ -52,5 +51,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     expectation=Expectation(Experiment.EFFECT, refusals=OF_LEAKS),
-    gathered="change state outside of it: once per compilation, when its result is frozen",
+    gathered="change state outside of it",
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import Rule, report
-from nonstrict.rules.effect_texts import code, target
+from nonstrict.rules.effect_texts import code
 from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment, Refusal
 
 if TYPE_CHECKING:
@@ -27,11 +27,9 @@ def examine(body: Body) -> Iterator[Finding]:
         effect = seen.effect
         if not effect.place.captured:
             continue
-        subject = target(effect, "a captured tensor")
-        traced = f"while `{body.api}` traces `{body.function}`"
-        message = f"captured tensor {subject} is changed in place by {code(effect.what)} {traced}: {_fate(body)}"
-        advice = f"pass {subject} as an argument" if effect.place.name else "pass the tensor as an argument"
-        yield report(RULE, body, seen, message, help=advice)
+        named = f"`{effect.place.text}`" if effect.place.name else ""
+        message = f"{code(effect.what)} changes {f'captured tensor {named}' if named else 'a captured tensor'} in place"
+        yield report(RULE, body, seen, message, note=_fate(body), help=f"pass {named or 'the tensor'} as an argument")
 
 
 def _fate(body: Body) -> str:

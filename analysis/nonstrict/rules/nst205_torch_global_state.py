@@ -11,7 +11,7 @@ from nonstrict.findings import Applicability, Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import FROZEN, Rule, report
-from nonstrict.rules.effect_texts import clause, code, effect_severity, trace_time_only
+from nonstrict.rules.effect_texts import clause, code, effect_severity, repetition, when
 from nonstrict.rules.expectation import Expectation, Experiment
 
 if TYPE_CHECKING:
@@ -29,13 +29,14 @@ def examine(body: Body) -> Iterator[Finding]:
     for seen in body.observed(Event.TORCH_STATE):
         effect = seen.effect
         if effect.value.kind is Kind.BOOL:
-            message = f"{code(effect.what)} as a statement takes effect {trace_time_only(body)}: the mode leaks out"
+            message = f"{code(effect.what)} as a statement leaks its mode {when(body)}"
             advice = "use `with torch.no_grad():` or `with torch.enable_grad():`"
-            yield report(RULE, body, seen, message, help=advice, severity=Severity.NOTE)
+            yield report(RULE, body, seen, message, note=repetition(body), help=advice, severity=Severity.NOTE)
             continue
-        message = f"{clause(effect.what, _VERB)} {trace_time_only(body)}"
+        message = f"{clause(effect, _VERB)} {when(body)}"
         advice = "set it before the compiled region is called"
-        yield report(RULE, body, seen, message, help=advice, severity=effect_severity(RULE, body))
+        severity = effect_severity(RULE, body)
+        yield report(RULE, body, seen, message, note=repetition(body), help=advice, severity=severity)
 
 
 def fixes(context: Context) -> Iterator[Fix]:
@@ -63,5 +64,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     expectation=Expectation(Experiment.EFFECT),
-    gathered="change the global state of torch: once per compilation, when its result is frozen",
+    gathered="change the global state of torch",
 )

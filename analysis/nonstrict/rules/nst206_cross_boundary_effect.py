@@ -35,23 +35,19 @@ def examine(body: Body) -> Iterator[Finding]:
             continue  # changes in place keep it
         evidence = body.written_by_region(place) if place.captured or place.path else ()
         if evidence:
-            message = (
-                f"`{place.text}` is written by the region that calls `{called(body)}`: the write happens after the "
-                "compiled code has run, so this reads what was there before"
-            )
+            message = f"`{place.text}` is stale here: the region writes it before it calls `{called(body)}`"
+            note = "the write happens after the compiled code has run, so this reads what was there before"
             advice = f"pass `{place.text}` as an argument"
-            yield report(RULE, body, seen, message, help=advice, evidence=evidence)
+            yield report(RULE, body, seen, message, note=note, help=advice, evidence=evidence)
     for seen in body.observed(Event.WRITE):
         evidence = body.read_by_region(seen.effect)
         if evidence:
             name = seen.effect.place.text
-            message = (
-                f"`{name}` is changed by `{called(body)}` when it runs, but the region read it while tracing"
-                if body.marker in _RUN
-                else f"`{name}` is changed while `{called(body)}` is traced, and read by the region "
-                "afterwards: compiled calls do not change it any more"
-            )
-            yield report(RULE, body, seen, message, help="return what the region needs", evidence=evidence)
+            runs = body.marker in _RUN
+            message = f"`{name}` changes here, and the region that calls `{called(body)}` reads it"
+            note = "the region read it while it was traced" if runs else "compiled calls do not change it any more"
+            advice = "return what the region needs"
+            yield report(RULE, body, seen, message, note=note, help=advice, evidence=evidence)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

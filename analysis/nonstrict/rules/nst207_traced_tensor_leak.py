@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import Rule, report
-from nonstrict.rules.effect_texts import deed, outlives, target
+from nonstrict.rules.effect_texts import outlives, target
 from nonstrict.rules.expectation import OF_CAPTURES, OF_LEAKS, Expectation, Experiment
 
 if TYPE_CHECKING:
@@ -27,20 +27,16 @@ def examine(body: Body) -> Iterator[Finding]:
         effect = seen.effect
         if not outlives(effect):
             continue
-        traced = f"while `{body.api}` traces `{body.function}`"
         if effect.what == "cache":
             subject = target(effect, "this function")
-            message = f"the cache of {subject} keeps a fake tensor that it met {traced}. {_FATE}"
+            message = f"the cache of {subject} keeps a traced tensor"
             advice = "drop the cache, or compute the tensor before compilation and pass it as an argument"
         else:
             subject = target(effect, "state outside the function")
-            how = f"{deed(effect)} in a hook or backward pass" if seen.in_hook else deed(effect)
-            message = f"a tensor is stored in {subject} by {how} {traced}: a fake tensor stays there. {_FATE}"
+            message = f"traced tensor leaks into {subject}{' in a hook or backward pass' if seen.in_hook else ''}"
             advice = "return the tensor, or build it before compilation and pass it as an argument"
-        yield report(RULE, body, seen, message, help=advice)
-
-
-_FATE = "Later calls fail or compute with it"
+        note = f"the fake tensor of the trace by `{body.api}` stays there: later calls fail or compute with it"
+        yield report(RULE, body, seen, message, note=note, help=advice)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -27,23 +27,19 @@ def examine(body: Body) -> Iterator[Finding]:
         effect = seen.effect
         if effect.place.captured:
             continue
-        traced = f"while `{body.api}` traces `{body.function}`"
         if "backward" in effect.what:
-            message = f"{code(effect.what)} writes the gradient of an argument {traced}: torch.compile fails"
+            message = f"{code(effect.what)} writes the gradient of an argument"
+            note = f"torch.compile fails while `{body.api}` traces `{body.function}`"
             advice = "use `torch.autograd.grad` in the function, or call `backward()` in the caller"
         elif effect.place.origin is not Origin.ARGUMENT or effect.place.is_view:
-            message = (
-                f"{code(effect.what)} is not recorded {traced}: the compiled code computes with the data that the "
-                "tensor was made with, silently"
-            )
+            message = f"{code(effect.what)} is not recorded in the graph"
+            note = "the compiled code silently computes with the data that the tensor was made with"
             advice = "change the elements in place (`x.copy_(...)`), or bind the name to the new tensor"
         else:
-            message = (
-                f"{code(effect.what)} changes what an argument tensor is, not its elements, {traced}: the "
-                "caller's tensor does not change, or torch.compile fails"
-            )
+            message = f"{code(effect.what)} changes what an argument tensor is, not its elements"
+            note = "the caller's tensor does not change, or torch.compile fails"
             advice = "change the elements in place (`x.copy_(...)`), or return the new tensor"
-        yield report(RULE, body, seen, message, help=advice)
+        yield report(RULE, body, seen, message, note=note, help=advice)
 
 
 RULE = Rule(

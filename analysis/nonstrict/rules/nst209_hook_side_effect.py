@@ -11,7 +11,7 @@ from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.program.places import Origin
 from nonstrict.rules.base import Rule, report
-from nonstrict.rules.effect_texts import deed, outlives, target
+from nonstrict.rules.effect_texts import clause, deed, outlives, target
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
 
 if TYPE_CHECKING:
@@ -29,12 +29,10 @@ def examine(body: Body) -> Iterator[Finding]:
         stays = effect.event is Event.LEAK and outlives(effect)  # NST207
         if not seen.in_hook or stays or not _outside(effect):
             continue
-        message = (
-            f"{_deed(effect)} in a hook or backward pass of `{body.function}`: this happens while `{body.api}` traces, "
-            "if at all, never when the compiled code runs"
-        )
+        message = f"{_deed(effect)} in a hook or backward pass"
+        note = f"it happens while `{body.api}` traces `{body.function}`, if at all, never when the compiled code runs"
         advice = "return what the hook records, or record it in the caller of the compiled region"
-        yield report(RULE, body, seen, message, help=advice)
+        yield report(RULE, body, seen, message, note=note, help=advice)
 
 
 def _outside(effect: Effect) -> bool:
@@ -43,11 +41,11 @@ def _outside(effect: Effect) -> bool:
 
 def _deed(effect: Effect) -> str:
     if effect.event is Event.IO:
-        return f"this {effect.what or 'has an effect outside the program'}"
+        return clause(effect, "has an effect outside the program")
     subject = target(effect, "state outside the function")
     if effect.event is Event.LEAK:
-        return f"a tensor is stored in {subject} by {deed(effect)}"
-    return f"{subject} is changed by {deed(effect)}"
+        return f"a tensor is stored in {subject}"
+    return f"{deed(effect, subject)} happens"
 
 
 RULE = Rule(

@@ -34,17 +34,15 @@ def examine(body: Body) -> Iterator[Finding]:
             continue
         narrow = bool(caught - _BROAD)
         raised = f"`{seen.effect.what}`" if seen.effect.what else "the exception"
-        message = (
-            f"{raised} is raised while `{body.api}` traces `{body.function}`: it reaches the caller as "
-            f"`torch._dynamo.exc.{_OUTCOMES.get(body.marker, 'Unsupported')}`, {_fate(narrow=narrow)}"
-        )
+        message = f"{raised} reaches the caller as `torch._dynamo.exc.{_OUTCOMES.get(body.marker, 'Unsupported')}`"
+        note = f"it is raised while `{body.api}` traces `{body.function}`; {_fate(narrow=narrow)}"
         advice = "check in front of the call, in the region or its caller"
         severity = RULE.severity if narrow else Severity.NOTE
-        yield report(RULE, body, seen, message, help=advice, severity=severity)
+        yield report(RULE, body, seen, message, note=note, help=advice, severity=severity)
 
 
 def _fate(*, narrow: bool) -> str:
-    return "which the handler does not catch" if narrow else "which a handler in the region cannot catch"
+    return "the handler does not catch that" if narrow else "a handler in the region cannot catch that"
 
 
 def fixes(context: Context) -> Iterator[Fix]:

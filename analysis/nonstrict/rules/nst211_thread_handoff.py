@@ -21,13 +21,10 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the work that is handed to another thread or process."""
     for seen in body.observed(Event.THREAD):
-        subject = clause(seen.effect.what, "hands work to another thread or process")
-        message = (
-            f"{subject} while `{body.api}` traces `{body.function}`: tensor work "
-            "there is not traced, and torch.compile fails or loses it"
-        )
+        message = clause(seen.effect, "hands work to another thread or process")
+        note = f"`{body.api}` does not trace tensor work there: torch.compile fails or loses it"
         advice = "do the work in the function itself, or in the caller of the compiled region"
-        yield report(RULE, body, seen, message, help=advice)
+        yield report(RULE, body, seen, message, note=note, help=advice)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -8,6 +8,7 @@ from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import FROZEN, Rule, report
 from nonstrict.rules.captures import called, not_kept
+from nonstrict.rules.effect_texts import clause, when
 from nonstrict.rules.expectation import Expectation, Experiment
 
 if TYPE_CHECKING:
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the nondeterministic values that decide a result."""
     for draw in body.observed(Event.RANDOM):
-        message = f"`{called(body)}` {draw.effect.what}, which {_fate(body)}"
+        message = f"{clause(draw.effect, 'is not deterministic')} {when(body)}"
         advice = "draw in the caller and pass the value as an argument, or use torch's own random functions"
-        yield report(RULE, body, draw, message, help=advice, evidence=not_kept(draw))
+        yield report(RULE, body, draw, message, note=_fate(body), help=advice, evidence=not_kept(draw))
 
 
 def _fate(body: Body) -> str:
     if body.marker == "constant-result":
-        return "happens once: its result is frozen at the first compilation"
+        return f"the result of `{called(body)}` is frozen at the first compilation"
     if body.marker == "make-fx":
-        return "happens while tracing: the graph keeps that value for ever"
-    return "happens while tracing only: with aot_eager and inductor every later call uses the same value"
+        return f"the graph that `{body.api}` makes of `{called(body)}` keeps that value for ever"
+    return f"with aot_eager and inductor every later call of `{called(body)}` uses the same value"
 
 
 def fixes(context: Context) -> Iterator[Fix]:
@@ -50,6 +51,6 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     expectation=Expectation(Experiment.DRAW),
-    gathered="draw values or ask the clock: its result is frozen at the first compilation",
+    gathered="draw values or ask the clock",
     hint="drawn once",
 )

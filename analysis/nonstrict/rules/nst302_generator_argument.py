@@ -26,7 +26,7 @@ def examine(body: Body) -> Iterator[Finding]:
     if body.parameters and all(parameter.annotation not in _OPEN for parameter in body.parameters):
         return
     for span, name in _passed(body) if body.sites else _asked_for(body):
-        message = f"`{name}` of `{called(body)}` is a torch.Generator: torch.compile refuses it as an argument"
+        message = f"`{name}` of `{called(body)}` is a torch.Generator, which torch.compile refuses"
         yield report_at(RULE, body, span, message, help=_ADVICE)
 
 

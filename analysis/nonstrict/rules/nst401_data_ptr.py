@@ -23,16 +23,15 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the places where the address of a tensor is taken."""
     for seen in body.observed(Event.POINTER):
         effect = seen.effect
-        subject = clause(effect.what, "takes the address of a tensor")
-        severity = RULE.severity
-        if effect.place.captured:
-            traced = f"`{body.api}` freezes the address while tracing `{body.function}`"
-            message = f"{subject}, here a captured one: {traced}, and a write through it happens while tracing only"
-            severity = Severity.NOTE
+        captured = effect.place.captured
+        message = clause(effect, f"takes the address of a {'captured' if captured else 'traced'} tensor")
+        if captured:
+            note = f"`{body.api}` freezes the address, and a write through it happens while tracing only"
         else:
-            message = f"{subject}, but tensors have no memory {_fate(body, effect.what)}"
+            note = f"a tensor has no memory {_fate(body, effect.what)}"
         advice = "wrap the code that needs the address in a `torch.library.custom_op` with `register_fake`"
-        yield report(RULE, body, seen, message, help=advice, severity=severity)
+        severity = Severity.NOTE if captured else RULE.severity
+        yield report(RULE, body, seen, message, note=note, help=advice, severity=severity)
 
 
 def _fate(body: Body, what: str) -> str:

@@ -43,26 +43,24 @@ def examine(body: Body) -> Iterator[Finding]:
             if "make_fx" not in body.api or isinstance(seen.effect.node, ast.Slice):
                 continue  # a slice takes the bound of the example, as what made it tells
             severity = Severity.WARNING
-        message = (
-            f"{clause(what, 'needs the data of a tensor')}, but tensors have no data while `{body.api}` traces "
-            f"`{body.function}`: {_fate(body, what)}"
-        )
-        yield report(RULE, body, seen, message, help=_ADVICE, severity=severity)
+        message = f"{clause(seen.effect, 'needs tensor data')}: none exists at trace time"
+        note = f"{_fate(body, what)} when `{body.api}` traces `{body.function}`"
+        yield report(RULE, body, seen, message, note=note, help=_ADVICE, severity=severity)
 
 
 def _frozen(body: Body) -> Iterator[Finding]:
     """Yield what of a constant result depends on the data of arguments."""
-    fate = f"`{body.api}` keeps the result of the first call of `{called(body)}`, also when that data is another one"
+    note = f"`{body.api}` keeps the result of the first call of `{called(body)}`, also when that data is another one"
     advice = "compute it in the compiled region, or mark the function with `nonstrict_trace` and return a tensor"
     for seen, given in argument_data(body):
         whose = "the data of an argument" if given else "the data of parameters"
-        message = f"{clause(seen.effect.what, 'reads')} {whose}, which nothing guards: {fate}"
+        message = f"{clause(seen.effect, 'reads')} {whose}, which nothing guards"
         severity = Severity.ERROR if given else Severity.WARNING
-        yield report(RULE, body, seen, message, help=advice, severity=severity)
+        yield report(RULE, body, seen, message, note=note, help=advice, severity=severity)
     for result in body.given:
         if returns_data(body, result.value):
-            message = f"this tensor is computed from the data of an argument, which nothing guards: {fate}"
-            yield report_at(RULE, body, result.span, message, help=advice)
+            message = "this tensor is computed from the data of an argument, which nothing guards"
+            yield report_at(RULE, body, result.span, message, note=note, help=advice)
 
 
 def _fate(body: Body, what: str) -> str:
@@ -108,5 +106,5 @@ RULE = Rule(
     expectation=Expectation(
         Experiment.REFUSAL, refusals=frozenset({Refusal.DATA_GUARD, Refusal.DATA_OUTPUT, Refusal.UNBACKED_SYMBOL})
     ),
-    gathered="need the data of tensors: its result is frozen at the first compilation",
+    gathered="need the data of tensors",
 )

@@ -22,12 +22,10 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the calls that hand a traced tensor to compiled code outside torch."""
     for seen in body.observed(Event.NATIVE):
         what = code(seen.effect.what) if seen.effect.what else "compiled code outside torch"
-        message = (
-            f"{what} gets a tensor without data while `{body.api}` traces `{body.function}`: compiled code outside "
-            "torch fails on it, or is left out of the graph"
-        )
+        message = f"{what} gets a traced tensor, which has no data"
+        note = f"when `{body.api}` traces `{body.function}`, the call fails or is left out of the graph"
         advice = "wrap the call in a `torch.library.custom_op` with `register_fake`"
-        yield report(RULE, body, seen, message, help=advice)
+        yield report(RULE, body, seen, message, note=note, help=advice)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -26,16 +26,18 @@ def examine(body: Body) -> Iterator[Finding]:
         if refused is None:
             continue
         evidence = (Related(refused.defined, "the class is defined here"),) if refused.defined is not None else ()
-        message = _message(body, argument)
-        yield report_at(RULE, body, argument.span, message, help=refused.advice, evidence=evidence, severity=severity)
+        message, note = _message(body, argument), "torch.compile refuses it as an argument"
+        yield report_at(
+            RULE, body, argument.span, message, note=note, help=refused.advice, evidence=evidence, severity=severity
+        )
 
 
 def _message(body: Body, argument: Taken) -> str:
     what = argument.refused.what if argument.refused is not None else ""
     if argument.name == "self":
-        return f"`self` of the marked method `{called(body)}` is {what}: torch.compile refuses it as an argument"
+        return f"`self` of the marked method `{called(body)}` is {what}"
     subject = f"`{argument.name}` of `{called(body)}`" if argument.name else f"this argument of `{called(body)}`"
-    return f"{subject} is {what}: torch.compile refuses it as an argument"
+    return f"{subject} is {what}"
 
 
 def fixes(context: Context) -> Iterator[Fix]:

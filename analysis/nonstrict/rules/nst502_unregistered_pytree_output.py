@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
+from nonstrict.program.boundary.verdicts import Crossing
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
@@ -23,12 +24,15 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the results of refused types."""
     for result in body.given:
         refused = result.refused
-        if refused is None or ("NumPy" in refused.what and _escapes(body)):
+        if refused is None or (refused.crossing is Crossing.NUMPY and _escapes(body)):
             continue
         if result.implicit and body.applied.is_left_to_subclasses:
             continue
         severity = Severity.WARNING if result.maybe else None
-        yield report_at(RULE, body, result.span, _message(body, result), help=refused.advice, severity=severity)
+        until = " before 2.15" if refused.crossing is Crossing.NOTHING else ""
+        note = f"torch.compile refuses it as a result{until}"
+        message = _message(body, result)
+        yield report_at(RULE, body, result.span, message, note=note, help=refused.advice, severity=severity)
 
 
 def _escapes(body: Body) -> bool:
@@ -40,10 +44,8 @@ def _message(body: Body, result: Given) -> str:
     name = called(body)
     if result.implicit:
         how = "may end" if result.maybe else "ends"
-        return f"`{name}` {how} without a `return`, which gives None: torch.compile refuses it as a result before 2.15"
-    what = result.refused.what if result.refused is not None else ""
-    until = " before 2.15" if what.startswith("None") else ""
-    return f"`{name}` returns {what}: torch.compile refuses it as a result{until}"
+        return f"`{name}` {how} without a `return`, which gives None"
+    return f"`{name}` returns {result.refused.what if result.refused is not None else ''}"
 
 
 def fixes(context: Context) -> Iterator[Fix]:

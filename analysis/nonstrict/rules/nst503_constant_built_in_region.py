@@ -29,14 +29,16 @@ def examine(body: Body) -> Iterator[Finding]:
             continue
         sometimes = argument.made is Made.SOMETIMES
         message = (
-            f"this object of `{constant.cls.name}`, which is registered as a constant, is "
-            f"{'in some calls ' if sometimes else ''}made in the region that passes it to `{called(body)}`: "
-            "torch.compile cannot guard it and fails"
+            f"this `{constant.cls.name}` is {'in some calls ' if sometimes else ''}made in the region that passes it "
+            f"to `{called(body)}`"
         )
+        note = "it is registered as a constant, which torch.compile cannot guard there: compilation fails"
         evidence = (Related(constant.span, "registered as a constant here"),)
         severity = Severity.WARNING if sometimes else RULE.severity
         advice = "make the object outside the region"
-        yield report_at(RULE, body, argument.span, message, help=advice, evidence=evidence, severity=severity)
+        yield report_at(
+            RULE, body, argument.span, message, note=note, help=advice, evidence=evidence, severity=severity
+        )
 
 
 def fixes(context: Context) -> Iterator[Fix]:

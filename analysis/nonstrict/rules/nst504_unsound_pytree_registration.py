@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the registrations that lose something of what the function gets."""
     for registration, fault in body.unsound:
-        yield report_at(RULE, body, registration.span, fault.message, help=fault.advice, evidence=fault.evidence)
+        note, advice, evidence = fault.note, fault.advice, fault.evidence
+        yield report_at(RULE, body, registration.span, fault.message, note=note, help=advice, evidence=evidence)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -56,36 +56,34 @@ def _is_integer_enum(value: Value) -> bool:
 def _enumeration(body: Body, argument: Taken) -> Iterator[Finding]:
     uses = body.needs_class(argument.name)
     if uses:
-        message = (
-            f"`{argument.name}` of `{called(body)}` is a member of an `IntEnum`, which arrives as a plain number: "
-            "`is`, `isinstance`, `.name` and `.value` do not work there"
-        )
+        message = f"`{argument.name}` of `{called(body)}` is a member of an `IntEnum`, and arrives as a number"
+        note = "`is`, `isinstance`, `.name` and `.value` do not work there"
         advice = "use a plain `Enum`, or compare with `==`"
         evidence = (Related(uses[0], "asks for more than the number here"),)
-        yield report_at(RULE, body, argument.span, message, help=advice, severity=Severity.ERROR, evidence=evidence)
+        yield report_at(
+            RULE, body, argument.span, message, note=note, help=advice, severity=Severity.ERROR, evidence=evidence
+        )
 
 
 def _sizes(body: Body, argument: Taken) -> Iterator[Finding]:
     sizes = body.varying_sizes(argument)
     for span in body.hashed_sizes(argument.name, sizes):
-        message = (
-            f"a size of `{argument.name}` of `{called(body)}` is a symbolic integer where it is dynamic, which has no "
-            "hash: this lookup fails to compile"
-        )
+        message = f"this looks up a size of `{argument.name}`, which has no hash where it is dynamic"
+        note = f"a dynamic size is a symbolic integer: `{called(body)}` fails to compile"
         advice = "look it up in the caller and pass the result, or use `int()` and compile for each size"
-        yield report_at(RULE, body, span, message, help=advice, severity=Severity.ERROR, evidence=sizes.evidence)
+        evidence = sizes.evidence
+        yield report_at(RULE, body, span, message, note=note, help=advice, severity=Severity.ERROR, evidence=evidence)
 
 
 def _kept(body: Body, argument: Taken, variation: Variation) -> Finding:
-    message = (
-        f"{variation.kept} varies between calls of the region, so torch makes it a symbolic number, which "
-        f"{_holder(body)}: from its second value on compiling fails"
-    )
+    message = f"{variation.kept} varies between calls of the region"
+    note = f"torch makes it a symbolic number, which {_holder(body)}: from its second value on compiling fails"
     advice = "let flatten return it among the children, or compile with `dynamic=False`"
     if body.marker == "constant-result":
         advice = "compute it in the compiled region, or compile with `dynamic=False`"
     severity = Severity.NOTE if body.applied.falls_back else Severity.ERROR
-    return report_at(RULE, body, argument.span, message, help=advice, severity=severity, evidence=variation.evidence)
+    evidence = variation.evidence
+    return report_at(RULE, body, argument.span, message, note=note, help=advice, severity=severity, evidence=evidence)
 
 
 def _holder(body: Body) -> str:
@@ -106,15 +104,16 @@ def _varying(body: Body, argument: Taken, variation: Variation) -> Iterator[Find
         differs = "has another length" if kind == "container" else f"is another {noun}"
         if variation.follows:
             differs = f"follows from `{variation.follows}`, which is another string"
-        message = (
-            f"`{argument.name}` of `{called(body)}` {differs} in every call, and each is compiled for: with "
-            f"`fullgraph=True` more than {_LIMIT} fail at the recompile limit"
-        )
+        message = f"`{argument.name}` of `{called(body)}` {differs} in every call"
+        note = f"each is compiled for: with `fullgraph=True` more than {_LIMIT} fail at the recompile limit"
         severity = Severity.NOTE if body.applied.falls_back else Severity.ERROR
         advice = "pass a tensor, or a number to a region that may be dynamic"
         if kind == "container":
             advice = "pass one tensor, such as the stacked elements, or what the caller computes of them"
-        yield report_at(RULE, body, argument.span, message, help=advice, severity=severity, evidence=variation.evidence)
+        evidence = variation.evidence
+        yield report_at(
+            RULE, body, argument.span, message, note=note, help=advice, severity=severity, evidence=evidence
+        )
     elif kind in ("number", "unknown") and not variation.static:
         yield from _hashed(body, argument, variation)
 
@@ -122,15 +121,15 @@ def _varying(body: Body, argument: Taken, variation: Variation) -> Iterator[Find
 def _hashed(body: Body, argument: Taken, variation: Variation) -> Iterator[Finding]:
     uses = body.hashed(argument.name)
     for span in uses:
-        message = (
-            f"`{argument.name}` of `{called(body)}` varies between calls, so torch makes it a symbolic integer, which "
-            "has no hash: from its second value on this lookup fails to compile"
-        )
+        message = f"this looks up `{argument.name}` of `{called(body)}`, which varies between calls"
+        note = "torch makes it a symbolic integer, which has no hash: from its second value on this fails to compile"
         advice = "look it up in the caller and pass the result, or use `int()` and compile for each value"
-        yield report_at(RULE, body, span, message, help=advice, severity=Severity.ERROR, evidence=variation.evidence)
+        evidence = variation.evidence
+        yield report_at(RULE, body, span, message, note=note, help=advice, severity=Severity.ERROR, evidence=evidence)
     if not uses and argument.value.kind is Kind.NUMBER:
-        message = f"`{argument.name}` of `{called(body)}` varies between calls: torch compiles for its values anew"
-        yield report_at(RULE, body, argument.span, message, evidence=variation.evidence)
+        message = f"`{argument.name}` of `{called(body)}` varies between calls"
+        note = "torch compiles for its values anew"
+        yield report_at(RULE, body, argument.span, message, note=note, evidence=variation.evidence)
 
 
 def _sort(value: Value, variation: Variation) -> str:

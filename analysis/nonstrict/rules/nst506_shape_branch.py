@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import TRACED, Rule, report
-from nonstrict.rules.captures import called, traced
+from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment, Refusal, Trait
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 #: Exported programs check the shapes they get.
+_KEPT = "shape-dependent branch: the graph keeps the branch of the traced shape"
+_COMPILED_ANEW = "shape-dependent branch: recompiles for other shapes"
 _CHECKED = frozenset({"export", "draft_export", "export_for_training"})
 
 
@@ -27,26 +29,22 @@ def examine(body: Body) -> Iterator[Finding]:
         checks = seen.effect.what == "check"
         contradicted = body.contradicted(seen.effect) if body.marker == "nonstrict" else ()
         if contradicted:
-            message = (
-                f"this fixes a dimension that a caller of `{called(body)}` marks as dynamic: compilation fails with "
-                "ConstraintViolationError"
-            )
+            message = f"this fixes a dimension that a caller of `{called(body)}` marks as dynamic"
+            note = "compilation fails with ConstraintViolationError"
             advice = "do not mark the dimension as dynamic, or do not compare it with one size"
             severity = Severity.ERROR if checks else Severity.WARNING
-            yield report(RULE, body, seen, message, help=advice, severity=severity, evidence=contradicted)
+            yield report(RULE, body, seen, message, note=note, help=advice, severity=severity, evidence=contradicted)
         elif checks or body.kept_by_size(seen.effect):
             continue
         elif body.marker == "make-fx" and body.api not in _CHECKED:
-            message = (
-                f"a shape decides this branch {traced(body)}: the graph keeps the branch of the traced shape, and is "
-                "wrong for others, silently"
-            )
+            note = f"the graph that `{body.api}` makes of `{called(body)}` is silently wrong for other shapes"
             severity = Severity.NOTE if body.private else Severity.WARNING
             advice = "use `torch.cond`, or trace once for each shape"
-            yield report(RULE, body, seen, message, help=advice, severity=severity)
+            yield report(RULE, body, seen, _KEPT, note=note, help=advice, severity=severity)
         else:
-            message = f"a shape decides this branch {traced(body)}: other shapes are compiled for anew"
-            yield report(RULE, body, seen, message, help="use `torch.cond` to keep both branches in one graph")
+            note = f"`{called(body)}` is compiled for the shapes of one branch at a time"
+            advice = "use `torch.cond` to keep both branches in one graph"
+            yield report(RULE, body, seen, _COMPILED_ANEW, note=note, help=advice)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

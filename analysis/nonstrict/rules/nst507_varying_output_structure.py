@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the results whose structure differs from one run of the function to the next."""
     for span in body.structures:
-        message = (
-            f"the structure of what `{called(body)}` returns depends on state that changes while it is traced: torch "
-            "runs it several times, gets different structures and fails"
-        )
-        yield report_at(RULE, body, span, message, help="let the structure depend on arguments only")
+        message = f"the structure of what `{called(body)}` returns depends on state that tracing changes"
+        note = "torch traces it several times, gets different structures and fails"
+        yield report_at(RULE, body, span, message, note=note, help="let the structure depend on arguments only")
 
 
 RULE = Rule(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.program.effects import Event
 from nonstrict.rules.base import TRACED, Rule, report
-from nonstrict.rules.captures import traced
+from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
 
 if TYPE_CHECKING:
@@ -21,8 +21,9 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the storage offsets that are asked for."""
     for seen in body.observed(Event.STORAGE):
         name = seen.effect.place.text
-        message = f"the storage offset of `{name}` is read {traced(body)}: no guard watches it, the first one is kept"
-        yield report(RULE, body, seen, message, help="pass what depends on the offset as an argument")
+        message = f"the storage offset of `{name}` is read without a guard"
+        note = f"`{called(body)}` keeps the offset of its first call"
+        yield report(RULE, body, seen, message, note=note, help="pass what depends on the offset as an argument")
 
 
 RULE = Rule(

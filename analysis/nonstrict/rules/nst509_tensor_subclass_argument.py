@@ -34,11 +34,9 @@ def examine(body: Body) -> Iterator[Finding]:
         name = next((found for one in argument.value.alternatives() if (found := _subclass(one))), "")
         if not name:
             continue
-        message = (
-            f"`{argument.name}` of `{called(body)}` is a `{name}`, a plain subclass of torch.Tensor: {_fate(body)}"
-        )
+        message = f"`{argument.name}` of `{called(body)}` is a `{name}`, a plain subclass of torch.Tensor"
         advice = "pass it `.as_subclass(torch.Tensor)`, or implement `__torch_dispatch__`"
-        yield report_at(RULE, body, argument.span, message, help=advice)
+        yield report_at(RULE, body, argument.span, message, note=_fate(body), help=advice)
 
 
 def _fate(body: Body) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 _METHODS_SINCE = (2, 15)
-_LOCAL = "a function that is defined in the region"
+_LOCAL = "a local function"
 _LAMBDA = "a lambda"
 _CACHED = "a function behind `functools.cache`"
 #: What breaks the graph, where that is allowed; the rest fails there too.
@@ -47,15 +47,16 @@ def examine(body: Body) -> Iterator[Finding]:
             refused = _refused(seen.effect.value, body.torch)
             if not refused:
                 continue
-            message = f"`{api}` is applied to {refused} while Dynamo traces `{body.function}`, which it cannot do"
+            message = f"`{api}` is applied to {refused} inside a compiled region"
         else:
             refused = _LOCAL
-            message = f"`{api}` is called while Dynamo traces `{body.function}`, which it refuses"
+            message = f"`{api}` is called inside a compiled region"
         falls_back = not body.fullgraph and refused in _BREAKING
         severity = Severity.NOTE if falls_back else Severity.ERROR
-        ending = ": the region silently runs in Python from here on" if falls_back else ": compilation fails"
+        fate = "it silently runs in Python from here on" if falls_back else "compilation fails"
+        note = f"Dynamo refuses it while it traces `{body.function}`: {fate}"
         advice = "apply the marker outside the compiled region, to a function at module level"
-        yield report(RULE, body, seen, message + ending, help=advice, severity=severity)
+        yield report(RULE, body, seen, message, note=note, help=advice, severity=severity)
 
 
 def fails_inside(body: Body) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
 
 if TYPE_CHECKING:
@@ -35,11 +36,12 @@ _NOT_ON_FORWARD = _NOT_UNDER_CLASSMETHOD
 
 
 class Conflict(NamedTuple):
-    """Why a function cannot be marked, what to do, and the other decorator.
+    """What keeps a function from being marked, why, what to do, and the other decorator.
 
     `at_once`: torch refuses it when it is marked; `uncalled_is_fine`: the function works outside compiled regions.
     """
 
+    what: str
     why: str
     advice: str
     other: Span | None = None
@@ -58,7 +60,9 @@ def examine(body: Body) -> Iterator[Finding]:
     severity = Severity.NOTE if falls_back else Severity.ERROR
     if conflict.uncalled_is_fine and not (body.applied.compiled_calls or body.applied.is_compiled):
         severity = Severity.WARNING
-    yield report_at(RULE, body, body.marked_at, why, help=conflict.advice, severity=severity, evidence=evidence)
+    yield report_at(
+        RULE, body, body.marked_at, conflict.what, note=why, help=conflict.advice, severity=severity, evidence=evidence
+    )
 
 
 def conflict_of(body: Body) -> Conflict | None:
@@ -75,25 +79,27 @@ def _with_leaf(body: Body) -> Conflict | None:
     target = body.applied.target
     if not spans and not (target.kind is Kind.MARKED and target.ref.kind == other):
         return None
-    why = f"`{body.function}` is marked with `nonstrict_trace` and with `leaf_function`: torch refuses both together"
-    return Conflict(why, "keep one of the two markers", spans[0] if spans else None, at_once=True)
+    what = f"`{called(body)}` is marked with `nonstrict_trace` and with `leaf_function`"
+    other_marker = spans[0] if spans else None
+    return Conflict(what, "torch refuses both together", "keep one of the two markers", other_marker, at_once=True)
 
 
 def _decorated(body: Body) -> Conflict | None:
     stack, api = body.applied.stack, body.api
     for applied in stack.above:
         if applied.kind == "disable" and applied.name.rpartition(".")[2] in _DISABLING:
-            why = f"`{applied.name}` stands above `{api}`: no compiled region can call `{body.function}`"
+            what, why = f"`{applied.name}` stands above `{api}`", f"no compiled region can call `{body.function}`"
             advice = f"put `{api}` above `disable`, or drop `disable`"
-            return Conflict(why, advice, applied.span, uncalled_is_fine=True)
+            return Conflict(what, why, advice, applied.span, uncalled_is_fine=True)
         if applied.name == _CLASSMETHOD and body.marker in _NOT_UNDER_CLASSMETHOD:
-            why = f"`{body.function}` is a class method: torch refuses the class as an input of a marked function"
-            return Conflict(why, _instead(body, "classmethod"), applied.span, at_once=body.marker == "leaf")
+            what = f"`{called(body)}` is a class method"
+            why = "torch refuses the class as an input of a marked function"
+            return Conflict(what, why, _instead(body, "classmethod"), applied.span, at_once=body.marker == "leaf")
     for applied in stack.below:
         if applied.name in _NOT_OVER.get(body.marker, ()):
             last = applied.name.rpartition(".")[2]
-            why = f"`{api}` stands above `@{last}`, which is no function: torch refuses to mark it"
-            return Conflict(why, _instead(body, last), applied.span, at_once=True)
+            what, why = f"`{api}` stands above `@{last}`, which is no function", "torch refuses to mark it"
+            return Conflict(what, why, _instead(body, last), applied.span, at_once=True)
     return None
 
 
@@ -106,25 +112,24 @@ def _instead(body: Body, below: str) -> str:
 def _kind_of_function(body: Body) -> Conflict | None:
     kind = body.applied.yields
     if kind == "async" and body.marker != "constant-result":
-        why = f"`{body.function}` is an async function: what it returns is a coroutine, which torch.compile refuses"
-        return Conflict(why, "mark a function that computes and returns tensors, and await outside the region")
+        what, why = f"`{called(body)}` is an async function", "torch.compile refuses the coroutine that it returns"
+        return Conflict(what, why, "mark a function that computes and returns tensors, and await outside the region")
     if kind == "generator":
-        why = f"`{body.function}` is a generator function: what it returns is a generator, which torch.compile refuses"
-        return Conflict(why, "return a list or tuple of tensors")
+        what, why = f"`{called(body)}` is a generator function", "torch.compile refuses the generator that it returns"
+        return Conflict(what, why, "return a list or tuple of tensors")
     if body.marker == "nonstrict" and body.applied.is_plain_class:
-        why = f"`{body.function}` is a class: its instances are results that torch.compile refuses"
-        return Conflict(why, "mark a function or method, or register the class with `register_dataclass`")
+        what, why = f"`{called(body)}` is a class", "torch.compile refuses its instances as results"
+        return Conflict(what, why, "mark a function or method, or register the class with `register_dataclass`")
     return None
 
 
 def _forward(body: Body) -> Conflict | None:
     if body.marker not in _NOT_ON_FORWARD or not body.applied.is_called_by_module:
         return None
-    why = (
-        f"`{body.function}` is what calling the module runs, where torch.compile does not know `{body.api}`: it refuses"
-    )
+    what = f"`{called(body)}` is what calling the module runs"
+    why = f"torch.compile does not know `{body.api}` there, and refuses"
     advice = f"mark a method of another name with `{body.api}`, and call that in `forward`"
-    return Conflict(why, advice, uncalled_is_fine=True)
+    return Conflict(what, why, advice, uncalled_is_fine=True)
 
 
 def _is_leaf_twin(body: Body) -> bool:

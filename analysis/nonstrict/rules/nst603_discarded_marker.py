@@ -20,12 +20,10 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the marker if nothing keeps what it returns."""
     if body.marker == DROPPED or body.applied.is_dropped:
         name = body.function.rpartition(".")[2]
-        message = (
-            f"the function that `{body.api}` returns is dropped: `{name}` itself stays unmarked, and compiled regions "
-            "trace it"
-        )
+        message = f"what `{body.api}({name})` returns is dropped: `{name}` stays unmarked"
         advice = f"keep the result: `{name} = {body.api}({name})`, or use it as a decorator"
-        found = report_at(RULE, body, body.marked_at, message, help=advice)
+        note = "compiled regions trace it like any function"
+        found = report_at(RULE, body, body.marked_at, message, note=note, help=advice)
         yield found._replace(function="", marker="nonstrict") if body.marker == DROPPED else found
 
 

@@ -23,9 +23,10 @@ def examine(body: Body) -> Iterator[Finding]:
     if body.torch < _SINCE:
         return
     where = "torch.compiler" if body.torch >= _PUBLIC_SINCE else "torch._dynamo"
-    message = "`allow_in_graph` is superseded by `nonstrict_trace`, which takes modules and registered classes too"
+    message = "`allow_in_graph` is superseded by `nonstrict_trace`"
+    note = "the latter takes modules and registered classes too"
     advice = f"use `{where}.nonstrict_trace`, and keep the function that it returns"
-    yield report_at(RULE, body, body.marked_at, message, help=advice)
+    yield report_at(RULE, body, body.marked_at, message, note=note, help=advice)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

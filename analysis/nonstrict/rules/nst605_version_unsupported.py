@@ -35,9 +35,9 @@ def _missing(body: Body) -> Iterator[Finding]:
         return
     others = spellings(marker.kind, body.torch)
     has = ".".join(map(str, body.torch))
-    message = f"torch {has} has no `{spelling}`: it exists from torch {marker.since} on"
+    message, note = f"torch {has} has no `{spelling}`", f"it exists from torch {marker.since} on"
     advice = f"use `{others[0]}`" if others else f"require torch {marker.since}"
-    found = report_at(RULE, body, body.marked_at, message, help=advice)
+    found = report_at(RULE, body, body.marked_at, message, note=note, help=advice)
     yield found._replace(function="", marker=marker.kind) if body.marker == ABSENT else found
 
 
@@ -46,10 +46,11 @@ def _leaf(body: Body) -> Iterator[Finding]:
     if calls and all(call.backend != "inductor" for call in calls):
         return
     has = ".".join(map(str, body.torch))
-    message = f"inductor, the default backend, cannot compile a leaf function in torch {has}: an assertion fails"
+    message = f"inductor cannot compile a leaf function in torch {has}"
+    note = "it is the default backend, and fails with an assertion"
     advice = "use a `torch.library.custom_op` with `register_fake`, or compile with `backend='aot_eager'`"
     severity = Severity.ERROR if calls else Severity.NOTE
-    yield report_at(RULE, body, body.marked_at, message, help=advice, severity=severity)
+    yield report_at(RULE, body, body.marked_at, message, note=note, help=advice, severity=severity)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -30,10 +30,10 @@ def examine(body: Body) -> Iterator[Finding]:
     if conflict_of(body) is not None or body.applied.may_be_faked_elsewhere():
         return
     if operator.api == "leaf_function":
-        message = f"leaf function `{body.function}` has no fake: every call of it raises"
+        message, note = f"leaf function `{body.function}` has no fake", "every call of it raises"
     else:
-        message = f"custom operator `{operator.name}` has no fake: no compiled region can call it"
-    yield report_at(RULE, body, declared_at, message, help=_advice(operator.api, body.function))
+        message, note = f"custom operator `{operator.name}` has no fake", "no compiled region can call it"
+    yield report_at(RULE, body, declared_at, message, note=note, help=_advice(operator.api, body.function))
 
 
 def _returns_nothing(body: Body, schema: str) -> bool:

@@ -19,6 +19,7 @@ from nonstrict.program.marks.tensor_forms import mentions, tensors_in
 from nonstrict.program.places import HOST, Origin
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import Rule, report, report_at
+from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment, Refusal, Trait
 
 if TYPE_CHECKING:
@@ -78,13 +79,13 @@ def _mutations(body: Body, operator: Operator, declared: frozenset[str]) -> Iter
         name = place.name
         outcome = "torch raises" if leaf else "compiled code does not know, and may go on with the old values"
         where = f" if `{name}` is on the CPU," if HOST in place.path else ""
-        message = f"`{body.function}` changes its argument `{name}`{where} without declaring it: {outcome}"
+        message = f"`{called(body)}` changes its argument `{name}`{where} without declaring it"
         advice = f"add `{name}` to `mutates_args`, or change a clone"
         if operator.api == "define":
             advice = f"declare it in the schema, as in `Tensor(a!) {name}`, or change a clone"
         severity = _how_sure(body, seen)
         if severity is not None:
-            yield report(RULE, body, seen, message, help=advice, severity=severity)
+            yield report(RULE, body, seen, message, note=outcome, help=advice, severity=severity)
 
 
 def _is_declared(place: Place, declared: frozenset[str]) -> bool:
@@ -204,8 +205,8 @@ def _shared(body: Body, operator: Operator) -> Iterator[Finding]:
     if _NUMBERS.search(ast.unparse(node.returns)):
         return
     for at in sharing(node, body.applied.names):
-        message = f"two results of `{body.function}` share their memory: torch raises, compiled or not"
-        yield report_at(RULE, body, body.applied.span_of(at), message, help="return copies: `.clone()`")
+        message, note = f"two results of `{called(body)}` share their memory", "torch raises, compiled or not"
+        yield report_at(RULE, body, body.applied.span_of(at), message, note=note, help="return copies: `.clone()`")
 
 
 def _may_convert(function: FunctionNode | None) -> bool:
@@ -315,9 +316,9 @@ def _alias(
         severity = min(severity, Severity.NOTE if operator.api == "leaf_function" else Severity.WARNING)
         outcome = "compiled code takes it for a tensor of its own, so that changes of one miss the other"
     condition = ", if there is nothing to convert" if conversion or on_host else ""
-    message = f"`{body.function}` returns {view} `{place.name}`{condition}: {outcome}"
+    message = f"`{called(body)}` returns {view} `{place.name}`{condition}"
     advice = f"return a clone: `{place.name}.clone()`"
-    yield report_at(RULE, body, body.applied.span_of(at), message, help=advice, severity=severity)
+    yield report_at(RULE, body, body.applied.span_of(at), message, note=outcome, help=advice, severity=severity)
 
 
 def _results(returned: Value) -> Iterator[tuple[int, Value]]:

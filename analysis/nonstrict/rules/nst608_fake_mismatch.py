@@ -58,12 +58,18 @@ def _first(*told: Iterator[Finding]) -> Iterator[Finding]:
 
 
 def _finding(
-    body: Body, fake: Body, node: ast.AST, message: str, advice: str, severity: Severity | None = None
+    body: Body,
+    fake: Body,
+    node: ast.AST,
+    message: str,
+    advice: str,
+    severity: Severity | None = None,
+    note: str = "",
 ) -> Finding:
     returned = next(iter(body.applied.returned()), None)
     declared = Related(body.marked_at, f"the fake of `{body.function}`, which is declared here")
     real = () if returned is None else (Related(body.applied.span_of(returned), "what the function returns"),)
-    found = report_at(RULE, body, fake.applied.span_of(node), message, help=advice, severity=severity)
+    found = report_at(RULE, body, fake.applied.span_of(node), message, note=note, help=advice, severity=severity)
     return found._replace(related=(declared, *real))
 
 
@@ -75,11 +81,12 @@ def _captures(body: Body, fake: Body) -> Iterator[Finding]:
         noun = _captured(seen.effect)
         if noun:
             name = seen.effect.place.text
-            message = f"the fake of `{body.function}` {noun} `{name}` from outside: it fails to compile"
+            message = f"the fake of `{body.function}` {noun} `{name}` from outside"
+            note = "it fails to compile"
             advice = "use the arguments only: shapes and dtypes are all that a fake tells"
             sometimes = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
             severity = Severity.WARNING if sometimes else Severity.ERROR
-            yield report_at(RULE, body, seen.effect.span, message, help=advice, severity=severity)
+            yield report_at(RULE, body, seen.effect.span, message, note=note, help=advice, severity=severity)
 
 
 def _captured(read: Effect) -> str:
@@ -164,9 +171,9 @@ def _numbers(body: Body, fake: Body, real: Value) -> Iterator[Finding]:
         if value is None or value.kind not in (Kind.NUMBER, Kind.BOOL) or value.place.origin is Origin.ARGUMENT:
             continue
         if value.const is NO_CONSTANT or value.place.captured:
-            message = f"`{body.function}` returns a number: compiled code has that of the fake, and for ever"
-            found = report_at(RULE, body, body.applied.span_of(node), message, help="return it as a tensor")
-            yield found
+            message, note = f"`{body.function}` returns a number", "compiled code has that of the fake, and for ever"
+            advice = "return it as a tensor"
+            yield report_at(RULE, body, body.applied.span_of(node), message, note=note, help=advice)
 
 
 # -- tensors ------------------------------------------------------------------------------------------------------
@@ -186,14 +193,13 @@ def _tensors(body: Body, fake: Body) -> Iterator[Finding]:
         real_form, fake_form = real_forms.of(mine), fake_forms.of(its)
         told = difference(real_form, fake_form) or shapes.difference(at)
         if told:
-            message = f"the result of the fake of `{body.function}` {told}"
+            message = f"the fake's result {told}"
             single = Severity.NOTE if told.endswith("is float32") else None
             yield _finding(body, fake, its, message, "make the fake's result like the function's", single)
         elif isinstance(its, ast.Name) and _is_parameter(fake_node, its.id) and not isinstance(mine, ast.Name):
             yield _returned_argument(body, fake, its)
         elif is_default(real_form, fake_form):
-            message = f"the result of the fake of `{body.function}` has the default dtype, the function's that of `x`"
-            message = message.replace("`x`", "an argument")
+            message = f"the fake of `{body.function}` returns the default dtype, the function that of an argument"
             advice = "use `torch.empty_like`, `new_empty`, or pass `dtype`"
             yield _finding(body, fake, its, message, advice, Severity.NOTE)
 
@@ -211,12 +217,10 @@ def _binds(name: ast.Name) -> bool:
 
 
 def _returned_argument(body: Body, fake: Body, node: ast.Name) -> Finding:
-    message = (
-        f"the fake of `{body.function}` returns its argument `{node.id}`: compiled code takes the result and the "
-        "argument for one tensor"
-    )
+    message = f"the fake of `{body.function}` returns its argument `{node.id}`"
+    note = "compiled code takes the result and the argument for one tensor"
     severity = Severity.NOTE if body.marker == "leaf" else None
-    return _finding(body, fake, node, message, f"return `torch.empty_like({node.id})`", severity)
+    return _finding(body, fake, node, message, f"return `torch.empty_like({node.id})`", severity, note)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

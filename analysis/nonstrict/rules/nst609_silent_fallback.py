@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Related, Severity
 from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,13 +32,11 @@ def examine(body: Body) -> Iterator[Finding]:
     if reason is None:
         return
     for call in calls:
-        message = (
-            f"torch refuses `{body.function}` ({reason.code}): without `fullgraph=True` the region breaks here and "
-            "runs it in Python, without a word"
-        )
+        message = f"torch refuses `{called(body)}` ({reason.code}), and the region runs it in Python"
+        note = "without `fullgraph=True` the graph breaks here, without a word"
         evidence = (Related(reason.span, reason.message),)
         advice = "compile with `fullgraph=True` to be told"
-        yield report_at(RULE, body, call.span, message, help=advice, evidence=evidence)
+        yield report_at(RULE, body, call.span, message, note=note, help=advice, evidence=evidence)
 
 
 def _refusal(body: Body) -> Finding | None:

@@ -39,12 +39,10 @@ def examine(body: Body) -> Iterator[Finding]:
         if not what:
             continue
         name = called.function.rpartition(".")[2]
-        message = (
-            f"`{name}` is called for its effect ({what}): its result is not used and it declares no mutation, so the "
-            "compiler removes the call"
-        )
+        message = f"`{name}` is called for its effect only ({what})"
+        note = "its result is not used and it declares no mutation: the compiler removes the call"
         advice = "declare an argument in `mutates_args`, use the result, or register the effect"
-        yield report(RULE, body, seen, message, help=advice)
+        yield report(RULE, body, seen, message, note=note, help=advice)
 
 
 def _effect(called: Body) -> str:

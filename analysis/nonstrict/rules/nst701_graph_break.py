@@ -53,24 +53,23 @@ def examine(body: Body) -> Iterator[Finding]:
         known = body.graph_break(seen)
         if known is None:
             continue
-        message = f"{construct(seen)} breaks the graph of `{body.function}`{_named(known)}{outcome(body, seen)}"
+        message = f"{construct(seen)} breaks the graph{f' ({known.id})' if known.id else ''}"
+        note = "; ".join(filter(None, (known.type, outcome(body, seen))))
         severity = _severity(body, seen)
         advice = _advice(key, known) + (_marking(body, seen) if severity > Severity.NOTE else "")
         may_break = not body.refusal(seen)
         hidden = may_break and body.hidden_behind(seen) > 0
         gives_up = may_break and not hidden and body.given_up(seen) != ""
-        finding = report(RULE, body, seen, message, help=advice, severity=severity)
+        finding = report(RULE, body, seen, message, note=note, help=advice, severity=severity)
         yield finding._replace(gives_up=gives_up, hidden=hidden)
 
 
 def _frozen(body: Body, seen: Observed) -> Finding:
     """What is traced without an error, and is decided there and then."""
-    message = (
-        f"{construct(seen)} is decided while `{body.function}` is traced: nothing fails, and the number is not found, "
-        "whatever the tensor holds"
-    )
+    message = f"{construct(seen)} is decided at trace time"
+    note = f"`{body.function}` never finds the number, whatever the tensor holds, and nothing fails"
     advice = "ask the tensor, as in `(lengths == 3).any()`, and choose with `torch.where`; or decide outside the region"
-    return report(RULE, body, seen, message, help=advice, severity=Severity.WARNING)
+    return report(RULE, body, seen, message, note=note, help=advice, severity=Severity.WARNING)
 
 
 def _severity(body: Body, seen: Observed) -> Severity:
@@ -82,10 +81,6 @@ def _severity(body: Body, seen: Observed) -> Severity:
     if not conditional:
         return Severity.WARNING if body.falls_back else Severity.ERROR
     return Severity.NOTE if seen.chain or seen.effect.telling else Severity.WARNING
-
-
-def _named(known: GraphBreak) -> str:
-    return f" ({known.id}: {known.type})" if known.id else f" ({known.type})" if known.type else ""
 
 
 def _advice(key: str, known: GraphBreak) -> str:

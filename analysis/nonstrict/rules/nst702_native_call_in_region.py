@@ -26,12 +26,12 @@ def examine(body: Body) -> Iterator[Finding]:
         if not key.startswith(NATIVE) or seen.in_hook:
             continue
         callee = key.removeprefix(NATIVE)
-        message = f"`{callee}` is compiled code, which breaks the graph of `{body.function}`{outcome(body, seen)}"
+        message = f"`{callee}` is compiled code, which breaks the graph"
         conditional = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
         hidden = body.hidden_behind(seen)
         severity = None if body.refusal(seen) else Severity.NOTE if conditional or hidden else Severity.WARNING
         advice = "wrap the call in a `torch.library.custom_op` with a `register_fake`"
-        yield report(RULE, body, seen, message, help=advice, severity=severity)
+        yield report(RULE, body, seen, message, note=outcome(body, seen), help=advice, severity=severity)
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -17,17 +17,24 @@ if TYPE_CHECKING:
     from nonstrict.program.regions.misapplied import Wasted
     from nonstrict.rules.base import Body
 
+#: Messages and notes, by how the application is wasted.
 _MESSAGES = {
-    "dropped": "what `torch.compile` returns is dropped, and `{given}` itself stays as it is: nothing is compiled",
-    "rebound": "`torch.compile` is bound to the parameter `{name}` of this function only, and nothing calls it there: "
-    "whoever has the object goes on calling it uncompiled",
-    "unused": "what `torch.compile` returns is bound to `{name}`, which is never called: nothing is compiled",
-    "member": "nothing calls what `torch.compile` returns, only methods of it, which are not compiled",
+    "dropped": ("what `torch.compile` returns is dropped: nothing is compiled", "`{given}` itself stays as it is"),
+    "rebound": (
+        "`torch.compile` is bound to the parameter `{name}` only, and nothing calls it",
+        "whoever has the object goes on calling it uncompiled",
+    ),
+    "unused": ("what `torch.compile` returns is bound to `{name}`, which is never called", "nothing is compiled"),
+    "member": (
+        "only methods of what `torch.compile` returns are called",
+        "nothing of them is compiled, and nothing calls the module itself",
+    ),
 }
 _PAST = (
-    "`{method}` runs uncompiled: of what `torch.compile` returned only `forward` is compiled, and nothing calls that"
+    "`{method}` runs uncompiled",
+    "of what `torch.compile` returned only `forward` is compiled, and nothing calls that",
 )
-_FORWARD = "`forward` runs uncompiled: after `{name}.compile()` only `{name}(...)` runs compiled code"
+_FORWARD = ("`forward` runs uncompiled", "after `{name}.compile()` only `{name}(...)` runs compiled code")
 _TENSORLESS = "`{function}` has no operation on tensors: nothing of it is compiled"
 _NUMBERS = "compile the function that computes with tensors; numbers are computed as fast without"
 
@@ -41,21 +48,22 @@ def examine(body: Body) -> Iterator[Finding]:
     wasted = body.applied.wasted
     if wasted is None:
         return
-    for span, message, evidence in _placed(body, wasted):
-        found = report_at(RULE, body, span, message, help=_advice(body, wasted), evidence=evidence)
+    for span, (message, note), evidence in _placed(body, wasted):
+        found = report_at(RULE, body, span, message, note=note, help=_advice(body, wasted), evidence=evidence)
         yield found._replace(marker="compiled")
 
 
-def _placed(body: Body, wasted: Wasted) -> Iterator[tuple[Span, str, tuple[Related, ...]]]:
+def _placed(body: Body, wasted: Wasted) -> Iterator[tuple[Span, tuple[str, str], tuple[Related, ...]]]:
     if wasted.how == "in-place":
         for _, span in wasted.past:
-            yield span, _FORWARD.format(name=wasted.name), ()
+            yield span, (_FORWARD[0], _FORWARD[1].format(name=wasted.name)), ()
     elif wasted.how == "member" and wasted.known:
         for method, span in wasted.past:
-            yield span, _PAST.format(method=method), ()
+            yield span, (_PAST[0].format(method=method), _PAST[1]), ()
     else:
         past = tuple(Related(span, f"`{method}` is called uncompiled here") for method, span in wasted.past)
-        yield body.marked_at, _MESSAGES[wasted.how].format(given=wasted.given, name=wasted.name), past
+        message, note = _MESSAGES[wasted.how]
+        yield body.marked_at, (message.format(name=wasted.name), note.format(given=wasted.given)), past
 
 
 def _advice(body: Body, wasted: Wasted) -> str:

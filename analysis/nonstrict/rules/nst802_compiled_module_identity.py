@@ -32,27 +32,27 @@ def examine(body: Body) -> Iterator[Finding]:
     for misuse in body.applied.misused:
         severity = Severity.ERROR if misuse.how in ("plain-into-wrapper", "wrapper-into-plain") else Severity.WARNING
         evidence = (Related(misuse.other, _OTHERS[misuse.how]),) if misuse.other is not None else ()
-        found = report_at(RULE, body, misuse.span, _message(misuse), help=_ADVICE, severity=severity, evidence=evidence)
+        message, note = _told(misuse)
+        found = report_at(
+            RULE, body, misuse.span, message, note=note, help=_ADVICE, severity=severity, evidence=evidence
+        )
         yield found._replace(marker="compiled")
 
 
-def _message(misuse: Misuse) -> str:
+def _told(misuse: Misuse) -> tuple[str, str]:
+    """The message and the note."""
     if misuse.how == "isinstance":
-        return (
-            f"`isinstance` is false: `torch.compile` returns an `OptimizedModule` around the `{misuse.text}`, and no "
-            f"`{misuse.text}`"
-        )
+        note = f"that is an `OptimizedModule` around the `{misuse.text}`, and no `{misuse.text}`"
+        return "`isinstance` is false for what `torch.compile` returns", note
     if misuse.how == "saved":
-        return (
-            "the state of what `torch.compile` returned is saved: its keys begin with `_orig_mod.`, and do not fit the "
-            "module itself"
-        )
+        note = "its keys begin with `_orig_mod.`, and do not fit the module itself"
+        return "the state of what `torch.compile` returned is saved", note
     refused = "it is refused" if misuse.strict else "with `strict=False` nothing of it is loaded, without a word"
     if misuse.how == "plain-into-wrapper":
-        return (
-            f"the keys of the wrapper of `torch.compile` begin with `_orig_mod.`, those of this state do not: {refused}"
-        )
-    return f"the keys of this state begin with `_orig_mod.`, as it is that of what `torch.compile` returned: {refused}"
+        note = f"the keys of the wrapper begin with `_orig_mod.`, those of this state do not: {refused}"
+        return "the state of a plain module is loaded into what `torch.compile` returned", note
+    note = f"the keys of this state begin with `_orig_mod.`: {refused}"
+    return "the state of what `torch.compile` returned is loaded into a plain module", note
 
 
 def fixes(context: Context) -> Iterator[Fix]:

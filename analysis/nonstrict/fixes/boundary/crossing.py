@@ -10,6 +10,7 @@ from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import after, inserted, replaced
 from nonstrict.fixes.code.lists import arguments_of, without_element
 from nonstrict.knowledge.operators import tensor_method
+from nonstrict.program.boundary.verdicts import Crossing
 from nonstrict.program.marks.callers import parameter_names
 from nonstrict.program.parameters import default_nodes
 from nonstrict.program.values import TENSORS, Kind
@@ -168,7 +169,7 @@ def name_outside(context: Context) -> Iterator[Fix]:
     refused = next((one.refused for one in context.body.given if one.span == context.finding.span), None)
     if not name or len(names) != 1 or len(made) != len(returned) or starred:
         return
-    if refused is None or not refused.what.startswith("a named tuple") or " inside " in refused.what:
+    if refused is None or refused.crossing is not Crossing.NAMED_TUPLE or refused.inside:
         return
     if node.returns is not None and _loaded(node.returns) != name:
         return

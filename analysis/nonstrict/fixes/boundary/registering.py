@@ -18,7 +18,8 @@ from nonstrict.program import classes
 from nonstrict.program.boundary import soundness
 from nonstrict.program.boundary.exchange import Taken
 from nonstrict.program.boundary.pytrees import Registration
-from nonstrict.program.boundary.verdicts import Boundary
+from nonstrict.program.boundary.soundness import Flaw
+from nonstrict.program.boundary.verdicts import Boundary, Crossing
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -62,11 +63,11 @@ def register_result(context: Context) -> Iterator[Fix]:
         if result.span != context.finding.span or refused is None or refused.cls is None:
             continue
         argument = Taken(result.span, "", result.value, refused)
-        if "registered as a constant" in refused.what:
+        if refused.crossing is Crossing.CONSTANT:
             call = _constant_registration(context, refused.cls)
             if call is not None:
                 yield from _registered_otherwise(context, refused.cls, argument, *call)
-        elif "unregistered" in refused.what:
+        elif refused.crossing is Crossing.UNREGISTERED:
             yield from _registered(context, refused.cls, argument, constant=False)
         return
 
@@ -237,9 +238,8 @@ def _repaired(context: Context, argument: Taken, registration: Registration) -> 
         yield from _all_fields(context, document, call, argument, registration)
     elif registration.kind == "constant":
         faults = list(soundness.faults(context.body, argument, registration))
-        ignored = [re.search(r"ignores `(\w+)`", fault.message) for fault in faults]
-        if ignored and ignored[0] is not None:
-            yield from _compared(context, registration.cls, ignored[0].group(1))
+        if faults and faults[0].flaw is Flaw.NOT_COMPARED:
+            yield from _compared(context, registration.cls, faults[0].field)
         else:
             yield from _registered_otherwise(context, registration.cls, argument, document, call)
     elif registration.kind == "node" and _loses_a_field(context, argument, registration):
@@ -248,7 +248,7 @@ def _repaired(context: Context, argument: Taken, registration: Registration) -> 
 
 def _loses_a_field(context: Context, argument: Taken, registration: Registration) -> bool:
     faults = soundness.faults(context.body, argument, registration)
-    return any("not kept by the registered functions" in fault.message for fault in faults)
+    return any(fault.flaw is Flaw.NOT_FLATTENED for fault in faults)
 
 
 def _all_fields(

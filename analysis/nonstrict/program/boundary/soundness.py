@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts import fields, filtered, rerun
@@ -27,12 +28,23 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 3
 
 
+class Flaw(enum.Enum):
+    """What sort of thing is wrong with a registration, where something can be done about it."""
+
+    NOT_COMPARED = "`__eq__` ignores a field"
+    NOT_FLATTENED = "the registered functions leave out a field"
+    OTHER = "anything else"
+
+
 class Fault(NamedTuple):
-    """What is wrong with a registration, what follows, and what to do."""
+    """What is wrong with a registration, what follows, and what to do; the `field` that it is about, if it is one."""
 
     message: str
+    note: str
     advice: str
     evidence: tuple[Related, ...] = ()
+    flaw: Flaw = Flaw.OTHER
+    field: str = ""
 
 
 def faults(body: MarkedBody, argument: Taken, registration: Registration) -> Iterator[Fault]:
@@ -52,31 +64,33 @@ def _constant(body: MarkedBody, argument: Taken, registration: Registration) -> 
     cls = registration.cls
     if fields.is_frozen(cls.node):
         yield Fault(
-            f"`{cls.name}` is a frozen dataclass, which torch cannot rebuild as a constant: passing one to a marked "
-            "function fails to compile",
+            f"`{cls.name}` is a frozen dataclass, which torch cannot rebuild as a constant",
+            "passing one to a marked function fails to compile",
             "use `@dataclass(unsafe_hash=True)` without `frozen`, or `register_dataclass`",
         )
         return
     tensor = _tensor_field(body, argument, cls)
     if tensor:
         yield Fault(
-            f"`{cls.name}` is registered as a constant and holds the tensor `{tensor}`: it is frozen into the graph, "
-            "and does not compile with inductor",
+            f"`{cls.name}` is registered as a constant and holds the tensor `{tensor}`",
+            "the tensor is frozen into the graph, which does not compile with inductor",
             "register the class with `register_dataclass` or `register_pytree_node`, so that the tensor is an input",
         )
         return
     ignored = sorted(compared.ignored(body.machine, cls) & _read_names(body))
     if ignored:
         yield Fault(
-            f"`__eq__` of `{cls.name}`, which is registered as a constant, ignores `{ignored[0]}`: torch guards the "
-            f"object by `__eq__` alone, so the first value of `{ignored[0]}` is kept",
+            f"`__eq__` of `{cls.name}` ignores `{ignored[0]}`",
+            f"torch guards a constant by `__eq__` alone, so the first value of `{ignored[0]}` is kept",
             f"compare `{ignored[0]}` in `__eq__` and `__hash__`",
+            flaw=Flaw.NOT_COMPARED,
+            field=ignored[0],
         )
         return
     if places := _changes(body, argument, cls):
         yield Fault(
-            f"`{cls.name}` is registered as a constant, but the project changes its objects: the values of the first "
-            "call are kept",
+            f"`{cls.name}` is registered as a constant, but the project changes its objects",
+            "the values of the first call are kept",
             "make a new object for each value, or register the class with `register_dataclass`",
             tuple(places[:3]),
         )
@@ -125,8 +139,8 @@ def _dataclass(body: MarkedBody, argument: Taken, registration: Registration) ->
     if again is not None:
         where = Related(span_of(owner.module.path, owner.offset, again), "computed anew here")
         yield Fault(
-            f"torch rebuilds `{cls.name}` inside the marked function by calling it: its `__post_init__` runs again on "
-            "values that it has already changed, so the function computes with others",
+            f"`__post_init__` of `{cls.name}` runs again on values that it has already changed",
+            "torch rebuilds the object inside the marked function by calling the class, and computes with others",
             "compute in a function that makes the object, and let `__post_init__` only check",
             (where,),
         )
@@ -156,12 +170,9 @@ def _own(cls: Class) -> list[Class]:
     return [base for base in classes.lineage(cls) if not isinstance(base, str)]
 
 
-def _lost(cls: Class, field: str, why: str, advice: str) -> Fault:
-    return Fault(
-        f"`{field}` of `{cls.name}` {why}: torch rebuilds the object inside the marked function without it, so the "
-        "function sees its default, or none",
-        advice,
-    )
+def _lost(cls: Class, field: str, why: str, advice: str, flaw: Flaw = Flaw.OTHER) -> Fault:
+    note = "torch rebuilds the object inside the marked function without it, so the function sees its default, or none"
+    return Fault(f"`{field}` of `{cls.name}` {why}", note, advice, flaw=flaw, field=field)
 
 
 def _set_in(function: FunctionNode) -> Iterator[str]:
@@ -184,22 +195,23 @@ def _node(body: MarkedBody, argument: Taken, registration: Registration) -> Iter
         return
     lost = _forgotten(body, argument, registration, flatten)
     if lost:
-        yield _lost(cls, lost, "is not kept by the registered functions", f"flatten `{lost}` too")
+        why, advice = "is not kept by the registered functions", f"flatten `{lost}` too"
+        yield _lost(cls, lost, why, advice, Flaw.NOT_FLATTENED)
         return
     moved = order.moved(registration)
     if set(moved) & _read_names(body):
         field, source = next((field, source) for field, source in moved.items() if field in _read_names(body))
         yield Fault(
-            f"the registered functions of `{cls.name}` do not agree on the order of the children: torch rebuilds the "
-            f"object inside the marked function with what was `{source}` as `{field}`",
+            f"the registered functions of `{cls.name}` do not agree on the order of the children",
+            f"torch rebuilds the object inside the marked function with what was `{source}` as `{field}`",
             "flatten the attributes in the order in which the constructor takes them",
         )
         return
     context = _context(body, argument, registration)
     if context:
         yield Fault(
-            f"the context that `{cls.name}` is flattened to holds {context}, which torch cannot keep as a constant: "
-            "compilation fails",
+            f"the context that `{cls.name}` is flattened to holds {context}",
+            "torch cannot keep that as a constant: compilation fails",
             "keep plain values in the context, or register the class of the object with `register_constant`",
         )
 

@@ -6,6 +6,7 @@ Measured on torch 2.13.0; `allow_in_graph` and `nonstrict_trace` differ in what 
 from __future__ import annotations
 
 import builtins
+import enum
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -97,12 +98,25 @@ _NUMPY_TYPES = frozenset({"numpy.ndarray", "numpy.typing.NDArray", "numpy.generi
 _ANYTHING = frozenset({"builtins.object", "builtins.type", "builtins.Exception"})
 
 
+class Crossing(enum.Enum):
+    """What a refused value is to the boundary, where something more is known than that."""
+
+    NOTHING = "None, which torch takes from 2.15 on"
+    NUMPY = "of NumPy"
+    NAMED_TUPLE = "a named tuple"
+    CONSTANT = "of a class that is registered as a constant"
+    UNREGISTERED = "of a class that nothing registers"
+    OTHER = "anything else"
+
+
 class Refused(NamedTuple):
-    """Why torch refuses a value: `what` it is, and what to do instead."""
+    """Why torch refuses a value: `what` it is, and what to do instead; whether a container holds it."""
 
     what: str
     advice: str
     cls: Class | None = None
+    crossing: Crossing = Crossing.OTHER
+    inside: bool = False
 
     @property
     def defined(self) -> Span | None:
@@ -177,7 +191,7 @@ class Boundary:
         """What is refused in both directions, in or out of containers."""
         if value.kind is Kind.NONE:
             advice = "leave the argument out, or pass a tensor" if judge == self._as_argument else "return tensors only"
-            return None if self.none_allowed else Refused("None", advice)
+            return None if self.none_allowed else Refused("None", advice, crossing=Crossing.NOTHING)
         if value.kind is Kind.OBJECT:
             return self._object(value, depth, judge)
         simple = self._simple(value)
@@ -198,7 +212,8 @@ class Boundary:
         if kind is Kind.SET:
             return Refused("a set", "pass a sorted list or a tuple")
         if kind is Kind.NUMPY or _is_numpy(value):
-            return Refused("a NumPy value", "convert it with `torch.from_numpy`, or to a Python number")
+            advice = "convert it with `torch.from_numpy`, or to a Python number"
+            return Refused("a NumPy value", advice, crossing=Crossing.NUMPY)
         if kind is Kind.ITERATOR or (kind is Kind.LIST and ref == REVERSED):
             return Refused("an iterator", "make a list of it")
         if kind is Kind.LIST and ref in _LIKE_LISTS:
@@ -221,7 +236,7 @@ class Boundary:
         for element, sure in _elements(value):
             refused = self._any(element, judge, sure=sure, depth=depth + 1)
             if refused is not None:
-                return refused._replace(what=_inside(refused.what, value))
+                return _inside(refused, value)
         return None
 
     def _object(self, value: Value, depth: int, judge: _Judge) -> Refused | None:
@@ -243,12 +258,13 @@ class Boundary:
             return Refused(f"an object of the class `{cls.name}`", advice, cls)
         kinds = {one.kind for one in known}
         if outgoing and kinds == {"constant"}:
-            what = f"an object of `{cls.name}`, which is registered as a constant"
-            return Refused(what, "return what the region needs of it", cls)
+            what = f"an object of `{cls.name}`, registered as a constant"
+            return Refused(what, "return what the region needs of it", cls, Crossing.CONSTANT)
         if "dataclass" in kinds and depth < _MAX_DEPTH:
             dropped = frozenset[str]().union(*(one.dropped for one in known))
             return self._fields(value, depth, judge, dropped)
-        return None if known else Refused(f"an object of the unregistered class `{cls.name}`", _REGISTER, cls)
+        what = f"an object of unregistered class `{cls.name}`"
+        return None if known else Refused(what, _REGISTER, cls, Crossing.UNREGISTERED)
 
     def _fields(
         self, value: Value, depth: int, judge: _Judge, dropped: AbstractSet[str] = frozenset(), *, optional: bool = True
@@ -262,7 +278,7 @@ class Boundary:
                 continue
             refused = judge(field, depth + 1)
             if refused is not None:
-                return refused._replace(what=f"{refused.what} in the field `{name}` of `{value.ref.name}`")
+                return refused._replace(what=f"{refused.what} in field `{name}` of `{value.ref.name}`")
         return None
 
 
@@ -304,14 +320,16 @@ def _elements(value: Value) -> Iterator[tuple[Value, bool]]:
         yield heap.element, value.kind is Kind.TUPLE
 
 
-def _inside(what: str, container: Value) -> str:
+def _inside(refused: Refused, container: Value) -> Refused:
     names = {Kind.LIST: "list", Kind.TUPLE: "tuple", Kind.DICT: "dict", Kind.DEQUE: "deque"}
-    return what if " inside a " in what else f"{what} inside a {names[container.kind]}"
+    what = refused.what if refused.inside else f"{refused.what} in a {names[container.kind]}"
+    return refused._replace(what=what, inside=True)
 
 
 def _named_tuple(cls: Class | None = None) -> Refused:
     named = f"`{cls.name}`" if cls is not None else "of its own"
-    return Refused(f"a named tuple {named}", "return a plain tuple, and name its parts in the region", cls)
+    advice = "return a plain tuple, and name its parts in the region"
+    return Refused(f"a named tuple {named}", advice, cls, Crossing.NAMED_TUPLE)
 
 
 def _setting(value: Value) -> str:
@@ -363,7 +381,7 @@ def _instance(value: Value) -> str:
 def _of_torch(name: str) -> str:
     """How to name an object of torch's classes for work outside of graphs; "" for any other."""
     outside = name.startswith(_PLAIN_PACKAGES) and name.rpartition(".")[2][:1].isupper()
-    return f"an object of `{name}`, which is not registered" if outside else ""
+    return f"an object of `{name}`" if outside else ""
 
 
 def _callable(value: Value) -> str:
