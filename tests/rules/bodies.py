@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from nonstrict.findings import Related, Span
-from nonstrict.program.effects import Effect, Event, Observed
+from nonstrict.program.effects import Effect, Observed
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import TENSOR, Value
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.program.events import Event, How
     from nonstrict.program.marks.sites import CallSite, Parameter
     from nonstrict.rules.base import Body
 
@@ -23,10 +24,16 @@ HERE = Span("main.py", 1, 0, 1, 10)
 
 
 def effect(
-    event: Event, text: str = "value", place: Place = FRESH, value: Value = TENSOR, what: str = "", line: int = 1
+    event: Event,
+    text: str = "value",
+    place: Place = FRESH,
+    value: Value = TENSOR,
+    what: str = "",
+    line: int = 1,
+    how: How | None = None,
 ) -> Effect:
     """An effect on an expression that stands on the given line."""
-    return Effect(event, "main.py", line - 1, ast.parse(text).body[0], place, value, what)
+    return Effect(event, "main.py", line - 1, ast.parse(text).body[0], place, value, what, how)
 
 
 def at(origin: Origin, name: str = "value", *path: str) -> Place:
@@ -67,6 +74,9 @@ class FakeBody:
         return (Related(self.marked_at, f"`{self.function}` is marked here"),)
 
     def writers(self, place: Place) -> tuple[Related, ...]:
+        return self.changes
+
+    def replacements(self, place: Place) -> tuple[Related, ...]:
         return self.changes
 
     def decides_only_effects(self, read: Observed) -> bool:

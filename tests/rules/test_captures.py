@@ -8,7 +8,7 @@ import pytest
 
 from nonstrict.findings import Rebinding
 from nonstrict.program.boundary.exchange import Taken
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event, Read
 from nonstrict.program.marks.sites import CallSite
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NONE, NUMBER, TENSOR, Kind, Value, join
@@ -19,32 +19,32 @@ _GLOBAL = at(Origin.GLOBAL, "W")
 
 
 def _said(code: str, body: FakeBody) -> list[tuple[str, str]]:
-    """Severity and message of each finding of a rule."""
+    """Severity of each finding of a rule, and its message with the note."""
     examine = RULES[code].examine
     assert examine is not None
-    return [(finding.severity.label, finding.message) for finding in examine(body.told)]
+    return [(finding.severity.label, f"{finding.message}: {finding.note}") for finding in examine(body.told)]
 
 
-def _read(value: Value = TENSOR, place: Any = _GLOBAL, what: str = "") -> list[Any]:
-    return [effect(Event.READ, place.text, place, value, what)]
+def _read(value: Value = TENSOR, place: Any = _GLOBAL, how: Read = Read.DATA) -> list[Any]:
+    return [effect(Event.READ, place.text, place, value, how=how)]
 
 
 @pytest.mark.parametrize(
-    ("marker", "what", "changes", "severity", "part"),
+    ("marker", "how", "changes", "severity", "part"),
     [
-        ("nonstrict", "", (), "error", "fails with inductor"),
-        ("nonstrict", "", CHANGED, "error", "fails with inductor"),
-        ("nonstrict", "metadata", (), "note", "metadata"),
-        ("nonstrict", "metadata", CHANGED, "warning", "metadata"),
-        ("in-graph", "", (), "error", "every backend"),
-        ("make-fx", "", (), "note", "constant"),
-        ("make-fx", "", CHANGED, "warning", "constant"),
-        ("constant-result", "", CHANGED, "error", "freezes"),
-        ("constant-result", "", (), None, ""),
+        ("nonstrict", Read.DATA, (), "error", "inductor, the default backend, refuses"),
+        ("nonstrict", Read.DATA, CHANGED, "error", "inductor, the default backend, refuses"),
+        ("nonstrict", Read.METADATA, (), "note", "metadata"),
+        ("nonstrict", Read.METADATA, CHANGED, "warning", "metadata"),
+        ("in-graph", Read.DATA, (), "error", "every backend"),
+        ("make-fx", Read.DATA, (), "note", "constant"),
+        ("make-fx", Read.DATA, CHANGED, "warning", "constant"),
+        ("constant-result", Read.DATA, CHANGED, "error", "freezes"),
+        ("constant-result", Read.DATA, (), None, ""),
     ],
 )
-def test_captured_tensor(marker: str, what: str, changes: Any, severity: str | None, part: str) -> None:
-    said = _said("NST101", FakeBody(_read(what=what), marker=marker, changes=changes))
+def test_captured_tensor(marker: str, how: Read, changes: Any, severity: str | None, part: str) -> None:
+    said = _said("NST101", FakeBody(_read(how=how), marker=marker, changes=changes))
     assert [found for found, _ in said] == ([severity] if severity else [])
     assert all(part in message for _, message in said)
 
@@ -133,7 +133,7 @@ def test_marked_module_is_told_once() -> None:
     receiver = at(Origin.RECEIVER, "self", ".weight")
     body = FakeBody(_read(Value(Kind.PARAMETER), receiver), receiver=Value(Kind.MODULE))
     (finding,) = _said("NST103", body)
-    assert "marks a module" in finding[1]
+    assert "a module that is already bound" in finding[1]
 
 
 @pytest.mark.parametrize(

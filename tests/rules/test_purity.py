@@ -8,8 +8,7 @@ import pytest
 
 from nonstrict.check.audit import Question, audit
 from nonstrict.findings import Severity
-from nonstrict.program.effects import Event
-from nonstrict.program.unseen import Why
+from nonstrict.program.events import Event, Unseen
 from nonstrict.rules.purity import certificate, family
 from nonstrict.rules.registry import RULES
 from nonstrict.settings.model import default_settings
@@ -166,8 +165,8 @@ def test_a_certificate_leaves_out_the_marker_that_nobody_wrote():
 
 def test_a_call_covers_the_value_that_is_called():
     effects = [
-        effect(Event.UNSEEN, "g(1)", what=Why.VALUE, line=3),
-        effect(Event.UNSEEN, "g(1)", what=Why.UNKNOWN, line=3),
+        effect(Event.UNSEEN, "g(1)", how=Unseen.VALUE, line=3),
+        effect(Event.UNSEEN, "g(1)", how=Unseen.CALLEE, line=3),
     ]
     told = certificate(FakeBody(effects).told, [RULES["NST201"]])
     assert told.verdict == "unknown"

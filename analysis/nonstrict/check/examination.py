@@ -16,7 +16,8 @@ from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.words import Words
 from nonstrict.findings import UNEXPLAINED, Finding, Severity, Span
 from nonstrict.program.body import MarkedBody
-from nonstrict.program.effects import Event, span_of
+from nonstrict.program.effects import span_of
+from nonstrict.program.events import Event
 from nonstrict.program.machine import Machine
 from nonstrict.program.marks import callers, loose, open_targets, roots
 from nonstrict.program.marks.exports import Exports

@@ -10,7 +10,8 @@ from nonstrict.coverage import Break, Callee, Looked, Option, Part, Region
 from nonstrict.findings import Related
 from nonstrict.program.body import described
 from nonstrict.program.definitions import Told
-from nonstrict.program.effects import Event, span_of
+from nonstrict.program.effects import span_of
+from nonstrict.program.events import Event
 from nonstrict.program.regions import graphs, sites
 from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.program.regions.misapplied import OF_APPLICATIONS

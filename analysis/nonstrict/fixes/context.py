@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from nonstrict.findings import Finding
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.definitions import Class, Function
-    from nonstrict.program.effects import Event, Observed
+    from nonstrict.program.effects import Observed
+    from nonstrict.program.events import Event
     from nonstrict.program.machine import Machine
 
 

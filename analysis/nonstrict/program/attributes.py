@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import class_attributes, classes, enumerations, namespaces, registries, releases, symbolic_sizes
-from nonstrict.program.effects import NEEDED, Event
+from nonstrict.program.effects import NEEDED
+from nonstrict.program.events import Event, Read
 from nonstrict.program.frames import relocated, set_later
 from nonstrict.program.marks import in_place
 from nonstrict.program.parameters import argument_value
@@ -143,7 +144,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         return UNKNOWN
     simple = _ATTRIBUTE_KINDS.get(kind or "")
     if simple is not None:
-        frame.consume(node, base, "metadata")
+        frame.consume(node, base, Read.METADATA)
         pending = symbolic_sizes.fresh(base.pending) if kind == "size" else frozenset[object]()
         if kind == "size" and follows_shape(base):
             return Value(Kind.SIZE, flags=Flag.SHAPE, pending=pending)
@@ -292,7 +293,7 @@ def _plain_attribute(frame: Frame, node: ast.AST, base: Value, value: Value, nam
             continue
         plain_tensor = alternative.kind is Kind.TENSOR
         if plain_tensor and alternative.flags & Flag.CLASS_ATTRIBUTE:
-            frame.emit(Event.READ, node, alternative.place, alternative)
+            frame.emit(Event.READ, node, alternative.place, alternative, how=Read.DATA)
         elif plain_tensor or alternative.kind in PRIMITIVES or alternative.kind is Kind.NUMPY or _chosen(alternative):
             frame.emit(Event.ATTRIBUTE, node, base.place.step(f".{name}"), alternative, name)
 
@@ -329,7 +330,7 @@ def asked_for(frame: Frame, node: ast.AST, base: Value, name: str, answer: Value
             return
         frame.emit(Event.ATTRIBUTE, node, place, answer, name)
     elif base.kind in (Kind.OBJECT, Kind.INSTANCE) and base.place.captured:
-        frame.emit(Event.READ, node, place, answer)
+        frame.emit(Event.READ, node, place, answer, how=Read.DATA)
 
 
 def _gives_itself(module: Value, name: str) -> bool:

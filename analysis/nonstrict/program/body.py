@@ -22,7 +22,8 @@ from nonstrict.program.boundary import (
     structures,
     traced,
 )
-from nonstrict.program.effects import OF_METADATA, Effect, Event, Observed, Summary, observed, span_of
+from nonstrict.program.effects import Effect, Observed, Summary, observed, span_of
+from nonstrict.program.events import Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding, partials
 from nonstrict.program.marks.sites import CallSite, Parameter
@@ -321,7 +322,7 @@ class MarkedBody(NoRegion):
         return frozenset(seen.effect.place for seen in reads if self._fails_anyway(seen.effect))
 
     def _fails_anyway(self, read: Effect) -> bool:
-        return self.marker in ("nonstrict", "in-graph") and read.value.is_tensor and read.what not in OF_METADATA
+        return self.marker in ("nonstrict", "in-graph") and read.value.is_tensor and not read.reads_metadata
 
     def written_by_region(self, place: Place) -> tuple[Related, ...]:
         """Where a compiled caller writes, before the call, what the body reads."""

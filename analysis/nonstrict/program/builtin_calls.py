@@ -27,7 +27,7 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.boundary import pytrees
-from nonstrict.program.effects import Event, Taken
+from nonstrict.program.events import Event, Read, Taken
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import arguments, sequences, strictness
 from nonstrict.program.values import (
@@ -140,7 +140,7 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
         return NUMBER
     value = positional[0]
     classes.special(frame, node, value, "__len__", [])
-    frame.consume(node, value, "metadata" if value.is_tensor else "")
+    frame.consume(node, value, Read.METADATA if value.is_tensor else Read.DATA)
     shape = Flag.SHAPE if attributes.follows_shape(value) else Flag.NONE
     # How many dimensions there are does not follow from data, nor how long a list is.
     pending = value.pending if value.is_tensor else _drawn(value.pending)

@@ -14,7 +14,8 @@ from nonstrict.program import decided, expressions, refinements, settled
 from nonstrict.program.annotations import instance_of, promised_value
 from nonstrict.program.classes import bare_instance, lineage, special
 from nonstrict.program.definitions import Class
-from nonstrict.program.effects import Event, Summary
+from nonstrict.program.effects import Summary
+from nonstrict.program.events import Decision, Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.naming import dotted, is_chain, names_in
 from nonstrict.program.places import FRESH, Origin
@@ -58,7 +59,7 @@ def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool 
     decide_value(frame, node, value, refuses=refuses)
     by_data = any(effect.event is Event.ESCAPE for effect in value.pending)
     if value.flags & Flag.SHAPE and not by_data and not frame.static and not frame.region:
-        frame.emit(Event.SHAPE, node, what="check" if checks else "")
+        frame.emit(Event.SHAPE, node, how=Decision.CHECK if checks else Decision.BRANCH)
 
 
 def decide_value(frame: Frame, node: ast.AST, value: Value, *, refuses: bool = False) -> None:

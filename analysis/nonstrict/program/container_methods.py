@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.knowledge.containers import SPREADING, STORING
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import contents, iteration, stores, subscripts
+from nonstrict.program.events import Change
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import sequences
 from nonstrict.program.values import (
@@ -153,7 +154,7 @@ def _mutate(
     stored = _stored(name, positional, keywords)
     if stores.outer(receiver.place):
         entries = _entries(frame, node, name, positional, keywords) if receiver.kind is Kind.DICT else ()
-        stores.write(frame, node, receiver.place, stored, name, entries=entries)
+        stores.write(frame, node, receiver.place, stored, Change.METHOD, name, entries=entries)
     else:
         for value in positional:
             if name not in STORING:

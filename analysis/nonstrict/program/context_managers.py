@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes, context_variables
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import breaks
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.values import Kind, Value
 

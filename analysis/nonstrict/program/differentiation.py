@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import nn_module
 from nonstrict.program import dtypes, gradients
-from nonstrict.program.effects import NEEDED, Effect, Event
+from nonstrict.program.effects import NEEDED, Effect
+from nonstrict.program.events import Event
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import NO_CONSTANT, Flag, Kind, Value, container

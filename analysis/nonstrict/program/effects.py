@@ -1,17 +1,17 @@
-"""What a body does beyond computing: events at their place, collected per function and read by the rules."""
+"""What a body does beyond computing: effects at their places, collected per function and read by the rules."""
 
 from __future__ import annotations
 
 import ast
-import enum
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.context_variables import variable
 from nonstrict.facts.keeping import Kept, kept_by_key, ways_past
 from nonstrict.facts.steps import may_meet
 from nonstrict.findings import Output, Span
+from nonstrict.program.events import Drawn, Event, Read, Taken
 from nonstrict.program.exceptions import handles
 from nonstrict.program.places import FRESH, Place
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value, join
@@ -20,71 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.program.definitions import Function
-
-
-class Event(enum.Enum):
-    """The kinds of effects.
-
-    For each: what `place`, `value` and `what` of the `Effect` hold.
-    """
-
-    READ = "read"  # a captured value is used; place captured; value read; what: how it is used (`Use`)
-    AMBIENT = "ambient"  # ambient Python state is read; what: "reads the environment"; value: the variable's name
-    WRITE = "write"  # Python state is changed; place written; value stored; what: "append", "item", "rebind", ...
-    LEAK = "leak"  # a traced tensor is stored outside the body; place and value as for WRITE; what: too, or "cache"
-    TENSOR_WRITE = "tensor-write"  # in-place operator on a tensor; place of the tensor; what: the operator
-    REBIND_DATA = "rebind-data"  # metadata or identity of an argument tensor changes; what: "x.data =", ...
-    IO = "io"  # what: "prints to standard output", ...
-    TORCH_STATE = "torch-state"  # what: the function; value: BOOL for `set_grad_enabled` as a statement
-    RANDOM = "random"  # a nondeterministic value decides the result; what: "draws from Python's random generator", ...
-    ESCAPE = "escape"  # tensor data is needed as a Python value; value: the tensor; what: the operation
-    POINTER = "pointer"  # address of a tensor is taken; place of the tensor; what: the operation
-    NATIVE = "native"  # compiled code outside torch gets a traced tensor; what: the callee
-    THREAD = "thread"  # work is handed to another thread or process; what: the callee
-    RAISE = "raise"  # an exception leaves the function; what: the exception's name, value: its class
-    QUERY = "query"  # a property of an argument that no guard watches; what: the expression
-    MODE = "mode"  # the mode of a module argument decides; place and value: the module; what: who depends on it
-    BREAK = "break"  # a construct of a region that Dynamo cannot trace; what: its key in the table of graph breaks
-    CALLED = "called"  # a region calls a marked function; value: the marked function, its `const` what is passed
-    HELPER = "helper"  # a global function is used that its own module does not rebind; place and value: the function
-    UNSEEN = "unseen"  # a call or value that was not looked into; value: its dotted name; what: why (`unseen.Why`)
-    SHAPE = "shape"  # a shape decides; what: "check" if it only decides whether to go on
-    STORAGE = "storage"  # the offset into its storage of an argument is asked for; place and value: the tensor
-    ATTRIBUTE = "attribute"  # plain attribute of a module argument is read; place; value; what: the attribute
-
-    INPUT_WRITE = "input-write"  # as TENSOR_WRITE, on an argument; told of operators and leaf functions only
-    DROPPED = "dropped"  # an operator is called, its result is not used; value: the operator's implementation
-    GRADIENT = "gradient"  # a gradient is asked of an operator, or comes to one in a region; value: the operator; what
-    MARKS = "marks"  # a marker is applied in a region; value: what it is applied to; what: the marker
-
-    __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
-
-
-class Drawn(enum.Enum):
-    """What a nondeterministic value comes from."""
-
-    #: a number of Python's own generators, which Dynamo hands to the graph as an input
-    NUMBER = "number"
-    CLOCK = "clock"
-    OTHER = "other"
-
-
-class Taken(enum.Enum):
-    """What of a tensor's data a number or size follows from."""
-
-    #: `item()`, or asking for its truth or its number
-    ITEM = "item"
-    #: `tolist()`
-    LIST = "list"
-    #: how many elements of a mask are true, which torch counts once
-    MASK = "mask"
-    OTHER = "other"
-
-
-#: How a captured value is read: its data; nothing but its metadata, as an attribute or by an operator that is given it
-#: (`zeros_like`); the memory itself, which stays shared; which object it is.
-Use: TypeAlias = Literal["", "metadata", "form", "memory", "identity"]
-OF_METADATA: frozenset[str] = frozenset({"metadata", "form"})
+    from nonstrict.program.events import How
 
 
 class Sight(NamedTuple):
@@ -136,6 +72,7 @@ class Effect(NamedTuple):
     place: Place = FRESH
     value: Value = UNKNOWN
     what: str = ""
+    how: How | None = None
     #: a WRITE or LEAK that happens once, behind a test whether it happened: the idiom of a lazily filled cache
     lazy: bool = False
     #: only some calls of the function get here; told of effects in regions only
@@ -162,6 +99,11 @@ class Effect(NamedTuple):
         return span_of(self.path, self.offset, self.node)
 
     @property
+    def reads_metadata(self) -> bool:
+        """Whether it reads nothing but the shape, dtype or device of a captured value."""
+        return isinstance(self.how, Read) and self.how.is_of_metadata
+
+    @property
     def key(self) -> tuple[object, ...]:
         """Identity: the same event at the same expression on the same place is one effect.
 
@@ -169,7 +111,7 @@ class Effect(NamedTuple):
         """
         node = self.node
         what = id(self.value.ref) if self.event is Event.CALLED else self.what
-        return (self.event, self.path, self.offset, id(node), self.place, what)
+        return (self.event, self.path, self.offset, id(node), self.place, what, self.how)
 
     @property
     def changed(self) -> tuple[Place, ...]:

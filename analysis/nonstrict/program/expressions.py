@@ -24,7 +24,7 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.asked import about
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.marks import compiling
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import arguments, breaks, folding, operations

@@ -27,7 +27,8 @@ from nonstrict.program import (
     unbound_methods,
     unseen,
 )
-from nonstrict.program.effects import Drawn, Event, Summary
+from nonstrict.program.effects import Summary
+from nonstrict.program.events import Drawn, Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import compiling, marking, operators
 from nonstrict.program.places import FRESH, Origin

@@ -11,7 +11,8 @@ from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.findings import Output
 from nonstrict.program import context_variables, refinements, registries, symbols, values
-from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Drawn, Effect, Event, Sight, Summary, Taken
+from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Sight, Summary
+from nonstrict.program.events import Change, Drawn, Event, Read, Taken, Unseen
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
 from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import Scope
     from nonstrict.program.asked import Asked
     from nonstrict.program.definitions import Function
-    from nonstrict.program.effects import Use
+    from nonstrict.program.events import How
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
@@ -142,6 +143,7 @@ class Frame:
         value: Value = UNKNOWN,
         what: str = "",
         *,
+        how: How | None = None,
         output: Output = Output.NONE,
         telling: bool = False,
         entries: tuple[str, ...] = (),
@@ -150,7 +152,7 @@ class Frame:
         stores = event is Event.WRITE or event is Event.LEAK
         own = self.function.node if stores and self.function is not None else None
         lazy = own is not None and (tests_before_use(own, place.key) or completes(own, node))
-        seen = (self.module.path, self.offset, node, place, value, what, lazy, self.branches > 0, self.strict)
+        seen = (self.module.path, self.offset, node, place, value, what, how, lazy, self.branches > 0, self.strict)
         effect = Effect(event, *seen, output=output, telling=telling, entries=entries)
         if not ((stores or event is Event.IO) and self._takes_back(node)):
             self.summary.add(effect)
@@ -188,7 +190,7 @@ class Frame:
             edge = edge._replace(variables=names)
         self.summary.add_call(edge)
 
-    def consume(self, node: ast.AST, value: Value, how: Use = "") -> Value:
+    def consume(self, node: ast.AST, value: Value, how: Read = Read.DATA) -> Value:
         """Note that a value is really used at an expression: reads of captured state are effects."""
         if value.kind is Kind.UNION:
             for alternative in value.ref:
@@ -205,12 +207,11 @@ class Frame:
                 if value.kind is Kind.FUNCTION and value.place.origin is Origin.GLOBAL and not self.static:
                     self.summary.add(Effect(Event.HELPER, self.module.path, self.offset, node, value.place, value))
                 return value
-            self.emit(Event.READ, self._read_at(node, value), value.place, value, how)
+            self.emit(Event.READ, self._read_at(node, value), value.place, value, how=how)
         elif value.flags & Flag.INSIDE and value.place.origin is Origin.ARGUMENT and value.kind not in CALLABLES:
             self.emit(Event.ATTRIBUTE, node, value.place, value)
         elif value.kind is Kind.UNKNOWN and value.place.origin in CAPTURED and not self.static:
-            at = self._read_at(node, value)
-            self.summary.add(Effect(Event.UNSEEN, self.module.path, self.offset, at, value.place, value, "value"))
+            self.emit(Event.UNSEEN, self._read_at(node, value), value.place, value, how=Unseen.VALUE)
         return value
 
     def _read_at(self, node: ast.AST, value: Value) -> ast.AST:
@@ -228,7 +229,7 @@ class Frame:
         """Which object a captured name holds decides something, not what the object holds: only rebinding matters."""
         place = value.place
         if place.origin is Origin.GLOBAL and not place.path and not self.static and self.machine.is_rebound(place):
-            self.emit(Event.READ, node, place, value, "identity")
+            self.emit(Event.READ, node, place, value, how=Read.IDENTITY)
 
     def written(self, node: ast.AST, tensor: Value, what: str) -> None:
         """A tensor is changed in place: an effect on captured ones, and on arguments of what has to declare that."""
@@ -332,7 +333,7 @@ class Frame:
             return
         for one in value.alternatives():
             if one.place.origin in CAPTURED and one.kind in _HANDED_ON and one.heap is not None and not one.heap.open:
-                read = Effect(Event.READ, self.module.path, self.offset, node, one.place)
+                read = Effect(Event.READ, self.module.path, self.offset, node, one.place, how=Read.DATA)
                 self.summary.effects.pop(read.key, None)
 
     def _rebound_callable(self, value: Value) -> bool:
@@ -424,7 +425,7 @@ class Frame:
         if self.static:
             return
         event = Event.LEAK if traced(value) else Event.WRITE
-        self.emit(event, node, place, value, "rebind")
+        self.emit(event, node, place, value, how=Change.NAME)
 
     # -- control flow ---------------------------------------------------------------------------------------------
 

@@ -28,7 +28,8 @@ from nonstrict.program import (
     unseen,
 )
 from nonstrict.program.definitions import Function
-from nonstrict.program.effects import Event, Summary
+from nonstrict.program.effects import Summary
+from nonstrict.program.events import Change, Event, Read, Unseen
 from nonstrict.program.frames import Frame, traced
 from nonstrict.program.marks import in_place, marking, operators
 from nonstrict.program.marks.aliases import holds_marker
@@ -273,7 +274,7 @@ def follow(
         or frame.depth >= _MAX_DEPTH
         or machine.summaries.is_spent()
     ):
-        unseen.note(frame, node, unseen.Why.BUDGET, function.qualname)
+        unseen.note(frame, node, Unseen.BUDGET, function.qualname)
         return _returned_without_looking(frame, function)
     bound = parameters.bind(frame, function, positional, keywords)
     _replaced_defaults(frame, node, function, len(positional) + len(keywords))
@@ -312,7 +313,7 @@ def _replaced_defaults(frame: Frame, node: ast.AST, function: Function, given: i
     arguments = function.node.args
     plain = function.closure is None and function.owner is None
     if plain and given < len(arguments.posonlyargs) + len(arguments.args) and frame.machine.is_replaced(place):
-        frame.emit(Event.READ, node, place, container(Kind.TUPLE))
+        frame.emit(Event.READ, node, place, container(Kind.TUPLE), how=Read.DATA)
 
 
 def _noted(
@@ -402,7 +403,7 @@ def leak_from_cache(frame: Frame, function: Function, summary: Summary) -> None:
         return
     place = function.module.place(function.name)
     definition = Frame(frame.machine, function.module, function.offset, summary)
-    definition.emit(Event.LEAK, function.cached_at, place, returned, "cache")
+    definition.emit(Event.LEAK, function.cached_at, place, returned, how=Change.CACHE)
 
 
 def _keeps_traced(returned: Value) -> bool:

@@ -32,7 +32,7 @@ from nonstrict.program import (
     torch_calls,
     unseen,
 )
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Change, Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH, Origin
@@ -352,7 +352,7 @@ def _put(frame: Frame, node: ast.AST, receiver: Value, name: str, values: list[V
     """A queue that lives outside grows; tensors put into one are work for others, which is told as such."""
     grows = receiver.ref == "queue" and receiver.place.captured and name in _PUTTING
     if grows and values and not any(value.holds_tensor for value in values):
-        stores.write(frame, node, receiver.place, values[0], name)
+        stores.write(frame, node, receiver.place, values[0], Change.METHOD, name)
 
 
 def _seeded(frame: Frame, node: ast.AST, receiver: Value, values: list[Value]) -> Value:

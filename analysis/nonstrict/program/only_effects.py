@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.discarded import is_discarded
 from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
-from nonstrict.program.effects import Event, reachable
+from nonstrict.program.effects import reachable
+from nonstrict.program.events import Event
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from nonstrict.program import (
     settled,
     stores,
 )
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import evaluate, use
 from nonstrict.program.places import FRESH, Origin

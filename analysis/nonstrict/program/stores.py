@@ -18,7 +18,8 @@ from nonstrict.program import (
     symbols,
     unseen,
 )
-from nonstrict.program.effects import Event, Summary
+from nonstrict.program.effects import Summary
+from nonstrict.program.events import Change, Event, Unseen
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import breaks, compilations, items, operations
@@ -112,7 +113,7 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
         _module_attribute(frame, node, base, name, value)
         return
     if base.ref == GLOBALS:
-        write(frame, node, frame.module.place(name), value, "rebind")
+        write(frame, node, frame.module.place(name), value, Change.NAME)
         return
     if base.kind is Kind.MARKED and base.ref.function is not None:
         base = base._replace(kind=Kind.FUNCTION, ref=base.ref.function)
@@ -120,7 +121,7 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
         owner = base.ref
         place = (owner.place if base.kind is Kind.CLASS else owner.module.place(owner.name)).step(f".{name}")
         if base.place.origin is not Origin.FRESH or getattr(owner, "closure", None) is None:
-            write(frame, node, place, value, "attribute")
+            write(frame, node, place, value, Change.ATTRIBUTE)
         return
     setter = classes.setter_of(frame.machine, base, name)
     if setter is not None:
@@ -131,9 +132,9 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
     registered = known is not None and (bool(known.flags & Flag.REGISTERED) or known.kind is Kind.PARAMETER)
     if base.kind in (Kind.OBJECT, Kind.MODULE, Kind.INSTANCE, Kind.UNKNOWN) and outer(place):
         if base.kind is Kind.UNKNOWN and not base.place.captured and not _is_method(frame):
-            unseen.note(frame, node, unseen.Why.WRITE)
+            unseen.note(frame, node, Unseen.WRITE)
             return
-        write(frame, node, place, value, "attribute", registered=registered)
+        write(frame, node, place, value, Change.ATTRIBUTE, registered=registered)
     if base.heap is not None and not registered and not _keeps_to_itself(frame, base):
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
         settles = name != namespaces.ANY and _settles(frame, base, known)
@@ -202,7 +203,7 @@ def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value
     path = frame.machine.project.find(base.ref, frame.module)
     module = frame.machine.project.module(path) if path else None
     place = module.place(name) if module is not None else Place(Origin.GLOBAL, base.ref, dotted)
-    write(frame, node, place, value, "rebind")
+    write(frame, node, place, value, Change.NAME)
 
 
 def write(
@@ -210,7 +211,8 @@ def write(
     node: ast.AST,
     place: Place,
     value: Value,
-    what: str,
+    how: Change,
+    what: str = "",
     *,
     registered: bool = False,
     entries: tuple[str, ...] = (),
@@ -221,9 +223,9 @@ def write(
     frame.summary.recorded.update((effect.key, place) for effect in value.pending if effect.event is Event.RANDOM)
     _only_changed(frame, node, place)
     if traced(value) and not registered:
-        frame.emit(Event.LEAK, node, place, value, what, entries=entries)
+        frame.emit(Event.LEAK, node, place, value, what, how=how, entries=entries)
     else:
-        frame.emit(Event.WRITE, node, place, value, what, entries=entries)
+        frame.emit(Event.WRITE, node, place, value, what, how=how, entries=entries)
 
 
 def _only_changed(frame: Frame, node: ast.AST, place: Place) -> None:
@@ -254,7 +256,7 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
 def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Value) -> None:
     """`base[index] = value`."""
     if base.kind is Kind.UNKNOWN and base.place.origin is Origin.ARGUMENT:
-        unseen.note(frame, node, unseen.Why.WRITE)
+        unseen.note(frame, node, Unseen.WRITE)
     if base.kind in TENSORS:
         frame.settle(value)
         items.indexes(frame, node, index, stores=True)
@@ -280,7 +282,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
     opaque = base.kind is Kind.UNKNOWN and base.place.captured and not base.place.path
     array = base.kind is Kind.NUMPY and base.place.captured
     if opaque or array or base.kind in CONTAINERS or base.kind in (Kind.OBJECT, Kind.INSTANCE):
-        write(frame, node, base.place, value, "item", entries=contents.entries_at(index))
+        write(frame, node, base.place, value, Change.ITEM, entries=contents.entries_at(index))
     if base.heap is not None and not _keeps_to_itself(frame, base):
         kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
         base.heap.store(index.const, kept)
@@ -291,7 +293,7 @@ def array_written(frame: Frame, node: ast.AST, array: Value, what: str) -> bool:
     if frame.opaque:
         frame.written(node, array, f"`{what}`")
     elif array.place.captured:
-        write(frame, node, array.place, array, what)
+        write(frame, node, array.place, array, Change.METHOD, what)
     return frame.opaque or array.place.captured
 
 
@@ -302,7 +304,7 @@ def first_changed(frame: Frame, node: ast.AST, name: str, values: list[Value]) -
     if values[0].kind in CONTAINERS:
         by_key = values[0].kind is Kind.DICT and name in ("setitem", "delitem")
         entries = contents.entries_at(values[1]) if by_key and len(values) > 1 else ()
-        write(frame, node, values[0].place, values[-1], name, entries=entries)
+        write(frame, node, values[0].place, values[-1], Change.METHOD, name, entries=entries)
     return values[0].kind in CONTAINERS
 
 
@@ -329,7 +331,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     array = before.kind is Kind.NUMPY and not isinstance(target, ast.Name)
     if (merged or array or before.kind in (Kind.LIST, Kind.SET, Kind.DEQUE)) and outer(before.place):
         entries = contents.entries_in(frame, value) if merged else ()
-        write(frame, statement, before.place, value, "in-place operator", entries=entries)
+        write(frame, statement, before.place, value, Change.OPERATOR, entries=entries)
         return
     if frame.static and before.kind is Kind.LIST and before.heap is not None and before.place.origin is Origin.FRESH:
         _extend(before.heap, value, sure=not frame.branches)
@@ -387,7 +389,7 @@ def delete(frame: Frame, target: ast.expr) -> None:
                 delete_attribute(frame, target, owner, namespaces.named(index))
             if alternative.kind in CONTAINERS and outer(alternative.place):
                 entries = contents.entries_at(index) if alternative.kind is Kind.DICT else ()
-                write(frame, target, alternative.place, UNKNOWN, "del", entries=entries)
+                write(frame, target, alternative.place, UNKNOWN, Change.DELETION, entries=entries)
             elif alternative.kind is Kind.DICT and alternative.heap is not None:
                 alternative.heap.forget(index.const)
     elif isinstance(target, ast.Attribute):
@@ -397,4 +399,4 @@ def delete(frame: Frame, target: ast.expr) -> None:
 def delete_attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> None:
     """`del base.name`."""
     if base.kind in (Kind.OBJECT, Kind.MODULE) and outer(base.place):
-        write(frame, node, base.place.step(f".{name}"), UNKNOWN, "del")
+        write(frame, node, base.place.step(f".{name}"), UNKNOWN, Change.DELETION)

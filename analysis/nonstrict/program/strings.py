@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.program import iteration, schemas
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.regions import breaks, items
 from nonstrict.program.values import NO_CONSTANT, STRING, TENSORS, Kind, Value
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.steps import member_of
 from nonstrict.program import attributes, classes, namespaces, releases, symbolic_sizes, symbolic_slices, symbols
-from nonstrict.program.effects import Event, Sight, Taken
+from nonstrict.program.effects import Sight
+from nonstrict.program.events import Event, Taken
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
 from nonstrict.program.regions import breaks, dispatch, items

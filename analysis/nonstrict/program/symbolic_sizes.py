@@ -9,7 +9,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.program import symbols
-from nonstrict.program.effects import Event, Sight
+from nonstrict.program.effects import Sight
+from nonstrict.program.events import Event
 from nonstrict.program.values import NO_CONSTANT, Kind, Value
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.walk import walk
-from nonstrict.program.effects import Event, Taken
+from nonstrict.program.events import Event, Taken
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CONTAINERS, Flag, Heap, Kind, Value
 

@@ -20,7 +20,8 @@ from nonstrict.program import (
     symbolic_sizes,
     symbols,
 )
-from nonstrict.program.effects import Event, Sight, Taken
+from nonstrict.program.effects import Sight
+from nonstrict.program.events import Event, Read, Taken
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
 from nonstrict.program.regions import arguments, breaks, outputs
@@ -41,7 +42,6 @@ from nonstrict.program.values import (
 )
 
 if TYPE_CHECKING:
-    from nonstrict.program.effects import Use
     from nonstrict.program.frames import Frame
 
 _TENSOR_MAKERS = frozenset(
@@ -163,7 +163,7 @@ def _applied(
     values = [*positional, *keywords.values()]
     for index, value in enumerate(values):
         fills = last in _FILLS and index == len(positional) - 1 > 0
-        _consume_argument(frame, node, value, "" if fills else last, _use(name, operator, value))
+        _consume_argument(frame, node, value, "" if fills else last, _read(name, operator, value))
     _writes(frame, node, operator, positional, keywords, last)
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
     if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
@@ -209,7 +209,7 @@ def _plain(
                 frame.settle(value)
                 pending |= value.pending
         else:
-            _consume_argument(frame, node, value, "", "")
+            _consume_argument(frame, node, value, "", Read.DATA)
             if value.heap is not None and not frame.region:
                 pending |= symbols.held_in(value)
             if value.kind in TENSORS:
@@ -232,14 +232,14 @@ _INPLACE = Operator(out=True, inplace=True)
 _FILLS = frozenset({"full", "new_full"})
 
 
-def _use(name: str, operator: Operator, value: Value) -> Use:
+def _read(name: str, operator: Operator, value: Value) -> Read:
     """What an operator takes of an argument."""
     if operator.metadata:
-        return "form" if operator.returns == "tensor" else "metadata"
-    return "memory" if name in _SHARING and value.kind is Kind.NUMPY else ""
+        return Read.FORM if operator.returns == "tensor" else Read.METADATA
+    return Read.MEMORY if name in _SHARING and value.kind is Kind.NUMPY else Read.DATA
 
 
-def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how: Use) -> None:
+def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how: Read) -> None:
     element = value.heap.element if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) else None
     if element is not None and element.is_tensor and value.place.captured:
         value = relocated(element, value.place.step("[]"))  # `torch.stack(TENSORS)` reads what the list holds

@@ -7,29 +7,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import BASE_MODULES, nn_module, tensor_method
-from nonstrict.program.effects import Effect, Event
+from nonstrict.program.effects import Effect
+from nonstrict.program.events import Event, Unseen
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
-
-
-class Why:
-    """Why something was not looked into: what the `what` of the effect is."""
-
-    UNKNOWN = "unknown"
-    """It is not known what is called."""
-    OUTSIDE = "outside"
-    """It lies in a package that is not followed."""
-    MODULE = "module"
-    """A module whose class, or whose submodules, are not known is called."""
-    BUDGET = "budget"
-    """The function calls too much to follow all of it."""
-    WRITE = "write"
-    """An argument is changed of which is not known what it is."""
-    VALUE = "value"
-    """A captured value is read of which is not known what it is."""
 
 
 #: Packages that knowledge answers for, beside the standard library.
@@ -48,17 +32,17 @@ _MODULE_METHODS = frozenset(
 )
 
 
-def note(frame: Frame, node: ast.AST, why: str, name: str = "") -> None:
+def note(frame: Frame, node: ast.AST, why: Unseen, name: str = "") -> None:
     """Something at an expression of a body was not looked into; `name` is its dotted name, if it has one."""
     if not frame.static:
         callee = Value(Kind.EXTERNAL, FRESH, name)
-        frame.summary.add(Effect(Event.UNSEEN, frame.module.path, frame.offset, node, FRESH, callee, why))
+        frame.summary.add(Effect(Event.UNSEEN, frame.module.path, frame.offset, node, FRESH, callee, how=why))
 
 
 def external(frame: Frame, node: ast.AST, name: str) -> None:
     """A function outside the program is called of which the tables do not tell what it does."""
     if not frame.static and not is_answered(name):
-        note(frame, node, Why.OUTSIDE, name)
+        note(frame, node, Unseen.OUTSIDE, name)
 
 
 def is_answered(name: str) -> bool:
@@ -78,7 +62,7 @@ def unknown(frame: Frame, node: ast.AST) -> None:
         operator = tensor_method(node.func.attr)
         if operator is not None and not operator.data_dependent and operator.returns in _IN_GRAPH:
             return
-    note(frame, node, Why.UNKNOWN)
+    note(frame, node, Unseen.CALLEE)
 
 
 def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
@@ -87,7 +71,7 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
         return
     if receiver.kind is Kind.MODULE:
         if name not in _MODULE_METHODS:
-            note(frame, node, Why.UNKNOWN)
+            note(frame, node, Unseen.CALLEE)
     elif isinstance(receiver.ref, str) and receiver.kind is Kind.INSTANCE:
         external(frame, node, f"{receiver.ref}.{name}" if "." in receiver.ref else name)
     elif receiver.kind in _OPAQUE:
@@ -100,8 +84,8 @@ def module_call(frame: Frame, node: ast.AST, module: Value) -> None:
         return
     known = nn_module(module.ref) if isinstance(module.ref, str) and module.ref not in BASE_MODULES else None
     if known is None:
-        note(frame, node, Why.MODULE)
+        note(frame, node, Unseen.MODULE)
     elif known.container:
         heap = module.heap
         if heap is None or heap.open or heap.element is None:
-            note(frame, node, Why.MODULE)
+            note(frame, node, Unseen.MODULE)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from nonstrict.program.boundary.sizes import Sizes
     from nonstrict.program.boundary.soundness import Fault
     from nonstrict.program.boundary.varying import Variation
-    from nonstrict.program.effects import Effect, Event, Observed
+    from nonstrict.program.effects import Effect, Observed
+    from nonstrict.program.events import Event
     from nonstrict.program.marks.applied import AppliedMarker
     from nonstrict.program.marks.sites import CallSite, Parameter
     from nonstrict.program.places import Place

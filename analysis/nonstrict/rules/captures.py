@@ -6,7 +6,7 @@ import enum
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Related
-from nonstrict.program.effects import OF_METADATA, Event
+from nonstrict.program.events import Event
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Kind
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Span
     from nonstrict.program.effects import Effect, Observed
+    from nonstrict.program.events import How
     from nonstrict.program.places import Place
     from nonstrict.program.values import Value
     from nonstrict.rules.base import Body
@@ -69,11 +70,11 @@ def _spot(effect: Effect) -> tuple[Span, Place]:
 
 def _innermost(reads: list[Observed]) -> list[Observed]:
     """Reads without those of what an inner expression, or a helper that it calls, read to hand it on."""
-    alike: dict[tuple[Place, str], list[Observed]] = {}
+    alike: dict[tuple[Place, How | None], list[Observed]] = {}
     for read in reads:
         place = read.effect.place
         whole = place._replace(path=tuple(step for step in place.path if step != VIEW))
-        alike.setdefault((whole, read.effect.what), []).append(read)
+        alike.setdefault((whole, read.effect.how), []).append(read)
     outer = {id(read) for group in alike.values() if len(group) > 1 for read in _outer(group)}
     return [read for read in reads if id(read) not in outer]
 
@@ -115,7 +116,7 @@ def is_inside(inner: Span, outer: Span) -> bool:
 
 def reads_metadata(read: Observed) -> bool:
     """Whether only shape, dtype or device of the captured value are used."""
-    return read.effect.what in OF_METADATA
+    return read.effect.reads_metadata
 
 
 def not_kept(seen: Observed) -> tuple[Related, ...]:

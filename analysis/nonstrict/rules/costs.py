@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.coverage import graphs_told
-from nonstrict.program.effects import Event
-from nonstrict.program.unseen import Why
+from nonstrict.program.events import Event, Unseen
 
 if TYPE_CHECKING:
     from nonstrict.program.effects import Observed
     from nonstrict.rules.base import Body
 
 #: What was not looked into and is no call: it neither computes nor breaks a graph.
-_NO_CALLS = frozenset({Why.VALUE, Why.WRITE})
+_NO_CALLS = frozenset({Unseen.VALUE, Unseen.WRITE})
 
 
 def outcome(body: Body, seen: Observed) -> str:
@@ -28,6 +27,6 @@ def outcome(body: Body, seen: Observed) -> str:
         after = "it" if around == "itself" else f"a break in {around}"
         return f"torch does not resume after {after}: nothing of {region} is compiled"
     least, most, _ = body.graphs
-    if any(one.effect.what not in _NO_CALLS for one in body.observed(Event.UNSEEN)):
+    if any(one.effect.how not in _NO_CALLS for one in body.observed(Event.UNSEEN)):
         return f"what was looked into of {region} is compiled into {graphs_told(least, most)}" if most else ""
     return f"{region} is compiled into {graphs_told(least, most)}" if most else f"nothing of {region} is compiled"

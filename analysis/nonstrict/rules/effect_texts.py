@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
+from nonstrict.program.events import Change
 from nonstrict.program.places import Origin
 
 if TYPE_CHECKING:
@@ -13,11 +14,11 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body, Rule
 
 _DEEDS = {
-    "item": "item assignment to",
-    "attribute": "assignment to",
-    "rebind": "assignment to",
-    "del": "`del` of",
-    "in-place operator": "in-place operator on",
+    Change.ITEM: "item assignment to",
+    Change.ATTRIBUTE: "assignment to",
+    Change.NAME: "assignment to",
+    Change.DELETION: "`del` of",
+    Change.OPERATOR: "in-place operator on",
 }
 #: The longest name of a callee that a message repeats.
 _MAX_NAME = 36
@@ -50,7 +51,8 @@ def doer(effect: Effect) -> str:
 
 def deed(effect: Effect, subject: str) -> str:
     """A write as the subject of a message: "`append` on `seen`", "item assignment to `cache`"."""
-    return f"{_DEEDS.get(effect.what) or f'{code(effect.what)} on'} {subject}"
+    known = _DEEDS.get(effect.how) if isinstance(effect.how, Change) else None
+    return f"{known or f'{code(effect.what)} on'} {subject}"
 
 
 def target(effect: Effect, fallback: str) -> str:
@@ -85,8 +87,8 @@ def changes_copy(effect: Effect) -> bool:
     nothing stays behind. Objects and modules are reached through an attribute, or are assigned one.
     """
     place = effect.place
-    through_attribute = effect.what in ("attribute", "cache") or any(step.startswith(".") for step in place.path)
-    return place.origin is Origin.ARGUMENT and not through_attribute
+    direct = effect.how not in (Change.ATTRIBUTE, Change.CACHE) and not any(step.startswith(".") for step in place.path)
+    return place.origin is Origin.ARGUMENT and direct
 
 
 def when(body: Body) -> str:

@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Flag, Kind
 

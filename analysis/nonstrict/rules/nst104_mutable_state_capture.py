@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Rebinding, Severity
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event, Read
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Rule, report
@@ -70,7 +70,7 @@ def _changers(body: Body, read: Observed) -> tuple[Related, ...]:
     place = read.effect.place
     writers = body.replacements(place) if _shares_memory(read.effect) else body.writers(place)
     # There is nothing in None that could change.
-    if read.effect.what == "identity" or (read.effect.value.kind is Kind.NONE and not place.path):
+    if read.effect.how is Read.IDENTITY or (read.effect.value.kind is Kind.NONE and not place.path):
         writers = tuple(writer for writer in writers if isinstance(writer, Rebinding))
     if body.marker == "constant-result":
         writers = _without_fills(body, writers)
@@ -111,7 +111,7 @@ def _without_fills(body: Body, writers: tuple[Related, ...]) -> tuple[Related, .
 
 def _shares_memory(effect: Effect) -> bool:
     """Whether the compiled code reads the array itself, and sees its changes: inductor inlines small ones only."""
-    return effect.what == "memory" and not effect.value.flags & Flag.SMALL
+    return effect.how is Read.MEMORY and not effect.value.flags & Flag.SMALL
 
 
 def _severity(body: Body) -> Severity:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Change, Event
 from nonstrict.program.places import Origin
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import changes_copy, deed, repetition, target, when
@@ -25,7 +25,7 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the changes of arguments; one that stores a traced tensor on an object is NST207 besides."""
     for seen in changes(body, Event.WRITE, Event.LEAK):
         effect = seen.effect
-        if seen.in_hook or effect.place.origin is not Origin.ARGUMENT or effect.what == "cache":
+        if seen.in_hook or effect.place.origin is not Origin.ARGUMENT or effect.how is Change.CACHE:
             continue
         if effect.lazy and effect.event is Event.LEAK and not changes_copy(effect):
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Change, Event
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import outlives, target
 from nonstrict.rules.expectation import OF_CAPTURES, OF_LEAKS, Expectation, Experiment
@@ -27,7 +27,7 @@ def examine(body: Body) -> Iterator[Finding]:
         effect = seen.effect
         if not outlives(effect):
             continue
-        if effect.what == "cache":
+        if effect.how is Change.CACHE:
             subject = target(effect, "this function")
             message = f"the cache of {subject} keeps a traced tensor"
             advice = "drop the cache, or compute the tensor before compilation and pass it as an argument"

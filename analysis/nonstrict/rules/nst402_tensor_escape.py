@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.rules.base import FROZEN, Rule, report, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.effect_texts import clause

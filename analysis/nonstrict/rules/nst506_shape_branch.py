@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Decision, Event
 from nonstrict.rules.base import TRACED, Rule, report
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment, Refusal, Trait
@@ -26,7 +26,7 @@ _CHECKED = frozenset({"export", "draft_export", "export_for_training"})
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the branches on shapes."""
     for seen in body.observed(Event.SHAPE):
-        checks = seen.effect.what == "check"
+        checks = seen.effect.how is Decision.CHECK
         contradicted = body.contradicted(seen.effect) if body.marker == "nonstrict" else ()
         if contradicted:
             message = f"this fixes a dimension that a caller of `{called(body)}` marks as dynamic"

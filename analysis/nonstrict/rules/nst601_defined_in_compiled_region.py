@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.expectation import Expectation, Experiment, Trait

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program import module_state
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event, Read
 from nonstrict.program.marks.fake_arguments import untaken
 from nonstrict.program.marks.form_differences import difference, is_default
 from nonstrict.program.marks.shape_differences import Shapes, Told
@@ -91,7 +91,7 @@ def _captures(body: Body, fake: Body) -> Iterator[Finding]:
 
 def _captured(read: Effect) -> str:
     """What a read of a fake takes from outside: a tensor, or the parameters of a module; "" of anything else."""
-    if not read.place.captured or read.what == "metadata":
+    if not read.place.captured or read.how is Read.METADATA:
         return ""
     if read.value.is_tensor:
         return "reads the tensor"

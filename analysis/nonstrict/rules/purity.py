@@ -10,8 +10,8 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Finding, Related, Severity, Span
-from nonstrict.program.effects import Event
-from nonstrict.program.unseen import Why
+from nonstrict.program import events
+from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -101,7 +101,7 @@ def _without_marker(finding: Finding, body: Body) -> Finding:
 def unseen_of(body: Body) -> Iterator[Unseen]:
     """What of a body was not looked into: once for each expression, as a call covers the reading of what it calls."""
     seen: set[tuple[str, int, int]] = set()
-    noted = sorted(body.observed(Event.UNSEEN), key=lambda note: note.effect.what == Why.VALUE)
+    noted = sorted(body.observed(Event.UNSEEN), key=lambda note: note.effect.how is events.Unseen.VALUE)
     for note in noted:
         span = note.effect.span
         if (span.path, span.line, span.column) not in seen:
@@ -112,16 +112,16 @@ def unseen_of(body: Body) -> Iterator[Unseen]:
 def _told(effect: Effect) -> str:
     node = effect.node
     text = _short(ast.unparse(node.func if isinstance(node, ast.Call) else node))
-    if effect.what == Why.OUTSIDE:
+    if effect.how is events.Unseen.OUTSIDE:
         package = str(effect.value.ref).partition(".")[0]
         return f"`{text}()` is defined in `{package}`, which is not followed"
-    if effect.what == Why.MODULE:
+    if effect.how is events.Unseen.MODULE:
         return f"`{text}()` calls a module, and it is not known which layers it holds"
-    if effect.what == Why.BUDGET:
+    if effect.how is events.Unseen.BUDGET:
         return f"`{text}()` was not followed: the function reaches too many others"
-    if effect.what == Why.VALUE:
+    if effect.how is events.Unseen.VALUE:
         return f"`{text}` is read from outside the function, and it is not known what it holds"
-    if effect.what == Why.WRITE:
+    if effect.how is events.Unseen.WRITE:
         return f"`{text} = ...` changes an argument, and it is not known what that is"
     return f"`{text}()`: it is not known what this calls"
 

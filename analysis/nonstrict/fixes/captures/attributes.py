@@ -26,7 +26,7 @@ from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.calls import argument
 from nonstrict.fixes.uses.signatures import Extended, Passing, home, passed
 from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of, step, steps_text
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import BOOL
 

@@ -19,7 +19,7 @@ from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.uses.signatures import Extended, together
 from nonstrict.fixes.uses.spots import chain, root_of, step
 from nonstrict.knowledge.operators import nn_module
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import BOOL, Kind, Value
 

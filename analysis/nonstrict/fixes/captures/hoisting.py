@@ -20,7 +20,7 @@ from nonstrict.fixes.code.names import spelled as name_spelled
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.signatures import Passing, home, passed
 from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program.boundary.verdicts import Boundary
 from nonstrict.program.classes import external_bases
 from nonstrict.program.definitions import Class
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.functional_calls import mode_dependent
 from nonstrict.program.methods import METADATA_IN_PLACE
 from nonstrict.program.values import NO_CONSTANT, Kind

@@ -9,7 +9,7 @@ from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.terms import root
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import TENSORS, Flag
 

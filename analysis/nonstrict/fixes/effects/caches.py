@@ -11,7 +11,8 @@ from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.effects.removing import removal
 from nonstrict.fixes.uses.terms import free_name, root
-from nonstrict.program.effects import Event, reachable, span_of
+from nonstrict.program.effects import reachable, span_of
+from nonstrict.program.events import Change, Event
 from nonstrict.program.places import Origin
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _HARMLESS = frozenset({Event.SHAPE, Event.UNSEEN, Event.HELPER, Event.CALLED})
 def drop_cache(context: Context) -> Iterator[Fix]:
     """Take `functools.lru_cache` off a function, where nothing asks for the cache itself."""
     document, seen = context.document, context.observed(Event.LEAK)
-    if document is None or seen is None or seen.effect.what != "cache":
+    if document is None or seen is None or seen.effect.how is not Change.CACHE:
         return
     decorator = document.at(context.finding.span, ast.expr)
     function = document.parent(decorator) if decorator is not None else None
@@ -57,7 +58,7 @@ def _does_more(context: Context) -> bool:
             continue
         if span_of(definition.module.path, definition.offset, definition.cached_at) == context.finding.span:
             effects = [effect for inner in reachable(reached.summary) for effect in inner.summary.effects.values()]
-            return any(effect.event not in _HARMLESS and effect.what != "cache" for effect in effects)
+            return any(effect.event not in _HARMLESS and effect.how is not Change.CACHE for effect in effects)
     return False
 
 
@@ -100,7 +101,7 @@ def drop_store(context: Context) -> Iterator[Fix]:
     """Take the assignment to an attribute out that nothing reads."""
     document, seen = context.document, context.observed(Event.LEAK)
     target = document.at(context.finding.span, ast.Attribute) if document is not None else None
-    if document is None or seen is None or target is None or seen.effect.what != "attribute":
+    if document is None or seen is None or target is None or seen.effect.how is not Change.ATTRIBUTE:
         return
     statement = document.statement(target)
     if not isinstance(statement, ast.Assign) or statement.targets != [target] or not is_pure(document, statement.value):

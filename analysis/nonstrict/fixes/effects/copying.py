@@ -14,13 +14,14 @@ from nonstrict.fixes.effects.returning import return_value
 from nonstrict.fixes.uses.afterwards import is_used_afterwards
 from nonstrict.program.classes import is_dataclass
 from nonstrict.program.definitions import Class
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Change, Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CONTAINERS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.program.effects import Effect
     from nonstrict.program.places import Place
     from nonstrict.program.values import Value
 
@@ -44,7 +45,7 @@ def copy_first(context: Context) -> Iterator[Fix]:
     if place.name not in parameters or place.name in scope.nonlocal_names or not _is_used(node, place.name):
         return
     value = context.body.arguments.get(place.name)
-    steps = len(place.path) - (seen.effect.what == "attribute" or _stores_entry(place.path, seen.effect.what))
+    steps = len(place.path) - (seen.effect.how is Change.ATTRIBUTE or _stores_entry(seen.effect))
     if value is None or steps > 0:
         return
     if all(one.kind in CONTAINERS for one in value.alternatives()):
@@ -73,8 +74,9 @@ def _moves(context: Context, place: Place) -> bool:
     return any(any(return_value(one)) for one in found)
 
 
-def _stores_entry(path: tuple[str, ...], what: str) -> bool:
-    return what == "item" and bool(path) and path[-1].startswith("[")
+def _stores_entry(effect: Effect) -> bool:
+    path = effect.place.path
+    return effect.how is Change.ITEM and bool(path) and path[-1].startswith("[")
 
 
 def _is_used(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:

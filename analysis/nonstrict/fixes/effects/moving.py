@@ -12,7 +12,7 @@ from nonstrict.fixes.effects.removing import links, removal
 from nonstrict.fixes.effects.standing import passes_only_values, standing
 from nonstrict.fixes.uses.lifting import Lift, Work
 from nonstrict.fixes.uses.terms import statement_text
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from nonstrict.fixes.code.edits import removed, replaced
 from nonstrict.fixes.code.names import dotted, meaning
 from nonstrict.fixes.code.pure import is_pure, is_pure_call
 from nonstrict.fixes.effects.standing import guard, standing
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

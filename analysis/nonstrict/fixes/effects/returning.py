@@ -20,7 +20,7 @@ from nonstrict.fixes.uses.terms import free_name, is_simple, names_in, root, sta
 from nonstrict.knowledge.containers import SPREADING, STORING
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program.body import MarkedBody
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.regions import crossing
 from nonstrict.program.values import TENSORS, Kind

@@ -9,7 +9,7 @@ from nonstrict.fixes.code.names import meaning
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.traced import compiled, in_bodies, in_regions, marked
 from nonstrict.knowledge.effects import only_surrounds
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from nonstrict.findings import Span

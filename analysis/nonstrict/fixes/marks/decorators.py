@@ -14,7 +14,7 @@ from nonstrict.fixes.marks.markers import unused_after
 from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from nonstrict.fixes.code.names import bindings, dotted, fresh, outermost
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.boundary import soundness
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:

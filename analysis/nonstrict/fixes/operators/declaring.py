@@ -15,7 +15,8 @@ from nonstrict.fixes.code.lists import parameters_of as written_parameters
 from nonstrict.fixes.code.names import meaning, spelled
 from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, parameters_of, returns_of, told_by
 from nonstrict.fixes.operators.observed import tensors_in, types_in
-from nonstrict.program.effects import Event, span_of
+from nonstrict.program.effects import span_of
+from nonstrict.program.events import Event
 from nonstrict.program.marks.fake_arguments import untaken
 from nonstrict.program.values import TENSORS, Kind
 from nonstrict.text.trees import tree_of

@@ -10,7 +10,7 @@ from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.names import dotted, spelled
 from nonstrict.fixes.tensors.kinds import Kinds
 from nonstrict.fixes.uses.terms import enclosed
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:

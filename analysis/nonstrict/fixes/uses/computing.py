@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.fixes.code.pure import acts_by_itself, is_pure_call
-from nonstrict.program.effects import Event, reachable
+from nonstrict.program.effects import reachable
+from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

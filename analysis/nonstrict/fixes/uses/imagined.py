@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.scopes import FunctionNode
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Function, Mark
-from nonstrict.program.effects import Event, reachable
+from nonstrict.program.effects import reachable
+from nonstrict.program.events import Event, How
 from nonstrict.program.places import Origin
 from nonstrict.program.values import FRESH, Kind, Value
 from nonstrict.text.trees import tree_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 #: What no rule reports: functions of the file that are mentioned, and what was not looked into.
 _UNREPORTED = frozenset({Event.HELPER, Event.UNSEEN})
-_Effects = Counter[tuple[Event, str, Origin, tuple[str, ...]]]
+_Effects = Counter[tuple[Event, str, How | None, Origin, tuple[str, ...]]]
 
 
 def adds_nothing(context: Context, document: Document, node: ast.AST, edits: Sequence[Edit]) -> bool:
@@ -85,5 +86,5 @@ def _effects(context: Context, function: Function) -> _Effects:
     found: _Effects = Counter()
     for seen in body.observed(*(event for event in Event if event not in _UNREPORTED)):
         place = seen.effect.place
-        found[seen.effect.event, seen.effect.what, place.origin, place.path] += 1
+        found[seen.effect.event, seen.effect.what, seen.effect.how, place.origin, place.path] += 1
     return found

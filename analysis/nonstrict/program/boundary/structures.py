@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import own_scope, walk
-from nonstrict.program.effects import Event, span_of
+from nonstrict.program.effects import span_of
+from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
-from nonstrict.program.effects import Event, span_of
+from nonstrict.program.effects import span_of
+from nonstrict.program.events import Event
 from nonstrict.program.marks import (
     applications,
     callers,

@@ -14,7 +14,8 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import BASE_MODULES
 from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import CompileOptions, Function, Mark, Passed, Region, SeenCall
-from nonstrict.program.effects import Effect, Event
+from nonstrict.program.effects import Effect
+from nonstrict.program.events import Event
 from nonstrict.program.marks import bound_later, compiling, outcomes, overriding, replacing
 from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place

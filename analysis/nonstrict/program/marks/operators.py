@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.discarded import is_discarded
 from nonstrict.knowledge.devices import EXTENSIONS
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.marks import marking
 from nonstrict.program.places import FRESH
 from nonstrict.program.schemas import Inferred, names_in

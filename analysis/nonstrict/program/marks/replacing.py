@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.steps import may_meet
 from nonstrict.program import classes
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.marks.identity import Identity, identity
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Kind

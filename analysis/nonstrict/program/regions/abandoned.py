@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.resuming import end_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.knowledge.graph_breaks import falls_back
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.resuming import end_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import torch_function
-from nonstrict.program.effects import Drawn, Event, Taken
+from nonstrict.program.events import Drawn, Event, Taken
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, NONE, TENSORS, UNKNOWN, Flag, Kind, Value
 

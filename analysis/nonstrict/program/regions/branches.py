@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts import restoring
-from nonstrict.program.effects import Effect, Event, Observed, Summary, observed
+from nonstrict.program.effects import Effect, Observed, Summary, observed
+from nonstrict.program.events import Change, Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import CALLABLES, NO_CONSTANT, TENSORS, Flag, Kind, Value
@@ -17,18 +18,31 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Mapping, Sequence
 
+    from nonstrict.program.events import How
+
 CHECKPOINT = "torch.utils.checkpoint.checkpoint"
 #: Arguments of `checkpoint` that are not for the function.
 _OPTIONS = frozenset(
     {"use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state", "respect_ac"}
 )
-#: What changes where a body writes, by how it does so; everything else is a container.
-_BRANCH = {"attribute": "cond-branch-attribute", "rebind": "cond-branch-global"}
-_CHECKPOINTED = {
-    "attribute": "checkpoint-attribute",
-    "rebind": "checkpoint-global",
-    "tensor attribute": "checkpoint-attribute-tensor",
-}
+
+
+class _Constructs(NamedTuple):
+    """What the table calls the changes that a body makes, by how: an attribute that holds a tensor, and a container."""
+
+    of: dict[How | None, str]
+    otherwise: str
+    of_tensor: str = ""
+
+
+_BRANCH = _Constructs(
+    {Change.ATTRIBUTE: "cond-branch-attribute", Change.NAME: "cond-branch-global"}, "cond-branch-append"
+)
+_CHECKPOINTED = _Constructs(
+    {Change.ATTRIBUTE: "checkpoint-attribute", Change.NAME: "checkpoint-global"},
+    "checkpoint-append",
+    "checkpoint-attribute-tensor",
+)
 _CHANGING = (Event.WRITE, Event.LEAK)
 #: Modes are set to what they are already, as a rule.
 _MODES = frozenset({"train", "eval"})
@@ -52,13 +66,13 @@ def changed(
     """
     if name == CHECKPOINT and positional:
         options = given_to_body(keywords)
-        return _changed_by(frame, node, positional[0], positional[1:], options, _CHECKPOINTED, "checkpoint-append")
+        return _changed_by(frame, node, positional[0], positional[1:], options, _CHECKPOINTED)
     if name != "torch.cond" or len(positional) != 4 or not _is_open(positional[0]):
         return None
     operands = positional[3].heap
     given = list(operands.items.values()) if positional[3].kind in (Kind.TUPLE, Kind.LIST) and operands else []
     for branch in positional[1:3]:
-        found = _changed_by(frame, node, branch, given, {}, _BRANCH, "cond-branch-append")
+        found = _changed_by(frame, node, branch, given, {}, _BRANCH)
         if found is not None:
             return found
     return None
@@ -79,8 +93,7 @@ def _changed_by(
     body: Value,
     given: Sequence[Value],
     keywords: dict[str, Value],
-    constructs: dict[str, str],
-    otherwise: str,
+    constructs: _Constructs,
 ) -> Changed | None:
     """How a body changes what lives outside it; None if it is not known to.
 
@@ -99,11 +112,12 @@ def _changed_by(
         effect = seen.effect
         if effect.event not in _CHANGING or effect.what in _MODES or not _is_sure(seen) or _is_taken_back(seen):
             continue
-        at_the_end = effect.what == "attribute" and effect.event is Event.WRITE
+        attribute = effect.how is Change.ATTRIBUTE
+        at_the_end = attribute and effect.event is Event.WRITE
         if at_the_end and _stays(body, effect):
             continue
-        how = "tensor attribute" if effect.what == "attribute" and not at_the_end else effect.what
-        return Changed(constructs.get(how, otherwise), None if at_the_end else seen)
+        known = constructs.of_tensor if attribute and not at_the_end else constructs.of.get(effect.how)
+        return Changed(known or constructs.otherwise, None if at_the_end else seen)
     return None
 
 

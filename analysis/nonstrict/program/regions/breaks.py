@@ -17,7 +17,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured, may_break
 from nonstrict.program import classes, differentiation, naming
-from nonstrict.program.effects import Effect, Event, Taken
+from nonstrict.program.effects import Effect
+from nonstrict.program.events import Event, Taken
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import arguments, branches, contexts, messages, unbacked
 from nonstrict.program.regions import options as dynamo_options

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Change, Event, Read
 from nonstrict.program.places import NOWHERE, VIEW, Origin, Place
 from nonstrict.program.values import Kind
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nonstrict.program.regions.region import CompiledRegion
 
 #: Changes that Dynamo carries over to the code behind the call: measured on 2.13.
-_CARRIED_OVER = frozenset({"rebind", "attribute"})
+_CARRIED_OVER = frozenset({Change.NAME, Change.ATTRIBUTE})
 
 
 def written_before(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) -> tuple[Related, ...]:
@@ -61,7 +61,7 @@ def _repeated(region: CompiledRegion, write: Observed, call: Observed) -> bool:
 
 def read_after(machine: Machine, mark: Mark, write: Effect, torch: tuple[int, int]) -> tuple[Related, ...]:
     """Where a region that calls a marked function reads, after the call, what the body wrote."""
-    carried = mark.operator is None and write.what in _CARRIED_OVER
+    carried = mark.operator is None and write.how in _CARRIED_OVER
     if carried or not write.place.captured:
         return ()
     found: list[Related] = []
@@ -86,12 +86,15 @@ def guarded(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) 
     )
 
 
+def _read_by(region: CompiledRegion) -> Iterator[Effect]:
+    return (seen.effect for seen in region.seen_by_others(Event.READ))
+
+
 def reads_state(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) -> bool:
     """Whether each region that calls a marked function reads what lives at a captured place, itself or in a helper."""
     found = list(calls(machine, mark, torch))
     return bool(found) and all(
-        any(seen.effect.place == place and seen.effect.what != "identity" for seen in region.seen_by_others(Event.READ))
-        for region, _ in found
+        any(one.place == place and one.how is not Read.IDENTITY for one in _read_by(region)) for region, _ in found
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nonstrict.knowledge.graph_breaks import falls_back
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Event
 from nonstrict.program.regions.breaks import NATIVE
 
 if TYPE_CHECKING:

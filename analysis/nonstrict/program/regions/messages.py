@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.walk import walk
-from nonstrict.program.effects import Taken
+from nonstrict.program.events import Taken
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from nonstrict.program.definitions import Function, Region
-    from nonstrict.program.effects import Event, Observed
+    from nonstrict.program.effects import Observed
+    from nonstrict.program.events import Event
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.values import Value

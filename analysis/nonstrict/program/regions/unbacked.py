@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import naming
-from nonstrict.program.effects import Event, Taken
+from nonstrict.program.events import Event, Taken
 from nonstrict.program.values import Flag, Kind, Value
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
-from nonstrict.program.effects import Event, reachable
+from nonstrict.program.effects import reachable
+from nonstrict.program.events import Event
 from nonstrict.program.marks import callers
 from nonstrict.program.modules import Module
 from nonstrict.program.values import CALLABLES

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.steps import ANY_ENTRY, may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values
-from nonstrict.program.effects import Event
+from nonstrict.program.events import Change, Event
 from nonstrict.program.marks import callers, roots
 from nonstrict.program.places import Origin
 from nonstrict.program.rounds import varies_in_loop
@@ -123,12 +123,7 @@ def _varies(call: StaticCall) -> bool:
 def _effects(summary: Summary, write: Write) -> Iterator[Effect]:
     within = set(map(id, walk(write.node)))
     for effect in summary.effects.values():
-        if (
-            effect.event in _STORES
-            and not effect.lazy
-            and id(effect.node) in within
-            and effect.what not in reached.RESIZING
-        ):
+        if effect.event in _STORES and not effect.lazy and id(effect.node) in within and not reached.resizes(effect):
             yield effect
 
 
@@ -140,5 +135,5 @@ def _placed(
     for effect in effects:
         value = callers.resolved(machine, effect.value, function)
         for changed in effect.changed:
-            steps = changed.path if effect.entries or effect.what != "item" else (*changed.path, ANY_ENTRY)
+            steps = changed.path if effect.entries or effect.how is not Change.ITEM else (*changed.path, ANY_ENTRY)
             yield from (Placed(one, steps, write, again) for one in value.alternatives())

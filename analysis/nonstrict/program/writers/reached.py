@@ -16,7 +16,8 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import classes, definition_values, differentiation, invoke, parameters, singletons
-from nonstrict.program.effects import Event, Summary, reachable
+from nonstrict.program.effects import Summary, reachable
+from nonstrict.program.events import Change, Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.running import runs, runs_compiled
@@ -44,8 +45,8 @@ _MAX_FUNCTIONS = 12
 _BUDGET = 40
 _LOOPS = (ast.For, ast.While)
 _WRITES = frozenset({Event.WRITE, Event.LEAK})
-#: Effects that make a list longer or shorter, which Dynamo guards.
-RESIZING = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "del"})
+#: Methods that make a list longer or shorter, which Dynamo guards.
+_RESIZING = frozenset({"append", "extend", "insert", "pop", "remove", "clear"})
 
 
 def writes_reaching(machine: Machine, module: Module, name: str) -> list[Write]:
@@ -114,7 +115,12 @@ def _changes_by(module: Module, name: str, concerned: list[Summary]) -> list[Wri
 
 def _put(effect: Effect) -> tuple[Value, ...]:
     """What a store puts in place of what was there: adding to a list, or taking away, leaves the rest as it was."""
-    return effect.value.alternatives() if effect.what not in RESIZING else ()
+    return effect.value.alternatives() if not resizes(effect) else ()
+
+
+def resizes(effect: Effect) -> bool:
+    """Whether a change makes a list longer or shorter."""
+    return effect.how is Change.DELETION or (effect.how is Change.METHOD and effect.what in _RESIZING)
 
 
 def _is_closed(machine: Machine, held: Value) -> bool:

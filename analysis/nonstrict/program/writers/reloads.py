@@ -9,7 +9,8 @@ from nonstrict.facts.execution import steps_outside
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program import naming
-from nonstrict.program.effects import Event, Summary, reachable
+from nonstrict.program.effects import Summary, reachable
+from nonstrict.program.events import Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.running import runs
 from nonstrict.program.values import Kind

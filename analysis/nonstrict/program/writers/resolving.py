@@ -15,7 +15,8 @@ from nonstrict.facts.steps import ANY_ATTRIBUTE, ANY_ENTRY
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import output_position
 from nonstrict.program import definition_values, naming
-from nonstrict.program.effects import Event, reachable
+from nonstrict.program.effects import reachable
+from nonstrict.program.events import Event
 from nonstrict.program.marks import roots
 from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import Kind
