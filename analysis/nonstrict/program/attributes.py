@@ -9,7 +9,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import class_attributes, classes, enumerations, namespaces, registries, releases, symbolic_sizes
 from nonstrict.program.effects import NEEDED
-from nonstrict.program.events import Event, Read
+from nonstrict.program.events import Event, Question, Read
 from nonstrict.program.frames import relocated, set_later
 from nonstrict.program.marks import in_place
 from nonstrict.program.parameters import argument_value
@@ -177,7 +177,8 @@ def _query_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> 
         return
     attached = tensor_attribute(name) is None and tensor_method(name) is None and not _of_torch(name)
     if name in _QUERIES or attached:
-        frame.emit(Event.QUERY, node, base.place, base, ast.unparse(node))
+        how = Question.AUTOGRAD if name in _QUERIES else Question.ATTACHED
+        frame.emit(Event.QUERY, node, base.place, base, ast.unparse(node), how=how)
 
 
 def _of_torch(name: str) -> bool:
@@ -349,7 +350,7 @@ def _mode(frame: Frame, node: ast.AST, base: Value) -> Value:
 def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """An attribute of an object whose class lies outside the program, torch's own modules among them."""
     if name in _CLASS_NAMES and asks_for_type(base):
-        frame.emit(Event.QUERY, node, base.place, base, ast.unparse(node))
+        frame.emit(Event.QUERY, node, base.place, base, ast.unparse(node), how=Question.CLASS)
         return STRING
     place = base.place.step(f".{name}")
     if base.heap is not None and name in base.heap.attributes:
@@ -486,5 +487,5 @@ def compared_types(frame: Frame, node: ast.Compare) -> None:
             tensor = asked.kind in TENSORS or _names_tensor(frame, node, asked)
             symbolic = asked.kind is Kind.NUMBER and not asked.place.path and _names(frame, node, "builtins.int")
             if asked.place.origin is Origin.ARGUMENT and (tensor or symbolic):
-                frame.emit(Event.QUERY, node, asked.place, asked, ast.unparse(node))
+                frame.emit(Event.QUERY, node, asked.place, asked, ast.unparse(node), how=Question.CLASS)
                 return

@@ -27,7 +27,7 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.boundary import pytrees
-from nonstrict.program.events import Event, Read, Taken
+from nonstrict.program.events import Event, Question, Read, Taken
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import arguments, sequences, strictness
 from nonstrict.program.values import (
@@ -119,7 +119,7 @@ def _text(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
     if positional and positional[0].is_tensor:
         value = positional[0]
         frame.consume(node, value)
-        frame.emit(Event.ESCAPE, node, value.place, value, "formatting the value of a tensor")
+        strings.tensor_written(frame, node, value)
     return STRING.with_pending(_pending(positional))
 
 
@@ -313,7 +313,7 @@ def _isinstance(frame: Frame, node: ast.AST, positional: list[Value], keywords: 
     frame.identified(node, value)
     names = _class_names(asked)
     if any(_answers_otherwise(one, names) for one in value.alternatives()):
-        frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))
+        frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node), how=Question.KIND)
     return BOOL
 
 
@@ -354,7 +354,7 @@ def _type(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
 
 def _identity(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if positional and positional[0].is_tensor and positional[0].place.origin is Origin.ARGUMENT:
-        frame.emit(Event.QUERY, node, positional[0].place, positional[0], ast.unparse(node))
+        frame.emit(Event.QUERY, node, positional[0].place, positional[0], ast.unparse(node), how=Question.IDENTITY)
     return NUMBER
 
 
@@ -372,7 +372,7 @@ def _hasattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
             return BOOL._replace(const=True, flags=Flag.RELEASE)
         known = tensor_attribute(name) is not None or tensor_method(name) is not None
         if value.is_tensor and value.place.origin is Origin.ARGUMENT and not known:
-            frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node))
+            frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node), how=Question.ATTACHED)
         if not value.is_tensor:
             attributes.asked_for(frame, node, value, name, BOOL)
     return BOOL

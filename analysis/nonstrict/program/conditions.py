@@ -15,7 +15,7 @@ from nonstrict.program.annotations import instance_of, promised_value
 from nonstrict.program.classes import bare_instance, lineage, special
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Summary
-from nonstrict.program.events import Decision, Event
+from nonstrict.program.events import Decision, Event, Question
 from nonstrict.program.frames import Frame
 from nonstrict.program.naming import dotted, is_chain, names_in
 from nonstrict.program.places import FRESH, Origin
@@ -96,7 +96,7 @@ def trace_verdict(frame: Frame, statement: ast.If) -> bool | None:
             if len(parts) > 1 and (truth == conjunction or negated):
                 return None
             if computes(statement) and not _only_leaves(frame, statement):
-                frame.emit(Event.QUERY, asked, what=trace_question(asked))
+                frame.emit(Event.QUERY, asked, what=trace_question(asked), how=Question.COMPILING)
             return truth != negated
     return None
 

@@ -17,7 +17,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import nn_module
 from nonstrict.program import dtypes, gradients
 from nonstrict.program.effects import NEEDED, Effect
-from nonstrict.program.events import Event
+from nonstrict.program.events import Event, Gradient
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import NO_CONSTANT, Flag, Kind, Value, container
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.operators import Operator
 
-#: What gradient effects tell: a backward pass reaches the operator, or a compiled region calls it.
-BACKWARD = "backward"
-REGION = "region"
 _BACKWARD = frozenset({"torch.autograd.backward", "torch.autograd.grad"})
 #: Context managers and decorators of torch that may turn gradients off.
 SWITCHES = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
@@ -133,7 +130,7 @@ def _of_operator(frame: Frame, node: ast.AST, operator: Operator, result: Value,
     through = Effect(Event.GRADIENT, frame.module.path, frame.offset, node, value=called)
     regions = frame.machine.regions
     if any(around.function is not None and around.function.node in regions for around in frame.around()):
-        frame.emit(Event.GRADIENT, node, value=called, what=REGION)
+        frame.emit(Event.GRADIENT, node, value=called, how=Gradient.REGION)
     return _carrying(result, carried | {through})
 
 
@@ -160,7 +157,7 @@ def _note(frame: Frame, node: ast.AST, carried: Iterable[Effect]) -> None:
     for effect in carried:
         if effect.event is Event.GRADIENT and effect is not NEEDED:
             place = effect.place._replace(name=f"{effect.path}:{effect.span.line}:{effect.span.column}")
-            frame.emit(Event.GRADIENT, node, place, effect.value, BACKWARD)
+            frame.emit(Event.GRADIENT, node, place, effect.value, how=Gradient.BACKWARD)
 
 
 def _makes_leaf(callee: Value, name: str, keywords: dict[str, Value], positional: Sequence[Value]) -> bool:

@@ -11,7 +11,7 @@ from nonstrict.facts.context_variables import variable
 from nonstrict.facts.keeping import Kept, kept_by_key, ways_past
 from nonstrict.facts.steps import may_meet
 from nonstrict.findings import Output, Span
-from nonstrict.program.events import Drawn, Event, Read, Taken
+from nonstrict.program.events import Drawn, Event, Read
 from nonstrict.program.exceptions import handles
 from nonstrict.program.places import FRESH, Place
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value, join
@@ -82,8 +82,6 @@ class Effect(NamedTuple):
     #: of a symbol that follows from data: how a value shows it, and what tells it from others where not the effect
     sight: Sight = PLAIN
     symbol: tuple[object, ...] = ()
-    #: of an ESCAPE that a value carries as a symbol, what it is
-    taken: Taken = Taken.OTHER
     #: of a RANDOM, where the value comes from
     drawn: Drawn = Drawn.OTHER
     #: of an IO that only tells people something, where: without it the program computes and keeps the same

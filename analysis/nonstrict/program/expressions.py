@@ -24,7 +24,7 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.asked import about
-from nonstrict.program.events import Event
+from nonstrict.program.events import Event, Question
 from nonstrict.program.marks import compiling
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import arguments, breaks, folding, operations
@@ -302,7 +302,7 @@ def _chosen(frame: Frame, test: ast.expr) -> bool | None:
     negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
     asked = test.operand if isinstance(test, ast.UnaryOp) and negated else test
     if isinstance(asked, (ast.Call, ast.Name)) and evaluate(frame, asked).flags & Flag.TRACE_GUARD:
-        frame.emit(Event.QUERY, asked, what=conditions.trace_question(asked))
+        frame.emit(Event.QUERY, asked, what=conditions.trace_question(asked), how=Question.COMPILING)
         return not negated
     verdict = conditions.settled_truth(frame, test)
     if verdict is None:
@@ -313,7 +313,7 @@ def _chosen(frame: Frame, test: ast.expr) -> bool | None:
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
     base, key = evaluate(frame, node.value), index(frame, node.slice)
     if attributes.asks_for_type(key):
-        frame.emit(Event.QUERY, node.slice, key.place, key, ast.unparse(node.slice))
+        frame.emit(Event.QUERY, node.slice, key.place, key, ast.unparse(node.slice), how=Question.CLASS)
     return subscripts.subscript(frame, node, base, key)
 
 

@@ -28,7 +28,7 @@ from nonstrict.program import (
     unseen,
 )
 from nonstrict.program.effects import Summary
-from nonstrict.program.events import Drawn, Event
+from nonstrict.program.events import Drawn, Event, Taken
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import compiling, marking, operators
 from nonstrict.program.places import FRESH, Origin
@@ -356,7 +356,7 @@ def native(frame: Frame, node: ast.AST, name: str, values: Sequence[Value]) -> V
         breaks.native(frame, node, name)
     given = next((value for value in values if value.holds_tensor), None)
     if given is not None:
-        frame.emit(Event.NATIVE, node, given.place, given, name)
+        frame.emit(Event.NATIVE, node, given.place, given, name, how=_as_array(name))
     return UNKNOWN
 
 
@@ -365,7 +365,7 @@ def _native(frame: Frame, node: ast.AST, name: str, what: str, values: list[Valu
     if given is None:
         return None
     frame.consume(node, given)
-    frame.emit(Event.NATIVE, node, given.place, given, name)
+    frame.emit(Event.NATIVE, node, given.place, given, name, how=_as_array(name))
     return NUMPY if name.startswith("numpy.") else UNKNOWN
 
 
@@ -402,6 +402,10 @@ def _environ_read(frame: Frame, node: ast.AST, name: str, what: str, values: lis
     return STRING
 
 
+def _as_array(name: str) -> Taken | None:
+    return Taken.ARRAY if name.startswith("numpy.") else None
+
+
 def _escape(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
     if frame.static and name == "copy.deepcopy":
         return copies.shallow(frame, node, values, {})  # what it leads to is of the same kinds
@@ -411,7 +415,7 @@ def _escape(frame: Frame, node: ast.AST, name: str, what: str, values: list[Valu
     if tensor is None:
         return None
     frame.consume(node, values[0])
-    frame.emit(Event.ESCAPE, node, tensor.place, tensor, what)
+    frame.emit(Event.ESCAPE, node, tensor.place, tensor, what, how=_as_array(name))
     return NUMPY if name.startswith("numpy.") else values[0].at(FRESH)
 
 

@@ -290,7 +290,7 @@ class Frame:
         node: ast.AST,
         tensor: Value,
         what: str,
-        taken: Taken = Taken.OTHER,
+        how: Taken = Taken.SIZE,
         *,
         of: ast.AST | None = None,
         sight: Sight = PLAIN,
@@ -300,9 +300,9 @@ class Frame:
         `of` is the expression of the tensor, whose symbol torch keeps; `sight` tells which dimension has that size.
         """
         origin = tensor._replace(pending=frozenset())
-        effect = Effect(Event.ESCAPE, self.module.path, self.offset, node, tensor.place, origin, what, taken=taken)
+        effect = Effect(Event.ESCAPE, self.module.path, self.offset, node, tensor.place, origin, what, how)
         if isinstance(of, ast.Name) and not self.region:
-            effect = effect._replace(symbol=(id(self.summary), "" if taken is Taken.MASK else what, of.id))
+            effect = effect._replace(symbol=(id(self.summary), "" if how is Taken.MASK else what, of.id))
         self.summary.unbacked.setdefault(effect.key, effect)
         return Value(Kind.NUMBER, pending=frozenset({effect._replace(sight=sight)}))
 

@@ -195,7 +195,7 @@ def _text(node: ast.AST) -> str:
 def _backward(frame: Frame, node: ast.AST, receiver: Value) -> Value:
     frame.consume(node, receiver)
     if receiver.flags & Flag.ATTACHED:
-        frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node))
+        frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node), how=Change.GRADIENT)
     return NONE
 
 
@@ -422,7 +422,7 @@ def _other(
         if name == "format":
             for value in values:
                 if value.is_tensor:
-                    frame.emit(Event.ESCAPE, node, value.place, value, "formatting the value of a tensor")
+                    strings.tensor_written(frame, node, value)
         made = strings.method(frame, receiver, name, positional, keywords)
         return (
             made

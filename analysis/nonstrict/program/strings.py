@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.program import iteration, schemas
-from nonstrict.program.events import Event
+from nonstrict.program.events import Event, Taken
 from nonstrict.program.regions import breaks, items
 from nonstrict.program.values import NO_CONSTANT, STRING, TENSORS, Kind, Value
 
@@ -89,13 +89,18 @@ def _pattern(texts: list[object]) -> Pattern:
     return Pattern(first if isinstance(first, str) else "", last if isinstance(last, str) else "")
 
 
+def tensor_written(frame: Frame, node: ast.AST, tensor: Value) -> None:
+    """What a tensor holds becomes a text."""
+    frame.emit(Event.ESCAPE, node, tensor.place, tensor, "formatting the value of a tensor", how=Taken.TEXT)
+
+
 def _formatted(frame: Frame, node: ast.AST, value: Value, construct: str = "percent-format-tensor") -> None:
     candidates = [value]
     if value.kind is Kind.TUPLE and value.heap is not None and value.heap.element is not None:
         candidates = [*value.heap.items.values()] or [value.heap.element]
     for candidate in candidates:
         if candidate.kind in TENSORS:
-            frame.emit(Event.ESCAPE, node, candidate.place, candidate, "formatting the value of a tensor")
+            tensor_written(frame, node, candidate)
             if frame.region:
                 breaks.statement(frame, node, construct)
             return

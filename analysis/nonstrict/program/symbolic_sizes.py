@@ -370,7 +370,7 @@ def elementwise(values: Sequence[Value]) -> Pending:
     pending = fresh(frozenset[Any]().union(*(value.pending for value in tensors)))
     if len(tensors) < 2 or not pending:
         return pending
-    made = frozenset(one for one in pending if one.event is Event.ESCAPE and one.taken in symbols.NUMBERS)
+    made = frozenset(one for one in pending if one.event is Event.ESCAPE and one.how in symbols.NUMBERS)
     return (pending - made) | symbols.along(made, None) if made else pending
 
 

@@ -138,7 +138,7 @@ def _sliced(frame: Frame, where: _Where) -> Pending:
     begins = frozenset(one._replace(sight=one.sight._replace(start=one.sight.is_shown)) for one in lower)
     numbers = _numbers(upper | lower)
     pending = frozenset(
-        one if one.taken not in symbols.NUMBERS else one._replace(sight=one.sight._replace(unchecked=True))
+        one if one.how not in symbols.NUMBERS else one._replace(sight=one.sight._replace(unchecked=True))
         for one in sized | begins
     )
     if numbers:
@@ -150,7 +150,7 @@ def _sliced(frame: Frame, where: _Where) -> Pending:
 
 def _numbers(pending: Pending) -> Pending:
     """The numbers taken out of tensors that torch does not know to be inputs: they may be negative."""
-    return frozenset(one for one in pending if one.taken in symbols.NUMBERS and not symbols.is_input(one))
+    return frozenset(one for one in pending if one.how in symbols.NUMBERS and not symbols.is_input(one))
 
 
 def _bound(frame: Frame, bound: ast.expr | None) -> Pending:

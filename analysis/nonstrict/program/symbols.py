@@ -78,7 +78,7 @@ def forget(held: Heap, depth: int = 0) -> None:
 def is_input(effect: Effect) -> bool:
     """Whether a number may be an input of the graph: torch knows the number in an integer that a region is given."""
     place = effect.place
-    return effect.taken is Taken.ITEM and place.origin is Origin.ARGUMENT and not place.is_view
+    return effect.how is Taken.ITEM and place.origin is Origin.ARGUMENT and not place.is_view
 
 
 def hidden(symbols: Iterable[Effect]) -> Pending:
@@ -144,7 +144,7 @@ def _computed(operator: ast.operator, symbol: Effect, by: Value, *, reverse: boo
         return symbol._replace(sight=sight._replace(times=sign * sight.times, added=added))
     if isinstance(operator, ast.Mult):
         # Sizes are whole numbers, also those of selections from tensors of floats.
-        floating = symbol.taken in NUMBERS and bool(symbol.value.flags & Flag.FLOATING)
+        floating = symbol.how in NUMBERS and bool(symbol.value.flags & Flag.FLOATING)
         return symbol._replace(sight=_multiplied(sight, constant, floating=floating))
     if not isinstance(operator, _DIVISIONS) or (constant == 1 and not reverse):
         return symbol
@@ -174,7 +174,7 @@ def compared(pending: Pending) -> Pending:
 def is_settled(operator: ast.cmpop, size: Value, limit: Value) -> bool:
     """Whether a comparison is answered for any data: how many elements there are is not negative."""
     sizes = of(size)
-    plain = all(one.taken not in NUMBERS and one.sight.is_shown and one.sight.times > 0 for one in sizes)
+    plain = all(one.how not in NUMBERS and one.sight.is_shown and one.sight.times > 0 for one in sizes)
     return bool(sizes) and plain and limit.const == 0 and isinstance(operator, (ast.GtE, ast.Lt))
 
 
@@ -230,7 +230,7 @@ def negated(value: Value) -> Pending:
 
 def rounded(value: Value) -> Pending:
     """What `abs` and `round` leave of a number: what counts elements is no less than zero, and whole."""
-    numbers = frozenset(one for one in of(value) if one.taken in NUMBERS)
+    numbers = frozenset(one for one in of(value) if one.how in NUMBERS)
     return (value.pending - numbers) | lost(numbers)
 
 

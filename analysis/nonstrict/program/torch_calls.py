@@ -167,7 +167,7 @@ def _applied(
     _writes(frame, node, operator, positional, keywords, last)
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
     if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
-        frame.emit(Event.ESCAPE, node, first.place, first, "`one_hot` without `num_classes`")
+        frame.emit(Event.ESCAPE, node, first.place, first, "`one_hot` without `num_classes`", how=Taken.SIZE)
     if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
         return _made(frame, node, last, values, keywords)
     if last == "where" and len(values) == 1:
@@ -306,6 +306,7 @@ def _selected_from(node: ast.AST, name: str) -> ast.expr | None:
 
 #: What gives Python the data of a tensor, as a number or as numbers.
 _TAKEN = {"item": Taken.ITEM, "tolist": Taken.LIST}
+_FORCED = {"numpy": Taken.ARRAY, "__array__": Taken.ARRAY, "is_nonzero": Taken.ITEM}
 #: What torch counts the elements of a mask for: once.
 _OF_MASKS = frozenset({"nonzero", "argwhere"})
 
@@ -324,7 +325,7 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
         return container(Kind.LIST, made).with_pending(made.pending)
     # These take nothing but tensors: an argument of which nothing is known is one.
     if first.kind in TENSORS or (first.kind is Kind.UNKNOWN and first.place.origin is Origin.ARGUMENT):
-        frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}`")
+        frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}`", how=_FORCED.get(last))
     if last == "numpy":
         # What declares the arguments that it changes may change them through an array, which shares their memory.
         return Value(Kind.NUMPY, first.place if frame.opaque and first.is_tensor else FRESH)
@@ -384,7 +385,7 @@ def _selection(
         return frozenset()
     rest = values[2 if last == "repeat_interleave" else 1 : len(values) - len(keywords)]
     sight = symbolic_sizes.made_by(last, rest, keywords)
-    taken = Taken.MASK if last in _OF_MASKS else Taken.OTHER
+    taken = Taken.MASK if last in _OF_MASKS else Taken.SIZE
     return frame.unbacked(node, chosen, f"`{last}`", taken, of=_selected_from(node, name), sight=sight).pending
 
 

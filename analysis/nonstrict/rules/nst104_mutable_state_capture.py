@@ -57,7 +57,7 @@ def examine(body: Body) -> Iterator[Finding]:
             severity = _severity(body)
             yield report(RULE, body, read, message, note=_fate(body), help=advice, severity=severity, evidence=evidence)
     for read in body.observed(Event.AMBIENT):
-        message = f"`{called(body)}` {_asks(read.effect.what)}, which nothing guards"
+        message = f"`{called(body)}` {read.effect.what}, which nothing guards"
         advice = "read it in the caller and pass the value as an argument"
         evidence = _writers(body, read.effect)
         severity = _of_ambient(body, read.effect, evidence)
@@ -136,11 +136,6 @@ def _subject(effect: Effect) -> str:
     name = f"{noun} {name}" if noun else name
     owner = _OWNERS.get(effect.place.origin)
     return f"{owner} {name}" if owner and not effect.place.path else name
-
-
-def _asks(what: str) -> str:
-    """What the function does, said of the state ("inference mode") or of the call ("reads the environment")."""
-    return what if what.split(" ", 1)[0] in {"asks", "checks", "queries", "reads"} else f"reads {what}"
 
 
 def _writers(body: Body, effect: Effect) -> tuple[Related, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.events import Event
+from nonstrict.program.events import Change, Event
 from nonstrict.program.places import Origin
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import code
@@ -27,7 +27,7 @@ def examine(body: Body) -> Iterator[Finding]:
         effect = seen.effect
         if effect.place.captured:
             continue
-        if "backward" in effect.what:
+        if effect.how is Change.GRADIENT:
             message = f"{code(effect.what)} writes the gradient of an argument"
             note = f"torch.compile fails while `{body.api}` traces `{body.function}`"
             advice = "use `torch.autograd.grad` in the function, or call `backward()` in the caller"

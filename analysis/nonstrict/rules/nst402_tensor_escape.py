@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.events import Event
+from nonstrict.program.events import Event, Taken
 from nonstrict.rules.base import FROZEN, Rule, report, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.effect_texts import clause
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
+    from nonstrict.program.events import How
     from nonstrict.rules.base import Body
-
-#: What `make_fx` and `torch.export` record as an unbacked value where `nonstrict_trace` fails.
-_UNBACKED = ("item", "tolist", "mask", "unique", "nonzero", "one_hot", "masked_select", "argwhere")
 
 _ADVICE = "keep the decision in tensors (`torch.where`, `torch.cond`), or return the tensor and decide in the caller"
 
@@ -37,14 +35,14 @@ def examine(body: Body) -> Iterator[Finding]:
     for seen in body.observed(Event.ESCAPE):
         if seen.in_hook or body.knows_number(seen):
             continue
-        what = seen.effect.what
+        how = seen.effect.how
         severity = RULE.severity
-        if body.marker == "make-fx" and any(name in what for name in _UNBACKED):
+        if body.marker == "make-fx" and isinstance(how, Taken) and how.is_symbolic:
             if "make_fx" not in body.api or isinstance(seen.effect.node, ast.Slice):
                 continue  # a slice takes the bound of the example, as what made it tells
             severity = Severity.WARNING
         message = f"{clause(seen.effect, 'needs tensor data')}: none exists at trace time"
-        note = f"{_fate(body, what)} when `{body.api}` traces `{body.function}`"
+        note = f"{_fate(body, how)} when `{body.api}` traces `{body.function}`"
         yield report(RULE, body, seen, message, note=note, help=_ADVICE, severity=severity)
 
 
@@ -63,10 +61,10 @@ def _frozen(body: Body) -> Iterator[Finding]:
             yield report_at(RULE, body, result.span, message, note=note, help=advice)
 
 
-def _fate(body: Body, what: str) -> str:
+def _fate(body: Body, how: How | None) -> str:
     if body.marker == "make-fx":
         return "tracing fails, or bakes in the value of the example input"
-    if what.startswith("format"):
+    if how is Taken.TEXT:
         return "torch.compile fails, or the text of a stand-in is baked in"
     return "torch.compile fails with every backend"
 

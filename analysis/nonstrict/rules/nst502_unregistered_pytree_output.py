@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
 from nonstrict.program.boundary.verdicts import Crossing
-from nonstrict.program.events import Event
+from nonstrict.program.events import Event, Taken
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment
@@ -37,7 +37,7 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def _escapes(body: Body) -> bool:
     """Whether the body hands a tensor to NumPy: that fails before, and is told of there."""
-    return any("numpy" in seen.effect.what for seen in body.observed(Event.ESCAPE, Event.NATIVE))
+    return any(seen.effect.how is Taken.ARRAY for seen in body.observed(Event.ESCAPE, Event.NATIVE))
 
 
 def _message(body: Body, result: Given) -> str:

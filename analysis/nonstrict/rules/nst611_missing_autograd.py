@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.marks.differentiated import BACKWARD, REGION
+from nonstrict.program.events import Gradient
 from nonstrict.program.marks.tensor_forms import Forms, tensors_in
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import Rule, report_at
@@ -31,7 +31,7 @@ def examine(body: Body) -> Iterator[Finding]:
     needs = _counting(operator, body.applied.needs)
     if not needs:
         return
-    sure = any(need.how in (BACKWARD, REGION) for need in needs)
+    sure = any(need.how in (Gradient.BACKWARD, Gradient.REGION) for need in needs)
     name = operator.name or body.function
     message = f"custom operator `{name}` has no autograd formula"
     evidence = tuple(dict.fromkeys(need.at for need in needs))[:_SHOWN]
@@ -54,7 +54,7 @@ def _counting(operator: Operator, needs: tuple[Need, ...]) -> list[Need]:
     """The needs that count: what is declared by a schema is differentiated through in plain Python."""
     if operator.api != "define":
         return list(needs)
-    return [need for need in needs if need.how == REGION]
+    return [need for need in needs if need.how is Gradient.REGION]
 
 
 def _gives_floats(body: Body) -> bool:

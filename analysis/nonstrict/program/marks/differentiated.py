@@ -17,7 +17,7 @@ from nonstrict.facts.words import Words
 from nonstrict.findings import Related
 from nonstrict.program import classes, definition_values, differentiation, naming
 from nonstrict.program.effects import Summary, reachable, span_of
-from nonstrict.program.events import Event
+from nonstrict.program.events import Event, Gradient
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import roots
 from nonstrict.program.writers import reached
@@ -42,14 +42,12 @@ _HOPS = 3
 _MAX_FILES = 40
 _MAX_FUNCTIONS = 60
 _BUDGET = 300
-#: A backward pass that is seen, a compiled region that is called where gradients are recorded, a module's `forward`.
-BACKWARD, REGION, FORWARD = differentiation.BACKWARD, differentiation.REGION, "forward"
 
 
 class Need(NamedTuple):
     """Why an operator needs a formula: `how`, and where that is seen."""
 
-    how: str
+    how: Gradient
     at: Related
 
 
@@ -196,15 +194,16 @@ def _top_level(machine: Machine, module: Module) -> Summary:
 def _needs_in(summary: Summary, forward: str) -> Iterator[tuple[tuple[str, int], Need]]:
     for step in reachable(summary):
         for effect in step.summary.effects.values():
-            if effect.event is Event.GRADIENT and (effect.what == BACKWARD or not forward):
-                yield _key(effect.value.ref), Need(effect.what, _related(effect))
+            if effect.event is Event.GRADIENT and (effect.how is Gradient.BACKWARD or not forward):
+                how = effect.how if isinstance(effect.how, Gradient) else Gradient.FORWARD
+                yield _key(effect.value.ref), Need(how, _related(effect))
     for effect in differentiation.reached(summary.returns) if summary.returns is not None and forward else ():
         at = Related(effect.span, f"`{forward}` returns what follows from this call and from parameters")
-        yield _key(effect.value.ref), Need(FORWARD, at)
+        yield _key(effect.value.ref), Need(Gradient.FORWARD, at)
 
 
 def _related(effect: Effect) -> Related:
     span = span_of(effect.path, effect.offset, effect.node)
-    if effect.what == BACKWARD:
+    if effect.how is Gradient.BACKWARD:
         return Related(span, "the backward pass begins here")
     return Related(span, "a compiled region passes a tensor that needs gradients here")

@@ -168,7 +168,7 @@ def is_from_data(value: Value) -> bool:
 
 def from_item(value: Value) -> bool:
     """Whether a number was taken out of a tensor: Dynamo computes with it, but cannot decide on it."""
-    return any(effect.taken is Taken.ITEM for effect in value.pending)
+    return any(effect.how is Taken.ITEM for effect in value.pending)
 
 
 def guards_item(frame: Frame, tensor: Value) -> bool:

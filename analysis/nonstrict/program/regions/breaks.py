@@ -270,7 +270,7 @@ def is_array(value: Value) -> bool:
 
 def never_found(frame: Frame, node: ast.AST, sought: Value, numbers: Value) -> bool:
     """Whether a constant is sought among the numbers of a tensor: Dynamo finds it in no list of theirs, and goes on."""
-    listed = numbers.kind is Kind.LIST and any(effect.taken is Taken.LIST for effect in numbers.pending)
+    listed = numbers.kind is Kind.LIST and any(effect.how is Taken.LIST for effect in numbers.pending)
     if not listed or sought.const is NO_CONSTANT:
         return False
     emit(frame, node, NEVER_FOUND)
@@ -387,7 +387,7 @@ def depends_on_data(frame: Frame, value: Value) -> bool:
     checked = frame.summary.settled
     numeric = value.kind in (Kind.NUMBER, Kind.BOOL)
     return any(
-        effect.event is Event.ESCAPE and effect.key not in checked and (numeric or effect.taken is Taken.ITEM)
+        effect.event is Event.ESCAPE and effect.key not in checked and (numeric or effect.how is Taken.ITEM)
         for effect in value.pending
     )
 

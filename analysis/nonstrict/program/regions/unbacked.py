@@ -41,7 +41,7 @@ def is_known(operator: ast.cmpop, left: Value, right: Value) -> bool:
     if not {left.kind, right.kind} <= _SIZES:
         return False
     if isinstance(operator, (ast.GtE, ast.Lt)) and right.const == 0 and _is_made(left):
-        return all(effect.taken is not Taken.ITEM for effect in left.pending)
+        return all(effect.how is not Taken.ITEM for effect in left.pending)
     return _is_made(left) and left.pending == right.pending
 
 
