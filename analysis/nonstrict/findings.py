@@ -6,7 +6,10 @@ Named tuples, because every run imports this module and making a dataclass takes
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from nonstrict.domain.events import Event, How
 
 #: Codes of what is no finding of a marked function or region. A diagnostic of what no finding explains is a question
 #: until an experiment answered it.
@@ -89,6 +92,18 @@ class Subject(NamedTuple):
         return self.name + "".join("[...]" if step == "[]" else step for step in self.path if step != "~")
 
 
+class Cause(NamedTuple):
+    """The effect that a finding is about: what happens, in which way, and to which state.
+
+    `output` is where it tells people something, if that is all it does.
+    """
+
+    event: Event
+    how: How | None = None
+    subject: Subject | None = None
+    output: Output = Output.NONE
+
+
 class Applicability(enum.IntEnum):
     """How far a fix can be trusted; the order is the order in which they are preferred."""
 
@@ -132,8 +147,8 @@ class Finding(NamedTuple):
     `related` holds the call chain from the marker to the expression, then the evidence; `links` is the length of the
     chain, the marker included. `fixes` are the ways to mend it, the best one first. With `gives_up` it says that torch
     compiles nothing of the function after it; where it is `hidden`, that torch gives up before it comes to it. With
-    `observed` it is no prediction: torch told it in an experiment. `output` is where what it is about is told, if it is
-    told to people.
+    `observed` it is no prediction: torch told it in an experiment. `cause` is the effect that it is
+    about, if it is about one.
     """
 
     code: str
@@ -146,12 +161,11 @@ class Finding(NamedTuple):
     marker: str = ""
     related: tuple[Related, ...] = ()
     links: int = 0
-    subject: Subject | None = None
+    cause: Cause | None = None
     fixes: tuple[Fix, ...] = ()
     gives_up: bool = False
     hidden: bool = False
     observed: bool = False
-    output: Output = Output.NONE
 
 
 class Location(NamedTuple):
@@ -236,7 +250,8 @@ class Verdict(NamedTuple):
 class Diagnostic(NamedTuple):
     """A finding as users see it, in every output format and in editors.
 
-    `verdict` is None where no experiment was asked for. What else the fields hold: see `Finding`.
+    `verdict` is None where no experiment was asked for. `subject` and `output` are those of its cause. What else the
+    fields hold: see `Finding`.
     """
 
     code: str

@@ -47,7 +47,7 @@ def dropped(tmp_path: Path) -> Path:
 def test_findings_that_can_be_fixed_are_marked(nonstrict: Command, dropped: Path):
     run = nonstrict("check")
     assert run.status == 1
-    assert " discarded-marker: [*] the function" in run.out
+    assert " discarded-marker: [*] what `" in run.out
     assert "   = fix: Bind the marked function to `scale`\n 8 - torch._dynamo" in run.out
     assert run.out.endswith("Found 1 warning in 1 of 1 file.\n[*] 1 fixable with the `--fix` option.\n" + LOOKED)
     assert dropped.read_text() == DROPPED
@@ -68,7 +68,7 @@ def test_line_ends_and_marks_of_files_are_kept(nonstrict: Command, dropped: Path
 def test_what_cannot_be_fixed_is_reported(nonstrict: Command, dropped: Path, project: Path):
     run = nonstrict("check", "--fix", "--output-format", "concise", "--select", "NST1,NST603", "--unfixable", "NST1")
     assert run.status == 1
-    assert run.out.splitlines()[0].startswith("bad.py:8:16: error[NST101] global")
+    assert run.out.splitlines()[0].startswith("bad.py:8:16: error[NST101] `")
     assert run.out.splitlines()[1:] == [
         "Found 1 error in 1 of 3 files (1 fixed).",
         "1 region and 3 marked functions looked at.",

@@ -15,8 +15,8 @@ from nonstrict.program.values import TENSOR, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.domain.events import Event, How
     from nonstrict.program.boundary.exchange import Taken
-    from nonstrict.program.events import Event, How
     from nonstrict.program.marks.sites import CallSite, Parameter
     from nonstrict.rules.base import Body
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from nonstrict.domain.events import Event, Read
 from nonstrict.findings import Rebinding
 from nonstrict.program.boundary.exchange import Taken
-from nonstrict.program.events import Event, Read
 from nonstrict.program.marks.sites import CallSite
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NONE, NUMBER, TENSOR, Kind, Value, join

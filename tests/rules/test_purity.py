@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.check.audit import Question, audit
+from nonstrict.domain.events import Event, Unseen
 from nonstrict.findings import Severity
-from nonstrict.program.events import Event, Unseen
 from nonstrict.rules.purity import certificate, family
 from nonstrict.rules.registry import RULES
 from nonstrict.settings.model import default_settings

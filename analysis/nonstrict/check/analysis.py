@@ -294,7 +294,8 @@ def keep_nearest(found: dict[tuple[object, ...], Finding], finding: Finding) -> 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
     texts = (finding.message, finding.note, finding.help)
-    told = (*texts, finding.function, finding.marker, finding.links, finding.subject or ())
+    about = finding.cause.subject if finding.cause is not None else None
+    told = (*texts, finding.function, finding.marker, finding.links, about or ())
     return -finding.severity, len(finding.related), finding.related, told
 
 

@@ -17,6 +17,7 @@ from nonstrict.findings import (
     LocatedEdit,
     LocatedFix,
     Location,
+    Output,
     RelatedLocation,
 )
 from nonstrict.text.hints import may_suppress
@@ -169,7 +170,7 @@ class Presenter:
             return told_of(error, lost, bare(finding.span))
 
     def _shown(self, finding: Finding, selection: Selection, texts: _Texts) -> Diagnostic:
-        rule = self._rules.get(finding.code)
+        rule, cause = self._rules.get(finding.code), finding.cause
         return Diagnostic(
             finding.code,
             rule.name if rule is not None else finding.code.lower(),
@@ -182,7 +183,7 @@ class Presenter:
             finding.marker,
             tuple(RelatedLocation(texts.locate(related.span), related.message) for related in finding.related),
             finding.links,
-            subject=finding.subject,
+            subject=cause.subject if cause is not None else None,
             fixes=tuple(
                 LocatedFix(
                     fix.title,
@@ -194,7 +195,7 @@ class Presenter:
             gives_up=finding.gives_up,
             hidden=finding.hidden,
             observed=finding.observed,
-            output=finding.output,
+            output=cause.output if cause is not None else Output.NONE,
         )
 
 

@@ -12,12 +12,12 @@ from nonstrict.check.looking import looked_at
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
 from nonstrict.coverage import Looked
+from nonstrict.domain.events import Event
 from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.words import Words
 from nonstrict.findings import UNEXPLAINED, Finding, Severity, Span
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
-from nonstrict.program.events import Event
 from nonstrict.program.machine import Machine
 from nonstrict.program.marks import callers, loose, open_targets, roots
 from nonstrict.program.marks.exports import Exports

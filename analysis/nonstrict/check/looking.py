@@ -7,11 +7,11 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.coverage import Break, Callee, Looked, Option, Part, Region
+from nonstrict.domain.events import Event
 from nonstrict.findings import Related
 from nonstrict.program.body import described
 from nonstrict.program.definitions import Told
 from nonstrict.program.effects import span_of
-from nonstrict.program.events import Event
 from nonstrict.program.regions import graphs, sites
 from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.program.regions.misapplied import OF_APPLICATIONS

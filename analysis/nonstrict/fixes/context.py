@@ -15,11 +15,11 @@ from nonstrict.program.effects import span_of
 from nonstrict.text.source import SourceKind, parsed
 
 if TYPE_CHECKING:
+    from nonstrict.domain.events import Event
     from nonstrict.findings import Finding
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.definitions import Class, Function
     from nonstrict.program.effects import Observed
-    from nonstrict.program.events import Event
     from nonstrict.program.machine import Machine
 
 
@@ -80,8 +80,10 @@ class Context:
         return self.documents.document(self.finding.span.path)
 
     def observed(self, *events: Event) -> Observed | None:
-        """The effect that the finding was made of; the first of some kinds at its place."""
-        return next((seen for seen in self.body.observed(*events) if seen.effect.span == self.finding.span), None)
+        """The effect that the finding was made of, if it is of some kinds."""
+        span, cause = self.finding.span, self.finding.cause
+        here = (seen for seen in self.body.observed(*events) if seen.effect.span == span)
+        return next((seen for seen in here if cause in (None, seen.effect.cause)), None)
 
     def definition(self, function: Function) -> tuple[Document, FunctionNode] | None:
         """The definition of a function or lambda, in the tree of its file as a whole."""

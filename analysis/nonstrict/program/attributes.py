@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Question, Read
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import class_attributes, classes, enumerations, namespaces, registries, releases, symbolic_sizes
 from nonstrict.program.effects import NEEDED
-from nonstrict.program.events import Event, Question, Read
 from nonstrict.program.frames import relocated, set_later
 from nonstrict.program.marks import in_place
 from nonstrict.program.parameters import argument_value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.keeping import kept_by_key, returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Rebinding, Related, Span
@@ -23,7 +24,6 @@ from nonstrict.program.boundary import (
     traced,
 )
 from nonstrict.program.effects import Effect, Observed, Summary, observed, span_of
-from nonstrict.program.events import Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding, partials
 from nonstrict.program.marks.sites import CallSite, Parameter

@@ -6,6 +6,7 @@ import ast
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.domain.events import Event, Question, Read, Taken
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.call_results import GIVEN_MODULE
 from nonstrict.knowledge.markers import TRACE_QUESTIONS
@@ -27,7 +28,6 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.boundary import pytrees
-from nonstrict.program.events import Event, Question, Read, Taken
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import arguments, sequences, strictness
 from nonstrict.program.values import (

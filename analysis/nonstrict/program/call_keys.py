@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.domain.events import Event
 from nonstrict.program import differentiation, symbols
-from nonstrict.program.events import Event
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import CALLABLES, TENSORS, UNKNOWN, Flag, Kind, Value
 

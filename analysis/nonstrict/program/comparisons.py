@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Taken
 from nonstrict.program import attributes, classes, conditions, constant_folding, releases, symbols
-from nonstrict.program.events import Event, Taken
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import breaks, items, unbacked
 from nonstrict.program.values import BOOL, CONTAINERS, TENSORS, UNKNOWN, Flag, Kind, Value, join, literals

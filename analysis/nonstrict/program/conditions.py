@@ -6,6 +6,7 @@ import ast
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Decision, Event, Question
 from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.walk import own_scope
 from nonstrict.knowledge.markers import TRACE_QUESTIONS
@@ -15,7 +16,6 @@ from nonstrict.program.annotations import instance_of, promised_value
 from nonstrict.program.classes import bare_instance, lineage, special
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Summary
-from nonstrict.program.events import Decision, Event, Question
 from nonstrict.program.frames import Frame
 from nonstrict.program.naming import dotted, is_chain, names_in
 from nonstrict.program.places import FRESH, Origin

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Change
 from nonstrict.knowledge.containers import SPREADING, STORING
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import contents, iteration, stores, subscripts
-from nonstrict.program.events import Change
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import sequences
 from nonstrict.program.values import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.program import classes, context_variables
-from nonstrict.program.events import Event
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import breaks
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.program import classes
-from nonstrict.program.events import Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.values import Kind, Value
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Gradient
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import nn_module
 from nonstrict.program import dtypes, gradients
 from nonstrict.program.effects import NEEDED, Effect
-from nonstrict.program.events import Event, Gradient
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import NO_CONSTANT, Flag, Kind, Value, container

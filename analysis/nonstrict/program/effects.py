@@ -7,20 +7,20 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Drawn, Event, Read
 from nonstrict.facts.context_variables import variable
 from nonstrict.facts.keeping import Kept, kept_by_key, ways_past
 from nonstrict.facts.steps import may_meet
-from nonstrict.findings import Output, Span
-from nonstrict.program.events import Drawn, Event, Read
+from nonstrict.findings import Cause, Output, Span, Subject
 from nonstrict.program.exceptions import handles
-from nonstrict.program.places import FRESH, Place
+from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.domain.events import How
     from nonstrict.program.definitions import Function
-    from nonstrict.program.events import How
 
 
 class Sight(NamedTuple):
@@ -95,6 +95,18 @@ class Effect(NamedTuple):
     def span(self) -> Span:
         """The range of `node` in the analysed code."""
         return span_of(self.path, self.offset, self.node)
+
+    @property
+    def cause(self) -> Cause:
+        """What findings and experiments have to know of it."""
+        return Cause(self.event, self.how, self.subject, self.output)
+
+    @property
+    def subject(self) -> Subject | None:
+        """The state that it is about; None for what is made in the body or not known."""
+        place = self.place
+        known = place.name and place.origin not in (Origin.FRESH, Origin.UNKNOWN)
+        return Subject(place.origin.value, place.name, place.path) if known else None
 
     @property
     def reads_metadata(self) -> bool:

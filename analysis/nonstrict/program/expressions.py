@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Question
 from nonstrict.facts import shapes
 from nonstrict.program import (
     attributes,
@@ -24,7 +25,6 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.asked import about
-from nonstrict.program.events import Event, Question
 from nonstrict.program.marks import compiling
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import arguments, breaks, folding, operations

@@ -6,6 +6,7 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Drawn, Event, Taken
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.putting_back import only_put_back
 from nonstrict.findings import Output
@@ -28,7 +29,6 @@ from nonstrict.program import (
     unseen,
 )
 from nonstrict.program.effects import Summary
-from nonstrict.program.events import Drawn, Event, Taken
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import compiling, marking, operators
 from nonstrict.program.places import FRESH, Origin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Change, Drawn, Event, Read, Taken, Unseen
 from nonstrict.facts import restoring
 from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
@@ -12,17 +13,16 @@ from nonstrict.facts.scopes import is_as_passed
 from nonstrict.findings import Output
 from nonstrict.program import context_variables, refinements, registries, symbols, values
 from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Sight, Summary
-from nonstrict.program.events import Change, Drawn, Event, Read, Taken, Unseen
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
 from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.domain.events import How
     from nonstrict.facts.scopes import Scope
     from nonstrict.program.asked import Asked
     from nonstrict.program.definitions import Function
-    from nonstrict.program.events import How
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 

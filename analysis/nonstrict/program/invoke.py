@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Change, Event, Read, Unseen
 from nonstrict.facts import endings
 from nonstrict.facts.hooks import registers
 from nonstrict.facts.keeping import returns_what_it_kept
@@ -29,7 +30,6 @@ from nonstrict.program import (
 )
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Summary
-from nonstrict.program.events import Change, Event, Read, Unseen
 from nonstrict.program.frames import Frame, traced
 from nonstrict.program.marks import in_place, marking, operators
 from nonstrict.program.marks.aliases import holds_marker

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Change, Event
 from nonstrict.facts.context_variables import variable
 from nonstrict.knowledge.call_results import METHOD_RESULTS, MODULE_SELF
 from nonstrict.knowledge.effects import ARRAY_METHODS, method_effect
@@ -32,7 +33,6 @@ from nonstrict.program import (
     torch_calls,
     unseen,
 )
-from nonstrict.program.events import Change, Event
 from nonstrict.program.frames import relocated
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH, Origin

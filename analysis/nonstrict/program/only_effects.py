@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.discarded import is_discarded
 from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.program.effects import reachable
-from nonstrict.program.events import Event
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts import endings
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import rebuilt
@@ -21,7 +22,6 @@ from nonstrict.program import (
     settled,
     stores,
 )
-from nonstrict.program.events import Event
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import evaluate, use
 from nonstrict.program.places import FRESH, Origin

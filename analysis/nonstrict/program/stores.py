@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Change, Event, Unseen
 from nonstrict.facts.steps import member_of
 from nonstrict.knowledge.effects import assignment_effect
 from nonstrict.program import (
@@ -19,7 +20,6 @@ from nonstrict.program import (
     unseen,
 )
 from nonstrict.program.effects import Summary
-from nonstrict.program.events import Change, Event, Unseen
 from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import breaks, compilations, items, operations

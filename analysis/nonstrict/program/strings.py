@@ -6,8 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Event, Taken
 from nonstrict.program import iteration, schemas
-from nonstrict.program.events import Event, Taken
 from nonstrict.program.regions import breaks, items
 from nonstrict.program.values import NO_CONSTANT, STRING, TENSORS, Kind, Value
 

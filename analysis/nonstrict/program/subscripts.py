@@ -6,10 +6,10 @@ import ast
 import functools
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.domain.events import Event, Taken
 from nonstrict.facts.steps import member_of
 from nonstrict.program import attributes, classes, namespaces, releases, symbolic_sizes, symbolic_slices, symbols
 from nonstrict.program.effects import Sight
-from nonstrict.program.events import Event, Taken
 from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
 from nonstrict.program.regions import breaks, dispatch, items

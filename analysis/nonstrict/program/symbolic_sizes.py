@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.domain.events import Event
 from nonstrict.program import symbols
 from nonstrict.program.effects import Sight
-from nonstrict.program.events import Event
 from nonstrict.program.values import NO_CONSTANT, Kind, Value
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.domain.events import Event, Taken
 from nonstrict.facts.walk import walk
-from nonstrict.program.events import Event, Taken
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CONTAINERS, Flag, Heap, Kind, Value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.domain.events import Event, Read, Taken
 from nonstrict.knowledge.effects import call_result
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
 from nonstrict.program import (
@@ -21,7 +22,6 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.effects import Sight
-from nonstrict.program.events import Event, Read, Taken
 from nonstrict.program.frames import relocated
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
 from nonstrict.program.regions import arguments, breaks, outputs

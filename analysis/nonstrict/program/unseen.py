@@ -6,9 +6,9 @@ import ast
 import sys
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Unseen
 from nonstrict.knowledge.operators import BASE_MODULES, nn_module, tensor_method
 from nonstrict.program.effects import Effect
-from nonstrict.program.events import Event, Unseen
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import Kind, Value
 

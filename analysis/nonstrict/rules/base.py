@@ -6,12 +6,13 @@ import enum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from nonstrict.findings import Applicability, Finding, Related, Severity, Span, Subject
+from nonstrict.findings import Applicability, Finding, Related, Severity, Span
 from nonstrict.rules.expectation import Expectation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from nonstrict.domain.events import Event
     from nonstrict.findings import Fix
     from nonstrict.fixes.context import Context
     from nonstrict.knowledge.graph_breaks import GraphBreak
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from nonstrict.program.boundary.soundness import Fault
     from nonstrict.program.boundary.varying import Variation
     from nonstrict.program.effects import Effect, Observed
-    from nonstrict.program.events import Event
     from nonstrict.program.marks.applied import AppliedMarker
     from nonstrict.program.marks.sites import CallSite, Parameter
     from nonstrict.program.places import Place
@@ -314,15 +314,8 @@ def report(
         marker=body.marker,
         related=(*chain, *evidence),
         links=len(chain),
-        subject=_subject(observed.effect.place),
-        output=observed.effect.output,
+        cause=observed.effect.cause,
     )
-
-
-def _subject(place: Place) -> Subject | None:
-    """The state that an effect is about, None for what is made in the body or not known."""
-    origin = place.origin.value
-    return Subject(origin, place.name, place.path) if place.name and origin not in {"fresh", "unknown"} else None
 
 
 def report_at(

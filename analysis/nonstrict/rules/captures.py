@@ -5,17 +5,17 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.findings import Related
-from nonstrict.program.events import Event
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.domain.events import How
     from nonstrict.findings import Span
     from nonstrict.program.effects import Effect, Observed
-    from nonstrict.program.events import How
     from nonstrict.program.places import Place
     from nonstrict.program.values import Value
     from nonstrict.rules.base import Body

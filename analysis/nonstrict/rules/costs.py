@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.coverage import graphs_told
-from nonstrict.program.events import Event, Unseen
+from nonstrict.domain.events import Event, Unseen
 
 if TYPE_CHECKING:
     from nonstrict.program.effects import Observed

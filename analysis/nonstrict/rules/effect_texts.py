@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Change
 from nonstrict.findings import Severity
-from nonstrict.program.events import Change
 from nonstrict.program.places import Origin
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.walk import walk
-from nonstrict.program.events import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Flag, Kind
 

@@ -121,7 +121,7 @@ def fixes(context: Context) -> Iterator[Fix]:
 
     if context.body.marker == "leaf":
         return
-    if context.finding.subject is None:
+    if context.finding.cause is None:
         yield from pass_module(context)
         return
     yield from list(pass_with_mode(context)) or pass_captured(context)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Read
 from nonstrict.findings import Rebinding, Severity
-from nonstrict.program.events import Event, Read
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Rule, report

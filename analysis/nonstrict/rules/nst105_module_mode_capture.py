@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.findings import Severity
-from nonstrict.program.events import Event
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Rule, report
 from nonstrict.rules.captures import Sort, called, sort_of

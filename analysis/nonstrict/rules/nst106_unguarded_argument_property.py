@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Question
 from nonstrict.findings import Severity
-from nonstrict.program.events import Event, Question
 from nonstrict.rules.base import TRACED, Rule, report
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment

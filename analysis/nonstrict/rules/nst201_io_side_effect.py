@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.findings import Severity
-from nonstrict.program.events import Event
 from nonstrict.rules.base import FROZEN, Rule, report
 from nonstrict.rules.effect_texts import clause, effect_severity, repetition, when
 from nonstrict.rules.expectation import Expectation, Experiment, Trait

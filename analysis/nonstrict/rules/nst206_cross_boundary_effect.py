@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.findings import Severity
-from nonstrict.program.events import Event
 from nonstrict.rules.base import TRACED, Rule, report
 from nonstrict.rules.captures import called, reads_metadata
 from nonstrict.rules.expectation import OF_CAPTURES, OF_LEAKS, Expectation, Experiment, Refusal, Trait

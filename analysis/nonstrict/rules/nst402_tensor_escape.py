@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Taken
 from nonstrict.findings import Severity
-from nonstrict.program.events import Event, Taken
 from nonstrict.rules.base import FROZEN, Rule, report, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.effect_texts import clause
@@ -19,9 +19,9 @@ from nonstrict.rules.frozen import argument_data, is_traced, returns_data
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.domain.events import How
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.events import How
     from nonstrict.rules.base import Body
 
 _ADVICE = "keep the decision in tensors (`torch.where`, `torch.cond`), or return the tensor and decide in the caller"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Taken
 from nonstrict.findings import Applicability, Severity
 from nonstrict.program.boundary.verdicts import Crossing
-from nonstrict.program.events import Event, Taken
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Decision, Event
 from nonstrict.findings import Severity
-from nonstrict.program.events import Decision, Event
 from nonstrict.rules.base import TRACED, Rule, report
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment, Refusal, Trait

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function
-from nonstrict.program.events import Event
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.expectation import Expectation, Experiment, Trait

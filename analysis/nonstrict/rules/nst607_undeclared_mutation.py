@@ -9,11 +9,11 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.findings import Applicability, Severity
 from nonstrict.program.dtypes import CASTS
-from nonstrict.program.events import Event
 from nonstrict.program.marks.shared_results import sharing
 from nonstrict.program.marks.tensor_forms import mentions, tensors_in
 from nonstrict.program.places import HOST, Origin

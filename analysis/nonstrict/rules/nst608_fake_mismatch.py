@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Read
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program import module_state
-from nonstrict.program.events import Event, Read
 from nonstrict.program.marks.fake_arguments import untaken
 from nonstrict.program.marks.form_differences import difference, is_default
 from nonstrict.program.marks.shape_differences import Shapes, Told

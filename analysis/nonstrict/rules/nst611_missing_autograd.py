@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Gradient
 from nonstrict.findings import Severity
-from nonstrict.program.events import Gradient
 from nonstrict.program.marks.tensor_forms import Forms, tensors_in
 from nonstrict.program.values import Flag, Kind
 from nonstrict.rules.base import Rule, report_at

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.findings import Applicability, Severity
-from nonstrict.program.events import Event
 from nonstrict.program.marks.purity import supposed
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions.breaks import DISABLED, DISABLED_ALONE, DISABLED_MODULE, NEVER_FOUND

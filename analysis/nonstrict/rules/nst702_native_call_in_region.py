@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.findings import Severity
-from nonstrict.program.events import Event
 from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.costs import outcome

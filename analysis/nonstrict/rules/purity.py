@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain import events
+from nonstrict.domain.events import Event
 from nonstrict.findings import Finding, Related, Severity, Span
-from nonstrict.program import events
-from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.program.events import Event
+from nonstrict.domain.events import Event
 from nonstrict.rules.captures import is_inside
 
 if TYPE_CHECKING:

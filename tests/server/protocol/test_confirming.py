@@ -186,7 +186,7 @@ async def test_a_break_that_only_torch_tells_arrives_beside_the_verdicts(start: 
     said, observed = await editor.until(uri, lambda found: len(found) == 2 and decided(found), PATIENCE)
     assert said.range == found.range
     assert observed.code == "NST701"
-    assert observed.message.startswith("torch breaks the graph of `step` at `x.max().item()` (GB0124: ")
+    assert observed.message.startswith("torch breaks the graph at `x.max().item()` (GB0124)\nnote: ")
     assert "observed" in observed.message
 
     # It goes when its statement does.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.steps import ANY_ENTRY
 from nonstrict.findings import Applicability, Fix
@@ -26,7 +27,6 @@ from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.calls import argument
 from nonstrict.fixes.uses.signatures import Extended, Passing, home, passed
 from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of, step, steps_text
-from nonstrict.program.events import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import BOOL
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.captures.arguments import Captured, passings
 from nonstrict.fixes.captures.passable import MARKERS, is_accepted, is_written, may_be_none
 from nonstrict.fixes.uses.spots import spot_of
-from nonstrict.program.events import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import join
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Event
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.captures.attributes import AttributePassing, pass_attribute
 from nonstrict.fixes.captures.passable import MARKERS, annotation_of, is_accepted, is_written, subject_of, usable
@@ -19,7 +20,6 @@ from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.uses.signatures import Extended, together
 from nonstrict.fixes.uses.spots import chain, root_of, step
 from nonstrict.knowledge.operators import nn_module
-from nonstrict.program.events import Event
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import BOOL, Kind, Value
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.scopes import FunctionNode
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.captures import draws
@@ -20,7 +21,6 @@ from nonstrict.fixes.code.names import spelled as name_spelled
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.signatures import Passing, home, passed
 from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of
-from nonstrict.program.events import Event
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import ast
 import keyword
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program.boundary.verdicts import Boundary
 from nonstrict.program.classes import external_bases
 from nonstrict.program.definitions import Class
-from nonstrict.program.events import Event
 from nonstrict.program.functional_calls import mode_dependent
 from nonstrict.program.methods import METADATA_IN_PLACE
 from nonstrict.program.values import NO_CONSTANT, Kind
@@ -45,14 +45,9 @@ _EVENTS = (Event.READ, Event.TENSOR_WRITE, Event.ATTRIBUTE, Event.MODE)
 
 
 def subject_of(context: Context) -> Observed | None:
-    """The effect of a finding: of several at its expression the one on the state that it names."""
-    finding = context.finding
-    for seen in context.body.observed(*_EVENTS):
-        place = seen.effect.place
-        about = (place.origin.value, place.name, place.path) == finding.subject
-        if about and seen.effect.span == finding.span and not seen.in_hook:
-            return seen
-    return None
+    """The effect of a finding on captured state."""
+    seen = context.observed(*_EVENTS)
+    return seen if seen is not None and not seen.in_hook else None
 
 
 def is_accepted(context: Context, value: Value) -> bool:

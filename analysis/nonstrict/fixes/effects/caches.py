@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
+from nonstrict.domain.events import Change, Event
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import replaced
@@ -12,7 +13,6 @@ from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.effects.removing import removal
 from nonstrict.fixes.uses.terms import free_name, root
 from nonstrict.program.effects import reachable, span_of
-from nonstrict.program.events import Change, Event
 from nonstrict.program.places import Origin
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Change, Event
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import at_top_of_body
@@ -14,7 +15,6 @@ from nonstrict.fixes.effects.returning import return_value
 from nonstrict.fixes.uses.afterwards import is_used_afterwards
 from nonstrict.program.classes import is_dataclass
 from nonstrict.program.definitions import Class
-from nonstrict.program.events import Change, Event
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CONTAINERS, Kind
 
@@ -70,8 +70,8 @@ def _moves(context: Context, place: Place) -> bool:
     """Whether another change of an argument becomes a result: the callers store that in the object they have."""
     others = context.body.observed(Event.WRITE, Event.LEAK)
     spans = {seen.effect.span for seen in others if seen.effect.place[:3] == place[:3]} - {context.finding.span}
-    found = (Context(context.documents, context.body, context.finding._replace(span=span)) for span in spans)
-    return any(any(return_value(one)) for one in found)
+    found = (context.finding._replace(span=span, cause=None) for span in spans)
+    return any(any(return_value(Context(context.documents, context.body, one))) for one in found)
 
 
 def _stores_entry(effect: Effect) -> bool:

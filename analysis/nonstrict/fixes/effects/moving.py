@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import with_comments_above
 from nonstrict.fixes.code.pure import is_pure
@@ -12,7 +13,6 @@ from nonstrict.fixes.effects.removing import links, removal
 from nonstrict.fixes.effects.standing import passes_only_values, standing
 from nonstrict.fixes.uses.lifting import Lift, Work
 from nonstrict.fixes.uses.terms import statement_text
-from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

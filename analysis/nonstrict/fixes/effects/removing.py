@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import removed, replaced
 from nonstrict.fixes.code.names import dotted, meaning
 from nonstrict.fixes.code.pure import is_pure, is_pure_call
 from nonstrict.fixes.effects.standing import guard, standing
-from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

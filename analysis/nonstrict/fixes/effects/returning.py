@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Fix
@@ -20,7 +21,6 @@ from nonstrict.fixes.uses.terms import free_name, is_simple, names_in, root, sta
 from nonstrict.knowledge.containers import SPREADING, STORING
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program.body import MarkedBody
-from nonstrict.program.events import Event
 from nonstrict.program.places import Origin
 from nonstrict.program.regions import crossing
 from nonstrict.program.values import TENSORS, Kind

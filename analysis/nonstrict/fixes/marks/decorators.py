@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Applicability, Edit, Fix
@@ -14,7 +15,6 @@ from nonstrict.fixes.marks.markers import unused_after
 from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
-from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,6 +7,7 @@ import builtins
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.findings import Applicability, Edit, Fix
@@ -16,7 +17,6 @@ from nonstrict.fixes.code.names import bindings, dotted, fresh, outermost
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.boundary import soundness
-from nonstrict.program.events import Event
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
@@ -16,7 +17,6 @@ from nonstrict.fixes.code.names import meaning, spelled
 from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, parameters_of, returns_of, told_by
 from nonstrict.fixes.operators.observed import tensors_in, types_in
 from nonstrict.program.effects import span_of
-from nonstrict.program.events import Event
 from nonstrict.program.marks.fake_arguments import untaken
 from nonstrict.program.values import TENSORS, Kind
 from nonstrict.text.trees import tree_of

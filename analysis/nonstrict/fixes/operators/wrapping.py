@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import after, before, inserted, replaced
@@ -17,7 +18,6 @@ from nonstrict.fixes.operators.observed import Call, tensors_in, types_in
 from nonstrict.knowledge.markers import LEAF_COMPILES
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
-from nonstrict.program.events import Event
 from nonstrict.program.marks.operators import Operator
 from nonstrict.program.parameters import default_nodes
 from nonstrict.program.places import FRESH, Origin

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.fixes.code.pure import acts_by_itself, is_pure_call
 from nonstrict.program.effects import reachable
-from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.effects import span_of
-from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

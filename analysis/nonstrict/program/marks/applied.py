@@ -6,12 +6,12 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import span_of
-from nonstrict.program.events import Event
 from nonstrict.program.marks import (
     applications,
     callers,

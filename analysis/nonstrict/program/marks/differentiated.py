@@ -11,13 +11,13 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Event, Gradient
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import Words
 from nonstrict.findings import Related
 from nonstrict.program import classes, definition_values, differentiation, naming
 from nonstrict.program.effects import Summary, reachable, span_of
-from nonstrict.program.events import Event, Gradient
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import roots
 from nonstrict.program.writers import reached

@@ -10,11 +10,11 @@ import ast
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
 from nonstrict.program.effects import reachable
-from nonstrict.program.events import Event
 from nonstrict.program.marks import callers, constructions, once
 from nonstrict.program.places import NOWHERE, Origin
 from nonstrict.program.values import NO_CONSTANT, Kind, Value

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.closures import loads
 from nonstrict.facts.endings import does_nothing, only_raises
 from nonstrict.facts.scopes import is_deferred, parameter_names
@@ -15,7 +16,6 @@ from nonstrict.knowledge.operators import BASE_MODULES
 from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import CompileOptions, Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.effects import Effect
-from nonstrict.program.events import Event
 from nonstrict.program.marks import bound_later, compiling, outcomes, overriding, replacing
 from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place

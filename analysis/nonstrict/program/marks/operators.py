@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.discarded import is_discarded
 from nonstrict.knowledge.devices import EXTENSIONS
 from nonstrict.knowledge.markers import MARKERS
-from nonstrict.program.events import Event
 from nonstrict.program.marks import marking
 from nonstrict.program.places import FRESH
 from nonstrict.program.schemas import Inferred, names_in

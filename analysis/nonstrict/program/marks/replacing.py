@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.steps import may_meet
 from nonstrict.program import classes
-from nonstrict.program.events import Event
 from nonstrict.program.marks.identity import Identity, identity
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Kind

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.resuming import end_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.knowledge.graph_breaks import falls_back
-from nonstrict.program.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

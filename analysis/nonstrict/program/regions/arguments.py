@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Drawn, Event, Taken
 from nonstrict.facts.resuming import end_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import torch_function
-from nonstrict.program.events import Drawn, Event, Taken
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, NONE, TENSORS, UNKNOWN, Flag, Kind, Value
 

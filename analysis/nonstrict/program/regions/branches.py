@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Change, Event
 from nonstrict.facts import restoring
 from nonstrict.program.effects import Effect, Observed, Summary, observed
-from nonstrict.program.events import Change, Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import CALLABLES, NO_CONSTANT, TENSORS, Flag, Kind, Value
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Mapping, Sequence
 
-    from nonstrict.program.events import How
+    from nonstrict.domain.events import How
 
 CHECKPOINT = "torch.utils.checkpoint.checkpoint"
 #: Arguments of `checkpoint` that are not for the function.

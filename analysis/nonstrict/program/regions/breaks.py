@@ -11,6 +11,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Taken
 from nonstrict.facts.endings import only_raises
 from nonstrict.facts.guards import is_switched
 from nonstrict.facts.targets import last_name
@@ -18,7 +19,6 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured, may_break
 from nonstrict.program import classes, differentiation, naming
 from nonstrict.program.effects import Effect
-from nonstrict.program.events import Event, Taken
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import arguments, branches, contexts, messages, unbacked
 from nonstrict.program.regions import options as dynamo_options

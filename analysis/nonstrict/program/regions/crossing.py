@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Change, Event, Read
 from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
-from nonstrict.program.events import Change, Event, Read
 from nonstrict.program.places import NOWHERE, VIEW, Origin, Place
 from nonstrict.program.values import Kind
 

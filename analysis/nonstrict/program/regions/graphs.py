@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from nonstrict.domain.events import Event
 from nonstrict.knowledge.graph_breaks import falls_back
-from nonstrict.program.events import Event
 from nonstrict.program.regions.breaks import NATIVE
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Taken
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.walk import walk
-from nonstrict.program.events import Taken
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:

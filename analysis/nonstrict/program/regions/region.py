@@ -19,9 +19,9 @@ from nonstrict.program.regions.graphs import Graphs, counted
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
+    from nonstrict.domain.events import Event
     from nonstrict.program.definitions import Function, Region
     from nonstrict.program.effects import Observed
-    from nonstrict.program.events import Event
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.values import Value

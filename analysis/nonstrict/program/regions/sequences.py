@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Taken
 from nonstrict.program import symbols
-from nonstrict.program.events import Event, Taken
 from nonstrict.program.regions import breaks
 from nonstrict.program.values import Kind, Value
 

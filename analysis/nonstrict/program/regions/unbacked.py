@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event, Taken
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import naming
-from nonstrict.program.events import Event, Taken
 from nonstrict.program.values import Flag, Kind, Value
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
 from nonstrict.program.effects import reachable
-from nonstrict.program.events import Event
 from nonstrict.program.marks import callers
 from nonstrict.program.modules import Module
 from nonstrict.program.values import CALLABLES

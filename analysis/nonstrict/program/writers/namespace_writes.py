@@ -10,11 +10,11 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values, namespaces
 from nonstrict.program.effects import reachable
-from nonstrict.program.events import Event
 from nonstrict.program.writers import reached
 from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import Write, functions_with

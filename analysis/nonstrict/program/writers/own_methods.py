@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.steps import is_namespace
 from nonstrict.program import classes
 from nonstrict.program.effects import reachable
-from nonstrict.program.events import Event
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.reached import interpreted

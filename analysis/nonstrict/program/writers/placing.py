@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.domain.events import Change, Event
 from nonstrict.facts.steps import ANY_ENTRY, may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values
-from nonstrict.program.events import Change, Event
 from nonstrict.program.marks import callers, roots
 from nonstrict.program.places import Origin
 from nonstrict.program.rounds import varies_in_loop

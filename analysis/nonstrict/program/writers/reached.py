@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Change, Event
 from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
@@ -17,7 +18,6 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.program import classes, definition_values, differentiation, invoke, parameters, singletons
 from nonstrict.program.effects import Summary, reachable
-from nonstrict.program.events import Change, Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.running import runs, runs_compiled

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.execution import steps_outside
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program import naming
 from nonstrict.program.effects import Summary, reachable
-from nonstrict.program.events import Event
 from nonstrict.program.frames import Frame
 from nonstrict.program.running import runs
 from nonstrict.program.values import Kind

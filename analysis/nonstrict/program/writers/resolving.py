@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.steps import ANY_ATTRIBUTE, ANY_ENTRY
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.effects import output_position
 from nonstrict.program import definition_values, naming
 from nonstrict.program.effects import reachable
-from nonstrict.program.events import Event
 from nonstrict.program.marks import roots
 from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import Kind

@@ -9,11 +9,11 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.steps import expression_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program.effects import reachable
-from nonstrict.program.events import Event
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.values import UNKNOWN, Heap, Kind, Value
 from nonstrict.program.writers import reached, strangers

@@ -1,0 +1,1 @@
+"""The words in which the analysis says what programs do; everything else may use them."""
