@@ -117,36 +117,36 @@ def test_suppressed_in_its_file(text: str, expected: str):
 
 
 @pytest.mark.parametrize(
-    ("text", "comment", "message", "expected"),
+    ("text", "comment", "idle", "expected"),
     [
-        ("y = 1  # nonstrict: ignore[NST101]\nz\n", "# nonstrict: ignore[NST101]", "of `NST101`", "y = 1\nz\n"),
-        ("y = 1  # nonstrict: ignore[NST101]  reason\n", "# nonstrict: ignore[NST101]", "of `NST101`", "y = 1\n"),
-        ("y  # nonstrict: ignore[NST101] # noqa\n", "# nonstrict: ignore[NST101]", "of `NST101`", "y  # noqa\n"),
+        ("y = 1  # nonstrict: ignore[NST101]\nz\n", "# nonstrict: ignore[NST101]", {"NST101"}, "y = 1\nz\n"),
+        ("y = 1  # nonstrict: ignore[NST101]  reason\n", "# nonstrict: ignore[NST101]", {"NST101"}, "y = 1\n"),
+        ("y  # nonstrict: ignore[NST101] # noqa\n", "# nonstrict: ignore[NST101]", {"NST101"}, "y  # noqa\n"),
         (
             "y  # nonstrict: ignore[NST101, NST201]\n",
             "# nonstrict: ignore[NST101, NST201]",
-            "of `NST101`",
+            {"NST101"},
             "y  # nonstrict: ignore[NST201]\n",
         ),
         (
             "y  # nonstrict: ignore[global-tensor-capture, NST201]\n",
             "# nonstrict: ignore[global-tensor-capture, NST201]",
-            "of `NST101`",
+            {"NST101"},
             "y  # nonstrict: ignore[NST201]\n",
         ),
         (
             "y  # nonstrict: ignore[nope, NST201]\n",
             "# nonstrict: ignore[nope, NST201]",
-            "called `nope`",
+            {"nope"},
             "y  # nonstrict: ignore[NST201]\n",
         ),
-        ("y  # noqa: NST101, E501\n", "# noqa: NST101, E501", "of `NST101`", "y  # noqa: E501\n"),
-        ("# nonstrict: ignore\ny\n", "# nonstrict: ignore", "This suppression suppresses nothing", "y\n"),
-        ("y\n    # nonstrict: file-ignore[NST1]\n", "# nonstrict: file-ignore[NST1]", "of `NST1`", "y\n"),
+        ("y  # noqa: NST101, E501\n", "# noqa: NST101, E501", {"NST101"}, "y  # noqa: E501\n"),
+        ("# nonstrict: ignore\ny\n", "# nonstrict: ignore", set(), "y\n"),
+        ("y\n    # nonstrict: file-ignore[NST1]\n", "# nonstrict: file-ignore[NST1]", {"NST1"}, "y\n"),
     ],
 )
-def test_removed(text: str, comment: str, message: str, expected: str):
-    assert edited(text, remove_suppression(source(text), at(text, comment), message, CODES)) == expected
+def test_removed(text: str, comment: str, idle: set[str], expected: str):
+    assert edited(text, remove_suppression(source(text), at(text, comment), idle, CODES)) == expected
 
 
 def test_suppressed_with_a_reason():

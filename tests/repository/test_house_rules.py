@@ -57,3 +57,44 @@ def test_what_nodes_remember_has_names_of_its_own():
                 computed.setdefault(ast.unparse(node.args[1]), set()).add(f"{path.name}: {ast.unparse(node.args[2])}")
     assert len(computed) > 20
     assert [name for name, by in computed.items() if len(by) > 1] == []
+
+
+#: What holds texts for people, and the methods by which a program would read them.
+TEXTS = {"message", "note", "help", "title", "evidence"}
+READING = {"startswith", "endswith", "split", "rsplit", "partition", "rpartition", "find", "index", "count"}
+
+
+def reads_texts(tree: ast.AST) -> list[str]:
+    """The expressions in which a program asks what a text for people says."""
+    found: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            empty = any(isinstance(side, ast.Constant) and side.value in ("", None) for side in sides)
+            asked = () if empty else sides
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            matched = ast.unparse(node.func.value).startswith(("re", "_")) and node.func.attr in {"search", "match"}
+            asked = (node.func.value,) if node.func.attr in READING else node.args if matched else ()
+        else:
+            continue
+        if any(isinstance(one, ast.Attribute) and one.attr in TEXTS for one in asked):
+            found.append(ast.unparse(node))
+    return found
+
+
+def test_no_text_for_people_is_read():
+    told = {
+        path.relative_to(ROOT).as_posix(): found
+        for folder in ("analysis", "server")
+        for path in (ROOT / folder).rglob("*.py")
+        if (found := reads_texts(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert told == {}
+
+
+@pytest.mark.parametrize(
+    "code", ["'rebound' in one.message", "one.note == 'x'", "one.message.startswith('x')", "re.search('x', one.help)"]
+)
+def test_reading_a_text_would_be_seen(code: str):
+    assert reads_texts(ast.parse(code)) == [code]
+    assert reads_texts(ast.parse("one.message == ''; one.code == 'x'; print(one.message)")) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.faults import Faults, beginning, told_of
 from nonstrict.check.selection import Selection, codes_by_name
@@ -31,8 +31,15 @@ if TYPE_CHECKING:
     from nonstrict.text.source import Source
     from nonstrict.text.suppressions import Suppressions
 
-_IDLE = "This suppression"
 _MAX_OTHER_FUNCTIONS = 5
+
+
+class _Unused(NamedTuple):
+    """A suppression that suppresses nothing, or those of its `codes` that do not; whether rules have these names."""
+
+    finding: Finding
+    codes: frozenset[str]
+    known: bool
 
 
 class Presenter:
@@ -122,12 +129,13 @@ class Presenter:
             if not suppressions.covers(UNUSED_SUPPRESSION, span.line, span.end_line):
                 yield self._located(self._misspelled(span, word), selection, texts)
         for span, codes in suppressions.unused():
-            finding = self._unused(span, codes, selection)
-            if finding is not None and not suppressions.covers(UNUSED_SUPPRESSION, span.line, span.end_line):
-                yield self._removable(self._located(finding, selection, texts), selection, texts)
+            unused = self._unused(span, codes, selection)
+            if unused is not None and not suppressions.covers(UNUSED_SUPPRESSION, span.line, span.end_line):
+                located = self._located(unused.finding, selection, texts)
+                yield self._removable(located, unused, selection, texts)
 
-    def _unused(self, span: Span, codes: Iterable[str], selection: Selection) -> Finding | None:
-        """NST902, unless the suppression is of rules that this run leaves out."""
+    def _unused(self, span: Span, codes: Iterable[str], selection: Selection) -> _Unused | None:
+        """What of a suppression suppresses nothing; None if it is of rules that this run leaves out."""
         named = sorted(codes)
         unknown = [code for code in named if not any(rule.startswith(code) for rule in self._rules)]
         idle = [code for code in named if any(selection.enabled(rule) for rule in self._rules if rule.startswith(code))]
@@ -138,9 +146,10 @@ class Presenter:
             return None
         else:
             what = f" of {_quoted(idle)}" if idle else ""
-            message = f"{_IDLE}{what} suppresses nothing"
+            message = f"This suppression{what} suppresses nothing"
             advice = f"Remove {_quoted(idle)} from the comment." if idle else "Remove the comment."
-        return Finding(UNUSED_SUPPRESSION, self._rules[UNUSED_SUPPRESSION].severity, span, message, help=advice)
+        finding = Finding(UNUSED_SUPPRESSION, self._rules[UNUSED_SUPPRESSION].severity, span, message, help=advice)
+        return _Unused(finding, frozenset(unknown or idle), known=not unknown)
 
     def _misspelled(self, span: Span, word: str) -> Finding:
         """NST902 on a comment that begins as a directive does, and is none."""
@@ -149,17 +158,16 @@ class Presenter:
         message, advice = advice_on(word)
         return Finding(UNUSED_SUPPRESSION, self._rules[UNUSED_SUPPRESSION].severity, span, message, help=advice)
 
-    def _removable(self, unused: Diagnostic, selection: Selection, texts: _Texts) -> Diagnostic:
+    def _removable(self, told: Diagnostic, unused: _Unused, selection: Selection, texts: _Texts) -> Diagnostic:
         """NST902 with the fix that removes what suppresses nothing; a name that no rule has may be a slip."""
-        source = texts.source(unused.location.path)
+        source = texts.source(told.location.path)
         if source is None or not selection.fixable(UNUSED_SUPPRESSION):
-            return unused
+            return told
         from nonstrict.fixes.suppressing import remove_suppression
 
-        edit = remove_suppression(source, unused.location, unused.message, self._codes)
-        known = unused.message.startswith(_IDLE)
-        applicability = Applicability.SAFE if known else Applicability.UNSAFE
-        return unused._replace(fixes=(LocatedFix("Remove what suppresses nothing", applicability, (edit,)),))
+        edit = remove_suppression(source, told.location, unused.codes, self._codes)
+        applicability = Applicability.SAFE if unused.known else Applicability.UNSAFE
+        return told._replace(fixes=(LocatedFix("Remove what suppresses nothing", applicability, (edit,)),))
 
     def _located(self, finding: Finding, selection: Selection, texts: _Texts) -> Diagnostic:
         """A finding as users see it; NST904 in place of one that cannot be shown."""

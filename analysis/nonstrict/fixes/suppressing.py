@@ -15,11 +15,11 @@ from nonstrict.text.suppressions import suppressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
 _LINE = re.compile(r"#\s*nonstrict:\s*ignore\s*\[(?P<listed>[^\]]*)\]", re.IGNORECASE)
 _FILE = re.compile(r"#\s*nonstrict:\s*file-ignore\s*\[(?P<listed>[^\]]*)\]", re.IGNORECASE)
 _LISTED = re.compile(r"\[(?P<inside>[^\]]*)\]?|(?::|ignore\b)\s*(?P<bare>\w+(?:[\s,]+\w+)*)\s*$", re.IGNORECASE)
-_NAMED = re.compile(r"`([^`]+)`")
 
 
 def suppress_on_line(
@@ -57,12 +57,13 @@ def suppress_in_file(
     return None
 
 
-def remove_suppression(source: Source, location: Location, message: str, codes: Mapping[str, str]) -> LocatedEdit:
-    """The edit that removes an unused suppression (NST902), or those of its codes that the message names."""
+def remove_suppression(
+    source: Source, location: Location, idle: AbstractSet[str], codes: Mapping[str, str]
+) -> LocatedEdit:
+    """The edit that removes an unused suppression (NST902); if some codes are `idle`, those of it that are."""
     row, cell = location.row, location.cell
     line = source.line_text(row, cell)
     start, end = location.column - 1, location.end_column - 1
-    idle = set(_NAMED.findall(message))
     listed = _LISTED.search(line[start:end])
     part = "inside" if listed is not None and listed["inside"] is not None else "bare"
     if listed is not None and idle:

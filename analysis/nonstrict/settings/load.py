@@ -76,11 +76,11 @@ def settings_from_assignment(base: Settings, assignment: str) -> Settings:
     from nonstrict.settings.toml import parsed
 
     try:
-        document = Document("--config", assignment, parsed("--config", assignment))
+        document = Document("--config", assignment, parsed("--config", assignment, advice=""))
         return _applied(base, document, os.getcwd())
     except ConfigurationError as error:
         detail = error.diagnostics[0] if error.diagnostics else None
-        advice = f" {detail.help}" if detail and detail.help and "nothing was checked" not in detail.help else ""
+        advice = f" {detail.help}" if detail and detail.help else ""
         reason = detail.message if detail else str(error)
         raise ConfigurationError(f"--config '{assignment}': {reason}.{advice}") from None
 

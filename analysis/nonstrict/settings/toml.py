@@ -12,8 +12,8 @@ _POSITION = re.compile(r"\s*\(at line (\d+), column (\d+)\)|\s*\(at end of docum
 _HEADER = re.compile(r"\s*\[([^\[\]]+)\]\s*(#.*)?$")
 
 
-def parsed(path: str, text: str) -> dict[str, Any]:
-    """The document.
+def parsed(path: str, text: str, advice: str = "Correct the file; nothing was checked.") -> dict[str, Any]:
+    """The document; `advice` is what to do where it cannot be read.
 
     Raises:
         ConfigurationError: the text is not TOML.
@@ -34,10 +34,10 @@ def parsed(path: str, text: str) -> dict[str, Any]:
             row, column = max(text.count("\n"), 1), 1
         reason = _POSITION.sub("", message)
         message = f"The file is not valid TOML: {reason}"
-        finding = invalid(path, Place(row, column), message, "Correct the file; nothing was checked.")
+        finding = invalid(path, Place(row, column), message, advice)
         raise ConfigurationError(f"{path}:{row}:{column}: not valid TOML: {reason}", (finding,)) from None
     except RecursionError:
-        finding = invalid(path, Place(), "The file is nested too deeply", "Correct the file; nothing was checked.")
+        finding = invalid(path, Place(), "The file is nested too deeply", advice)
         raise ConfigurationError(f"{path}: nested too deeply", (finding,)) from None
 
 
