@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.targets import last_name
-from nonstrict.facts.walk import own_scope
+from nonstrict.facts.use_def import use_def
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,21 +22,8 @@ def aliases_of(function: FunctionNode) -> dict[str, ast.expr]:
 
 
 def _find(function: FunctionNode) -> dict[str, ast.expr]:
-    nodes = list(own_scope(function))
-    stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
-    arguments = function.args
-    given = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    found: dict[str, ast.expr] = {}
-    for node in nodes:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target, value = node.targets[0], node.value
-        elif isinstance(node, ast.NamedExpr):
-            target, value = node.target, node.value
-        else:
-            continue
-        if isinstance(target, ast.Name) and stored[target.id] == 1 and target.id not in given and steps_of(value):
-            found[target.id] = value
-    return found
+    values = ((name, one.value) for name, one in use_def(function).once() if one.part is None)
+    return {name: value for name, value in values if value is not None and steps_of(value)}
 
 
 def names_beside(node: ast.AST) -> Iterator[str]:

@@ -7,8 +7,9 @@ import builtins
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.endings import in_choice_by_value, runs_off
-from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.scopes import is_as_passed, scope_of
 from nonstrict.facts.steps import steps_of
+from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program import classes, parameters
 from nonstrict.program.annotations import canonical, promised_value
@@ -150,7 +151,7 @@ def _is_made(site: CallSite, node: ast.expr | None, own: Value) -> bool:
     caller = site.call.caller if site.call is not None else None
     if not isinstance(node, ast.Name) or caller is None:
         return isinstance(node, ast.Call)
-    return any(_makes(caller, given) for given in _given(caller, node.id, parts=True))
+    return any(_makes(caller, given) for given in _given(caller, node.id))
 
 
 def _makes(caller: Function, value: ast.expr) -> bool:
@@ -164,15 +165,14 @@ def _makes(caller: Function, value: ast.expr) -> bool:
     return False
 
 
-def _given(function: Function, name: str, *, parts: bool = False) -> list[ast.expr]:
-    """The expressions that a function assigns to a variable; with `parts` also those that it is a part of."""
+def _given(function: Function, name: str) -> list[ast.expr]:
+    """The expressions that a function assigns to a variable, or of which it is a part."""
     found: list[ast.expr] = []
     for node in walk(function.node):
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            wanted = (target for target in targets if parts or isinstance(target, ast.Name))
-            found += (node.value for target in wanted if name in _stored_names(target))
-        elif parts and isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            found += (node.value for target in targets if name in _stored_names(target))
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
             found += [node.iter] if name in _stored_names(node.target) else []
     return found
 
@@ -186,32 +186,23 @@ def _made_by_helper(body: MarkedBody, site: CallSite, node: ast.expr | None) -> 
     caller = site.call.caller if site.call is not None else None
     if caller is None:
         return UNKNOWN
-    if isinstance(node, ast.Name) and node.id in _assigned(caller):
-        given = _given(caller, node.id)
-        node = given[0] if len(given) == 1 else None
+    if isinstance(node, ast.Name) and node.id in scope_of(caller.node).assigned:
+        node = use_def(caller.node).value(node.id)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return UNKNOWN
     callee = body.machine.global_value(caller.module, node.func.id)
-    if callee.kind is not Kind.FUNCTION or node.func.id in _assigned(caller):
+    if callee.kind is not Kind.FUNCTION or node.func.id in scope_of(caller.node).local:
         return UNKNOWN
     returned = body.machine.static_frame(callee.ref).summary.returns
     return returned if returned is not None and returned.kind is not Kind.UNION else UNKNOWN
-
-
-def _assigned(function: Function) -> set[str]:
-    nodes = walk(function.node)
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def handed_on(site: CallSite, span: Span) -> str:
     """The parameter of the caller that it passes on as it got it; "" if the argument is something else."""
     node = argument_node(site, span)
     caller = site.call.caller if site.call is not None else None
-    if not isinstance(node, ast.Name) or caller is None or node.id in _assigned(caller):
-        return ""
-    arguments = caller.node.args
-    names = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    return node.id if node.id in names else ""
+    passed = isinstance(node, ast.Name) and caller is not None and node.id in _as_passed(caller)
+    return node.id if isinstance(node, ast.Name) and passed else ""
 
 
 def parameters_in(site: CallSite, span: Span) -> list[str]:
@@ -220,9 +211,14 @@ def parameters_in(site: CallSite, span: Span) -> list[str]:
     caller = site.call.caller if site.call is not None else None
     if node is None or caller is None:
         return []
-    arguments = caller.node.args
-    names = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)} - _assigned(caller)
-    return sorted({inner.id for inner in walk(node) if isinstance(inner, ast.Name)} & names)
+    return sorted({inner.id for inner in walk(node) if isinstance(inner, ast.Name)} & _as_passed(caller))
+
+
+def _as_passed(function: Function) -> set[str]:
+    """The parameters, without `*args` and `**kwargs`, that a function holds as it got them."""
+    arguments = function.node.args
+    names = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return {name for name in names if is_as_passed(function.node, name)}
 
 
 def _set(value: Value) -> Value:
@@ -258,9 +254,9 @@ def _is_none(node: ast.expr | None) -> bool:
 
 def _asks_for(function: Function, name: str) -> bool:
     """Whether a function looks at a parameter before it uses it, or gives it another value."""
+    if not is_as_passed(function.node, name):
+        return True
     for node in walk(function.node):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
-            return True
         tests = [node.test] if isinstance(node, (ast.If, ast.IfExp, ast.Assert, ast.While)) else []
         if isinstance(node, ast.BoolOp):
             tests += node.values

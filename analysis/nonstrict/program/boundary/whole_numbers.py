@@ -6,14 +6,14 @@ Measured on torch 2.13: what comes of a size that is dynamic is taken, as it is 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
-from nonstrict.facts.walk import own_scope
+from nonstrict.facts.use_def import use_def
 from nonstrict.program.values import NO_CONSTANT, Kind
 
 if TYPE_CHECKING:
+    from nonstrict.facts.use_def import UseDef
     from nonstrict.program.body import MarkedBody
     from nonstrict.program.definitions import Function
     from nonstrict.program.values import Value
@@ -32,7 +32,7 @@ def alone(body: MarkedBody, function: Function, node: ast.AST, value: Value) -> 
         return ""
     if value.kind is Kind.BOOL:
         return "a flag alone"
-    whole = type(value.const) is int if value.const is not NO_CONSTANT else _is_whole(node, _bound(function), 0)
+    whole = type(value.const) is int if value.const is not NO_CONSTANT else _is_whole(node, use_def(function.node), 0)
     return "a whole number alone" if whole else ""
 
 
@@ -42,30 +42,18 @@ def _has_dynamic_sizes(body: MarkedBody) -> bool:
     return any(size.everything or size.dimensions for size in sizes)
 
 
-def _bound(function: Function) -> dict[str, ast.expr]:
-    """What the local variables are bound to that are bound once, each part of a shape to the shape."""
-    nodes = list(own_scope(function.node))
-    stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    found: dict[str, ast.expr] = {}
-    for node in nodes:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target, value = node.targets[0], node.value
-            parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) and last_name(value) == "shape" else []
-            entry = ast.Subscript(value, ast.Constant(0), ast.Load())
-            found.update({part.id: entry for part in parts if isinstance(part, ast.Name)})
-            if isinstance(target, ast.Name):
-                found[target.id] = value
-    return {name: value for name, value in found.items() if stored[name] == 1}
-
-
-def _is_whole(node: ast.expr, bound: dict[str, ast.expr], depth: int) -> bool:
+def _is_whole(node: ast.expr, bound: UseDef, depth: int) -> bool:
     """Whether an expression surely is a whole number."""
     if depth > _MAX_DEPTH:
         return False
     if isinstance(node, ast.Constant):
         return type(node.value) is int
     if isinstance(node, ast.Name):
-        return node.id in bound and _is_whole(bound[node.id], bound, depth + 1)
+        only = bound.only(node.id)
+        if only is None or only.value is None:
+            return False
+        sizes = only.part is not None and last_name(only.value) == "shape"
+        return sizes or (only.part is None and _is_whole(only.value, bound, depth + 1))
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.USub) and _is_whole(node.operand, bound, depth + 1)
     if isinstance(node, ast.BinOp):

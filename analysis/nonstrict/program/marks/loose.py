@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts import guards
 from nonstrict.facts.discarded import is_statement
-from nonstrict.facts.scopes import parameter_names
+from nonstrict.facts.scopes import is_as_passed, parameter_names
 from nonstrict.facts.targets import last_name
-from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS, since
 from nonstrict.program.definitions import Mark
 from nonstrict.program.marks import once, roots
@@ -191,5 +190,4 @@ def _parameter(way: Sequence[ast.AST]) -> str:
     functions = [one for one in way if isinstance(one, _FUNCTIONS) and name in parameter_names(one.args)]
     if not name or not functions:
         return ""
-    stored = (one for one in walk(functions[-1]) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-    return "" if any(one.id == name for one in stored) else name
+    return name if is_as_passed(functions[-1], name) else ""

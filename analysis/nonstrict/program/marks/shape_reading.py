@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.targets import last_name
+from nonstrict.facts.use_def import use_def
 from nonstrict.knowledge.operators import tensor_method, torch_function
 from nonstrict.program.marks.shape_rules import UNKNOWN, Given, Tensor, Value, broadcast, is_size, items, transposed
 from nonstrict.program.marks.shape_subscripts import subscript
@@ -69,9 +70,9 @@ def tensors_of(function: FunctionNode, names: Names, world: World) -> dict[str, 
         return None
     except UnknownError:
         pass
-    stores = [one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    bound = use_def(function)
     tensors = {name: value for name, value in reader.variables.items() if isinstance(value, Tensor)}
-    return {name: one.dims for name, one in tensors.items() if one.dims is not None and stores.count(name) == 1}
+    return {name: one.dims for name, one in tensors.items() if one.dims is not None and bound.only(name)}
 
 
 def _ordered(function: FunctionNode) -> list[str]:

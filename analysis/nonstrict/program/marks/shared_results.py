@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.library_calls import called
+from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope
 from nonstrict.knowledge.operators import tensor_method, torch_function
 
@@ -44,18 +44,7 @@ class _Memory:
 
     def __init__(self, function: ast.FunctionDef, names: Names) -> None:
         self._names = names
-        nodes = list(own_scope(function))
-        self._bound = Counter(one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-        self._values: dict[str, ast.expr] = {}
-        self._parts: dict[str, ast.expr] = {}
-        for node in nodes:
-            if isinstance(node, ast.Assign) and len(node.targets) == 1:
-                target = node.targets[0]
-                if isinstance(target, ast.Name):
-                    self._values[target.id] = node.value
-                elif isinstance(target, (ast.Tuple, ast.List)):
-                    parts = (part.id for part in target.elts if isinstance(part, ast.Name))
-                    self._parts.update(dict.fromkeys(parts, node.value))
+        self._bound = use_def(function)
 
     def shared(self, results: list[ast.expr]) -> Iterator[ast.expr]:
         """Those of several results whose memory an earlier one has."""
@@ -101,18 +90,15 @@ class _Memory:
         return None
 
     def _of_name(self, node: ast.Name, depth: int) -> object | None:
-        if self._bound[node.id] != 1:
+        only = self._bound.only(node.id)
+        if only is None or only.value is None:
             return None
-        if node.id in self._parts:
-            value = self._parts[node.id]
-            return value if self.is_cut(value) else node.id
-        value = self._values.get(node.id)
-        if value is None:
-            return None
-        return self._of(value, depth + 1) or node.id
+        if only.part is not None:
+            return only.value if self.is_cut(only.value) else node.id
+        return self._of(only.value, depth + 1) or node.id
 
     def _value(self, node: ast.Name) -> ast.expr | None:
-        return self._values.get(node.id) if self._bound[node.id] == 1 else None
+        return self._bound.value(node.id)
 
     def _is_tensor(self, node: ast.expr) -> bool:
         """Whether an expression makes one tensor: an operator of torch, or arithmetic."""

@@ -6,11 +6,11 @@ Everything is said in terms of the parameters, by their position, so that two fu
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.library_calls import Called, called
 from nonstrict.facts.targets import last_name
+from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.knowledge.operators import tensor_method, torch_function
 from nonstrict.program.marks.form_tables import (
@@ -32,7 +32,7 @@ from nonstrict.program.marks.form_tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
@@ -91,18 +91,16 @@ class Forms:
         }
         self._values: dict[str, ast.expr | _Part | None] = {}
         if not isinstance(function, ast.Lambda):
-            self._note(list(own_scope(function)))
+            self._note(function)
 
-    def _note(self, nodes: list[ast.AST]) -> None:
+    def _note(self, function: FunctionNode) -> None:
         """Record what the local names are bound to that are bound once."""
-        stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-        self._values = dict.fromkeys(stored)
-        for node in nodes:
-            if isinstance(node, ast.Assign) and len(node.targets) == 1:
-                for name, value in _bound(node.targets[0], node.value):
-                    if stored[name] == 1 and name not in self._parameters:
-                        self._values[name] = value
-        for node in nodes:
+        bound = use_def(function)
+        self._values = dict.fromkeys(bound.definitions)
+        for name, only in bound.once():
+            value, part = only.value, only.part
+            self._values[name] = _Part(value, *part) if value is not None and part is not None else value
+        for node in own_scope(function):
             if isinstance(node, ast.Call) and last_name(node) in RESHAPING and isinstance(node.func, ast.Attribute):
                 self._values[getattr(node.func.value, "id", "")] = None
 
@@ -364,18 +362,6 @@ class Forms:
         if isinstance(node, ast.Attribute) and node.attr == "dtype" and isinstance(node.value, ast.Name):
             return self._of_name(node.value.id, 0).dtype
         return ""
-
-
-def _bound(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr | _Part]]:
-    """The names of a target, each with what it is bound to."""
-    if isinstance(target, ast.Name):
-        yield target.id, value
-    elif isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(one, ast.Starred) for one in target.elts):
-        apart = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
-        for index, one in enumerate(target.elts):
-            if isinstance(one, ast.Name):
-                whole = len(apart) == len(target.elts)
-                yield one.id, apart[index] if whole else _Part(value, index, len(target.elts))
 
 
 def _left_out(node: ast.Slice) -> int:
