@@ -21,7 +21,7 @@ def told(nonstrict: Callable[..., subprocess.CompletedProcess[str]], folder: Pat
     (folder / "model.py").write_text(dedent(text))
     done = nonstrict("check", "--confirm", "--output-format", "json", "model.py")
     assert done.returncode in {0, 1}, done.stderr
-    return {one["message"].split("`")[1]: one["verdict"] for one in json.loads(done.stdout)}
+    return {one["message"].split("`")[3]: one["verdict"] for one in json.loads(done.stdout)}
 
 
 def test_a_change_of_one_global_is_not_seen_though_both_arguments_are_one(

@@ -152,7 +152,8 @@ def test_a_region_is_held_against_its_findings(told: Told) -> None:
 def test_breaks_that_no_finding_names_are_findings(told: Told) -> None:
     item = told.findings["model.py", line_of(ITEM)]
     assert (item["code"], item["severity"], item["observed"], item["function"]) == ("NST701", "warning", True, "step")
-    assert item["message"].startswith(f"torch breaks the graph of `step` at `{ITEM}` (GB0124: ")
+    assert item["message"] == f"torch breaks the graph at `{ITEM}` (GB0124)"
+    assert item["note"].endswith("; the graph of `step` is left here")
     assert item["location"]["column"] == MODEL.split("\n")[item["location"]["row"] - 1].index(ITEM) + 1
     assert item["verdict"]["status"] == "confirmed"
     assert item["related"][0]["location"]["row"] == line_of("    return getattr(Parts, KIND)(x)")
@@ -172,7 +173,7 @@ def test_a_fall_back_that_comes_is_foretold(told: Told) -> None:
 def test_a_break_where_none_may_be_is_an_error(told: Told) -> None:
     found = told.findings["model.py", line_of('("whole")')]
     assert (found["severity"], found["function"], found["observed"]) == ("error", "whole", True)
-    assert found["message"].endswith(": compilation fails")
+    assert found["note"].endswith("; compilation of `whole` fails")
     assert told.regions["whole"]["breaks"][0]["raises"]
     assert not [one for one in told.findings.values() if one["code"] == "NST900"]
 

@@ -6,7 +6,13 @@ import enum
 from typing import TypeAlias
 
 
-class Event(enum.Enum):
+class _Plain(enum.Enum):
+    """Members are singletons; the default hashes their names, in Python."""
+
+    __hash__ = object.__hash__
+
+
+class Event(_Plain):
     """The kinds of effects.
 
     For each: what `place`, `value`, `what` and `how` of the `Effect` hold.
@@ -41,10 +47,8 @@ class Event(enum.Enum):
     GRADIENT = "gradient"  # a gradient is asked of an operator, or comes to one in a region; value: the operator; what
     MARKS = "marks"  # a marker is applied in a region; value: what it is applied to; what: the marker
 
-    __hash__ = object.__hash__  # members are singletons; the default hashes their names in Python
 
-
-class Drawn(enum.Enum):
+class Drawn(_Plain):
     """What a nondeterministic value comes from."""
 
     #: a number of Python's own generators, which Dynamo hands to the graph as an input
@@ -53,7 +57,7 @@ class Drawn(enum.Enum):
     OTHER = "other"
 
 
-class Taken(enum.Enum):
+class Taken(_Plain):
     """What of a tensor's data Python needs."""
 
     ITEM = "item"
@@ -75,7 +79,7 @@ class Taken(enum.Enum):
         return self in (Taken.ITEM, Taken.LIST, Taken.MASK, Taken.SIZE)
 
 
-class Question(enum.Enum):
+class Question(_Plain):
     """What is asked about an argument that no guard watches."""
 
     COMPILING = "compiling"
@@ -92,7 +96,7 @@ class Question(enum.Enum):
     """What autograd knows of a tensor: `x.is_leaf`."""
 
 
-class Gradient(enum.Enum):
+class Gradient(_Plain):
     """How an operator comes to need a formula for its gradient."""
 
     BACKWARD = "backward"
@@ -103,7 +107,7 @@ class Gradient(enum.Enum):
     """`forward` of a module returns what follows from it."""
 
 
-class Read(enum.Enum):
+class Read(_Plain):
     """What of a captured value is read."""
 
     DATA = "data"
@@ -122,7 +126,7 @@ class Read(enum.Enum):
         return self in (Read.METADATA, Read.FORM)
 
 
-class Change(enum.Enum):
+class Change(_Plain):
     """How Python state, or what a tensor is, changes."""
 
     NAME = "name"
@@ -140,7 +144,7 @@ class Change(enum.Enum):
     """`backward()` adds to the gradients of tensors."""
 
 
-class Unseen(enum.Enum):
+class Unseen(_Plain):
     """Why something was not looked into."""
 
     CALLEE = "callee"
@@ -157,7 +161,7 @@ class Unseen(enum.Enum):
     """A captured value is read of which is not known what it is."""
 
 
-class Decision(enum.Enum):
+class Decision(_Plain):
     """What a condition decides."""
 
     BRANCH = "branch"
