@@ -72,6 +72,13 @@ def test_imports_go_downwards(path: Path):
         assert HEIGHTS[own] > HEIGHTS[part], f"{own} must not import {target}: imports go downwards"
 
 
+@pytest.mark.parametrize("path", sorted((PACKAGE / "rules").glob("nst*.py")), ids=lambda path: path.stem)
+def test_no_rule_knows_another(path: Path):
+    """What several rules need stands in a file that is named after it."""
+    rules = "nonstrict.rules.nst"
+    assert not [name for name in imported_modules(ast.parse(path.read_text("utf-8"))) if name.startswith(rules)]
+
+
 @pytest.mark.parametrize("path", sorted(SERVER.rglob("*.py")), ids=lambda path: path.relative_to(SERVER).as_posix())
 def test_the_server_imports_what_is_below_it(path: Path):
     for target in sorted(imported_modules(ast.parse(path.read_text(encoding="utf-8")))):

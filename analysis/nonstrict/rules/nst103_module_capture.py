@@ -16,7 +16,7 @@ from nonstrict.rules.base import FROZEN, Rule, report, report_at
 from nonstrict.rules.captured_tensors import BAKED_IN, bakes_in, beside_a_leaf, captures
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata
 from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment
-from nonstrict.rules.nst601_defined_in_compiled_region import fails_inside
+from nonstrict.rules.refused_targets import fails_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.markers import LEAF_COMPILES, MARKERS, since, spellings
 from nonstrict.program.marks.loose import ABSENT
 from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.conflicts import conflict_of
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
-from nonstrict.rules.nst602_conflicting_decorators import conflict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Applicability, Severity
 from nonstrict.program.values import Kind
 from nonstrict.rules.base import Rule, report_at
+from nonstrict.rules.conflicts import conflict_of
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
-from nonstrict.rules.nst602_conflicting_decorators import conflict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
