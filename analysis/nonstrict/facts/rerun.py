@@ -6,6 +6,7 @@ import ast
 import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict.domain.truth import of_condition
 from nonstrict.facts.comparing import COMPARISONS
 from nonstrict.facts.computing import (
     CHANGING_METHODS,
@@ -332,13 +333,10 @@ def _keeps_shape(change: _Change, names: Names) -> bool:
 
 def _outcome(test: ast.expr, known: Mapping[str, object], names: Names) -> bool | None:
     """How a test comes out for an object of which some fields are known; None if that is not known."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _outcome(test.operand, known, names)
-        return None if inner is None else not inner
-    if isinstance(test, ast.BoolOp):
-        outcomes = [_outcome(part, known, names) for part in test.values]
-        decisive = isinstance(test.op, ast.Or)
-        return decisive if decisive in outcomes else None if None in outcomes else not decisive
+    return of_condition(test, lambda part: _of_part(part, known, names))
+
+
+def _of_part(test: ast.expr, known: Mapping[str, object], names: Names) -> bool | None:
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         return _compared(test, known)
     if isinstance(test, ast.Call):

@@ -6,8 +6,10 @@ Local variables only. A flag of a module is left open: it is there to be switche
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.truth import of_condition
 from nonstrict.facts.scopes import rebound_inside
 from nonstrict.knowledge.effects import call_effect
 from nonstrict.knowledge.operators import torch_kind
@@ -18,8 +20,6 @@ from nonstrict.program.places import NOWHERE
 from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, TENSORS, Flag, Kind, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nonstrict.program.frames import Frame
 
 #: Values of these kinds are of one type, whose instances are none of another of them.
@@ -36,11 +36,10 @@ _NO_FUNCTION = frozenset({"constant", "module", "dtype", None})
 
 def truth(frame: Frame, test: ast.expr) -> bool | None:
     """Whether a condition holds; None where that is open."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        verdict = truth(frame, test.operand)
-        return None if verdict is None else not verdict
-    if isinstance(test, ast.BoolOp):
-        return of_parts(test, lambda part: truth(frame, part))
+    return of_condition(test, partial(_of_part, frame))
+
+
+def _of_part(frame: Frame, test: ast.expr) -> bool | None:
     if isinstance(test, ast.Constant):
         return bool(test.value)
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
@@ -51,18 +50,6 @@ def truth(frame: Frame, test: ast.expr) -> bool | None:
     if held is None:
         return None
     return False if held.kind is Kind.NONE else bool(held.const) if held.const is not NO_CONSTANT else None
-
-
-def of_parts(test: ast.BoolOp, judge: Callable[[ast.expr], bool | None]) -> bool | None:
-    """Whether a conjunction or disjunction holds, by what is known of its parts."""
-    decisive = isinstance(test.op, ast.Or)
-    open_ = False
-    for part in test.values:
-        verdict = judge(part)
-        if verdict is decisive:
-            return decisive  # what follows is not asked
-        open_ = open_ or verdict is None
-    return None if open_ else not decisive
 
 
 def _local(frame: Frame, node: ast.expr) -> Value | None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.truth import of_condition
 from nonstrict.facts.comparing import COMPARISONS
 from nonstrict.facts.scopes import rebound_inside
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Rebinding
-from nonstrict.program import constant_folding, decided, expressions
+from nonstrict.program import constant_folding, expressions
 from nonstrict.program.naming import dotted
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CONTAINERS, NO_CONSTANT, NUMBER, Flag, Kind, Value
@@ -33,7 +35,7 @@ def truth(frame: Frame, test: ast.expr) -> bool | None:
     """
     if not frame.static or not (frame.at_module_level or frame.caller is not None):
         return None
-    return _truth(frame, test)
+    return of_condition(test, partial(_of_part, frame))
 
 
 def constant(frame: Frame, test: ast.expr) -> bool | None:
@@ -42,11 +44,10 @@ def constant(frame: Frame, test: ast.expr) -> bool | None:
     That is a global constant that nothing in the project puts something else in the place of, such as a flag that stays
     False, and what follows from the release of torch.
     """
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        verdict = constant(frame, test.operand)
-        return None if verdict is None else not verdict
-    if isinstance(test, ast.BoolOp):
-        return decided.of_parts(test, lambda part: constant(frame, part))
+    return of_condition(test, partial(_constant, frame))
+
+
+def _constant(frame: Frame, test: ast.expr) -> bool | None:
     if not isinstance(test, _ASKING) or not _may_vary_little(test):
         return None
     value = expressions.evaluate(frame, test)
@@ -127,12 +128,7 @@ def _is_final(annotation: ast.expr | None) -> bool:
     return named is not None and last_name(named) == "Final"
 
 
-def _truth(frame: Frame, test: ast.expr) -> bool | None:
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        verdict = _truth(frame, test.operand)
-        return None if verdict is None else not verdict
-    if isinstance(test, ast.BoolOp):
-        return decided.of_parts(test, lambda part: _truth(frame, part))
+def _of_part(frame: Frame, test: ast.expr) -> bool | None:
     if isinstance(test, ast.Compare):
         return _of_comparison(frame, test)
     if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:

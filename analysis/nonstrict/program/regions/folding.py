@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.truth import of_condition
 from nonstrict.facts.walk import walk
 from nonstrict.program import constant_folding, decided, expressions
 from nonstrict.program.regions import fields
@@ -19,11 +21,10 @@ _OPEN = frozenset({Kind.UNKNOWN, Kind.UNION, Kind.NONE})
 
 def truth(frame: Frame, test: ast.expr) -> bool | None:
     """Whether a condition holds, from constants that nothing rebinds; None where that is open."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        verdict = truth(frame, test.operand)
-        return None if verdict is None else not verdict
-    if isinstance(test, ast.BoolOp):
-        return _of_parts(frame, test)
+    return of_condition(test, partial(_of_part, frame), reached_only=True)
+
+
+def _of_part(frame: Frame, test: ast.expr) -> bool | None:
     if isinstance(test, ast.Compare):
         return _of_comparison(frame, test)
     return of_value(frame, fields.default(frame, test) or expressions.evaluate(frame, test))
@@ -50,17 +51,6 @@ def marks_what_it_asks(frame: Frame, statement: ast.If) -> bool:
 
 def _may_be_none(value: Value) -> bool:
     return value.kind in _OPEN or (value.kind in CALLABLES and not decided.is_callable(value))
-
-
-def _of_parts(frame: Frame, test: ast.BoolOp) -> bool | None:
-    decisive = isinstance(test.op, ast.Or)
-    known = True
-    for part in test.values:
-        verdict = truth(frame, part)
-        if verdict is decisive:
-            return decisive if known else None
-        known = known and verdict is not None
-    return not decisive if known else None
 
 
 def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
