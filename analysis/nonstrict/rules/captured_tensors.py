@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.findings import Related, Severity
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Flag
-from nonstrict.rules.captures import called, reads_metadata, subject
+from nonstrict.rules.base import report
+from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
     from nonstrict.program.effects import Observed
     from nonstrict.program.places import Place
-    from nonstrict.rules.base import Body
+    from nonstrict.rules.base import Body, Rule
 
 
 #: What comes of metadata that is baked in.
@@ -29,8 +33,17 @@ class Verdict(NamedTuple):
     writers: tuple[Related, ...]
 
 
-def captured_tensor(body: Body, read: Observed) -> Verdict | None:
-    """Judge the read of a captured tensor; None where nothing is lost.
+def captured_tensors(rule: Rule, body: Body, *, of_globals: bool) -> Iterator[Finding]:
+    """The findings on reads of captured tensors: those that module globals lead to, or all others."""
+    for read in captured_reads(body, Sort.TENSOR):
+        verdict = _judged(body, read) if (read.effect.place.seen_as is Origin.GLOBAL) is of_globals else None
+        if verdict is not None:
+            severity, message, note, advice, writers = verdict
+            yield report(rule, body, read, message, note=note, help=advice, severity=severity, evidence=writers)
+
+
+def _judged(body: Body, read: Observed) -> Verdict | None:
+    """What to say of the read of a captured tensor; None where nothing is lost.
 
     That is: the result is frozen and nothing changes the tensor, or a leaf function reads one without gradients.
     Measured on torch 2.13.0 (CPU): data of a captured tensor is an error with inductor and, under

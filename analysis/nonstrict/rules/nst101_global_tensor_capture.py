@@ -8,10 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.places import Origin
-from nonstrict.rules.base import FROZEN, Rule, report
-from nonstrict.rules.captured_tensors import captured_tensor
-from nonstrict.rules.captures import Sort, captured_reads
+from nonstrict.rules.base import FROZEN, Rule
+from nonstrict.rules.captured_tensors import captured_tensors
 from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment
 
 if TYPE_CHECKING:
@@ -24,20 +22,7 @@ if TYPE_CHECKING:
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the reads of tensors that are reached through a module global."""
-    for read in captured_reads(body, Sort.TENSOR):
-        if read.effect.place.seen_as is Origin.GLOBAL:
-            verdict = captured_tensor(body, read)
-            if verdict is not None:
-                yield report(
-                    RULE,
-                    body,
-                    read,
-                    verdict.message,
-                    note=verdict.note,
-                    help=verdict.help,
-                    severity=verdict.severity,
-                    evidence=verdict.writers,
-                )
+    yield from captured_tensors(RULE, body, of_globals=True)
 
 
 def fixes(context: Context) -> Iterator[Fix]:
