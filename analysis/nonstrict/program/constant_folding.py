@@ -12,7 +12,7 @@ from nonstrict.program.values import CONTAINERS, NO_CONSTANT, NUMBER, Kind, Valu
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nonstrict.program.frames import Frame
+    from nonstrict.program.places import Place
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -26,7 +26,7 @@ _ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _MAX_NUMBER = 1 << 20
 
 
-def computed(frame: Frame, by: ast.operator, left: Value, right: Value) -> Value | None:
+def computed(is_rebound: Callable[[Place], bool], by: ast.operator, left: Value, right: Value) -> Value | None:
     """The whole number that arithmetic on two known ones gives; None where that is not known."""
     compute = _ARITHMETIC.get(type(by))
     one, other = left.const, right.const
@@ -34,14 +34,14 @@ def computed(frame: Frame, by: ast.operator, left: Value, right: Value) -> Value
         return None
     if not other and isinstance(by, (ast.FloorDiv, ast.Mod)):
         return None
-    if frame.machine.is_rebound(left.place) or frame.machine.is_rebound(right.place):
+    if is_rebound(left.place) or is_rebound(right.place):
         return None
     return NUMBER._replace(const=compute(one, other))
 
 
-def truth(frame: Frame, value: Value) -> bool | None:
+def truth(is_rebound: Callable[[Place], bool], value: Value) -> bool | None:
     """Whether a constant is true; None where the value is not known, or may be another one by then."""
-    return None if value.const is NO_CONSTANT or frame.machine.is_rebound(value.place) else bool(value.const)
+    return None if value.const is NO_CONSTANT or is_rebound(value.place) else bool(value.const)
 
 
 def key_of(value: Value) -> tuple[str, str] | None:

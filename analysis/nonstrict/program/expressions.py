@@ -205,7 +205,8 @@ def _arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator)
     """The result of an operator on numbers."""
     if isinstance(operator, ast.BitOr) and True in (left.const, right.const):
         return Value(Kind.BOOL, FRESH, const=True)
-    known = constant_folding.computed(frame, operator, left, right) if frame.region or frame.static else None
+    is_rebound = frame.machine.is_rebound
+    known = constant_folding.computed(is_rebound, operator, left, right) if frame.region or frame.static else None
     if known is not None:
         return known.with_pending(left.pending | right.pending)
     pending = left.pending | right.pending if frame.region else symbols.arithmetic(operator, left, right)
@@ -233,7 +234,7 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
         conditions.decide(frame, node.operand)
         verdict = folding.truth(frame, node.operand) if frame.region else None
         if frame.static and naming.is_chain(node.operand):
-            verdict = constant_folding.truth(frame, evaluate(frame, node.operand))
+            verdict = constant_folding.truth(frame.machine.is_rebound, evaluate(frame, node.operand))
         return BOOL if verdict is None else BOOL._replace(const=not verdict)
     value = use(frame, node.operand)
     if value.kind in TENSORS:
