@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.scopes import rebound_inside, scope_of
 from nonstrict.facts.steps import steps_of
+from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import walk
 from nonstrict.program.values import Kind
 
@@ -23,14 +25,13 @@ def is_made_there(machine: Machine, module: Module, around: ast.AST, write: ast.
     function = _function_around(around, write)
     if function is None or not isinstance(holder, ast.Name):
         return False
-    bound = [node for node in walk(function) if isinstance(node, (ast.Name, ast.arg)) and _binds(node, holder.id)]
-    made = [one for one in walk(function) if isinstance(one, ast.Assign) and bound[:1] == one.targets]
-    if len(bound) != 1 or not made or not _constructs(machine, module, made[0].value):
+    made = use_def(function).value(holder.id) if holder.id not in rebound_inside(function) else None
+    if made is None or not _constructs(machine, module, made):
         return False
-    first, last = made[0].lineno, getattr(write, "lineno", 0)
+    first, last = made.lineno, getattr(write, "lineno", 0)
     if any(one.lineno <= last <= (one.end_lineno or 0) and first < one.lineno for one in _loops(function)):
         return False
-    local = {node.id for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    local = scope_of(function).assigned
     between = (one for one in walk(function) if isinstance(one, ast.Call) and first < one.lineno < last)
     return not any(_uses(call, holder.id, local) for call in between)
 
@@ -41,10 +42,6 @@ def _function_around(around: ast.AST, node: ast.AST) -> ast.FunctionDef | None:
         one for one in walk(around) if isinstance(one, ast.FunctionDef) and any(part is node for part in walk(one))
     )
     return max(holding, key=lambda one: one.lineno, default=None)
-
-
-def _binds(node: ast.Name | ast.arg, name: str) -> bool:
-    return node.arg == name if isinstance(node, ast.arg) else node.id == name and isinstance(node.ctx, ast.Store)
 
 
 def _constructs(machine: Machine, module: Module, value: ast.expr) -> bool:
@@ -59,7 +56,7 @@ def _loops(function: ast.FunctionDef) -> Iterator[ast.For | ast.AsyncFor | ast.W
     return (node for node in walk(function) if isinstance(node, _LOOPS))
 
 
-def _uses(call: ast.Call, name: str, local: set[str]) -> bool:
+def _uses(call: ast.Call, name: str, local: frozenset[str]) -> bool:
     """Whether a call is given an object, or calls what the function made: that may run compiled code."""
     called = steps_of(call.func)[:1]
     given = (*call.args, *(keyword.value for keyword in call.keywords))
