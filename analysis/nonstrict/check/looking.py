@@ -7,13 +7,12 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.coverage import Break, Callee, Looked, Option, Part, Region
-from nonstrict.domain.events import Event
+from nonstrict.domain.events import Construct, Event
 from nonstrict.findings import Related
 from nonstrict.program.body import described
 from nonstrict.program.definitions import Told
 from nonstrict.program.effects import span_of
 from nonstrict.program.regions import graphs, sites
-from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.program.regions.misapplied import OF_APPLICATIONS
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.regions.switched_off import switched_off
@@ -162,7 +161,7 @@ def _breaks(region: CompiledRegion) -> Iterator[Break]:
     """What breaks the graph, in the order of the text."""
     for seen in region.observed(Event.BREAK):
         known = region.graph_break(seen)
-        if known is not None or seen.effect.what.startswith(NATIVE):
+        if known is not None or seen.effect.how is Construct.NATIVE:
             conditional = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
             named = known.id if known is not None else None
             stops = region.given_up(seen)

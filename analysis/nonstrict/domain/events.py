@@ -34,7 +34,7 @@ class Event(_Plain):
     RAISE = "raise"  # an exception leaves the function; what: the exception's name, value: its class
     QUERY = "query"  # a property of an argument that no guard watches; what: the expression; how: a `Question`
     MODE = "mode"  # the mode of a module argument decides; place and value: the module; what: who depends on it
-    BREAK = "break"  # a construct of a region that Dynamo cannot trace; what: its key in the table of graph breaks
+    BREAK = "break"  # a construct of a region that Dynamo cannot trace; how: a `Construct`
     CALLED = "called"  # a region calls a marked function; value: the marked function, its `const` what is passed
     HELPER = "helper"  # a global function is used that its own module does not rebind; place and value: the function
     UNSEEN = "unseen"  # a call or value that was not looked into; value: its dotted name; how: an `Unseen`
@@ -169,5 +169,14 @@ class Decision(_Plain):
     """Only whether to go on, or to tell something."""
 
 
+class Construct(_Plain):
+    """What breaks the graph of a region."""
+
+    LISTED = "listed"
+    """Something of the table of graph breaks; the effect's `what` is its key."""
+    NATIVE = "native"
+    """A call of compiled code that torch does not know; the effect's `what` is the callee."""
+
+
 #: In which way an effect of an event happens that has more than one.
-How: TypeAlias = Read | Change | Unseen | Decision | Taken | Question | Gradient
+How: TypeAlias = Read | Change | Unseen | Decision | Taken | Question | Gradient | Construct

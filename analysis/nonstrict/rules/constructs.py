@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program.regions.breaks import NATIVE
+from nonstrict.domain.events import Construct
 
 if TYPE_CHECKING:
     from nonstrict.program.effects import Observed
@@ -23,8 +23,8 @@ _DECIDED = {
 def construct(seen: Observed) -> str:
     """The construct as the user wrote it, shortened."""
     node = seen.effect.node
-    if seen.effect.what.startswith(NATIVE):
-        return f"`{seen.effect.what.removeprefix(NATIVE)}`"
+    if seen.effect.how is Construct.NATIVE:
+        return f"`{seen.effect.what}`"
     if decided := _DECIDED.get(seen.effect.what):
         return f"deciding on {decided} `{_short(ast.unparse(node))}`"
     if isinstance(node, ast.Call):

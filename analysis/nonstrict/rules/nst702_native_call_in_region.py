@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.domain.events import Construct, Event
 from nonstrict.findings import Severity
-from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.costs import outcome
 from nonstrict.rules.expectation import Expectation, Experiment
@@ -22,11 +21,9 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the calls into compiled code."""
     for seen in body.observed(Event.BREAK):
-        key = seen.effect.what
-        if not key.startswith(NATIVE) or seen.in_hook:
+        if seen.effect.how is not Construct.NATIVE or seen.in_hook:
             continue
-        callee = key.removeprefix(NATIVE)
-        message = f"`{callee}` is compiled code, which breaks the graph"
+        message = f"`{seen.effect.what}` is compiled code, which breaks the graph"
         conditional = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
         hidden = body.hidden_behind(seen)
         severity = None if body.refusal(seen) else Severity.NOTE if conditional or hidden else Severity.WARNING

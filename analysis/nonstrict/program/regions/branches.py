@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.domain.events import Change, Event
+from nonstrict.domain.events import Change, Construct, Event
 from nonstrict.facts import restoring
 from nonstrict.program.effects import Effect, Observed, Summary, observed
 from nonstrict.program.frames import Frame
@@ -146,5 +146,7 @@ def _stays(body: Value, effect: Effect) -> bool:
 def told(seen: Observed, key: str) -> Observed:
     """A change, as the construct that breaks the graph there."""
     effect = seen.effect
-    broken = Effect(Event.BREAK, effect.path, effect.offset, effect.node, what=key, strict=effect.strict)
+    broken = Effect(
+        Event.BREAK, effect.path, effect.offset, effect.node, what=key, how=Construct.LISTED, strict=effect.strict
+    )
     return seen._replace(effect=broken)

@@ -11,7 +11,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Taken
+from nonstrict.domain.events import Construct, Event, Taken
 from nonstrict.facts.endings import only_raises
 from nonstrict.facts.guards import is_switched
 from nonstrict.facts.targets import last_name
@@ -39,8 +39,6 @@ DISABLED_MODULE = "disabled-call:module"
 DISABLED_ALONE = "disabled-call:non-recursive"
 #: Key of what is traced, and yields something else than in plain Python: `3 in lengths.tolist()`.
 NEVER_FOUND = "wrong:membership-tolist"
-#: Prefix of the constructs of NST702: compiled code outside torch and the standard library.
-NATIVE = "native:"
 
 _RECEIVERS = {
     Kind.TENSOR: "Tensor",
@@ -146,7 +144,7 @@ def needs_gradient(frame: Frame, node: ast.AST, tensor: Value) -> Value:
     argument = tensor.place.origin is Origin.ARGUMENT and not tensor.place.is_view
     if argument or tensor.place.captured or not may_break(key, frame.machine.torch):
         return tensor
-    effect = Effect(Event.BREAK, frame.module.path, frame.offset, node, tensor.place, what=key)
+    effect = Effect(Event.BREAK, frame.module.path, frame.offset, node, tensor.place, what=key, how=Construct.LISTED)
     carrying = tensor.with_pending(tensor.pending | {effect})
     holder = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
     if isinstance(holder, ast.Name) and holder.id in frame.env:
@@ -354,7 +352,7 @@ def raised(frame: Frame, node: ast.Raise) -> None:
 def native(frame: Frame, node: ast.AST, callee: str) -> None:
     """Compiled code is called in a region: Dynamo knows torch's own, NumPy and Triton kernels."""
     if not callee.startswith(_KNOWN_NATIVE):
-        emit(frame, node, f"{NATIVE}{callee}")
+        frame.emit(Event.BREAK, node, what=callee, how=Construct.NATIVE)
 
 
 def _is_logging(key: str) -> bool:
@@ -366,7 +364,7 @@ def emit(frame: Frame, node: ast.AST, key: str, place: Place = FRESH) -> None:
     """Record a construct of a region that breaks the graph."""
     if not _switched_on(frame, key):
         telling = _is_logging(key) and frame.function is not None and is_switched(frame.function.node, node)
-        frame.emit(Event.BREAK, node, place, what=key, telling=telling)
+        frame.emit(Event.BREAK, node, place, what=key, how=Construct.LISTED, telling=telling)
 
 
 def _switched_on(frame: Frame, key: str) -> bool:

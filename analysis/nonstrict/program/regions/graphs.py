@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from nonstrict.domain.events import Event
+from nonstrict.domain.events import Construct, Event
 from nonstrict.knowledge.graph_breaks import falls_back
-from nonstrict.program.regions.breaks import NATIVE
 
 if TYPE_CHECKING:
     import ast
@@ -181,7 +180,7 @@ def counted(region: CompiledRegion) -> Graphs:
         return NO_GRAPHS
     breaks: dict[ast.AST, list[Observed]] = {}
     for seen in region.observed(Event.BREAK):
-        if region.graph_break(seen) is not None or seen.effect.what.startswith(NATIVE):
+        if region.graph_break(seen) is not None or seen.effect.how is Construct.NATIVE:
             within = seen.chain[-1].summary.definition if seen.chain else function
             if within is not None:
                 breaks.setdefault(within.node, []).append(seen)

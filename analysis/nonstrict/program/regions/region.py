@@ -6,6 +6,7 @@ import ast
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Construct
 from nonstrict.facts import resuming
 from nonstrict.knowledge.graph_breaks import GraphBreak, falls_back, graph_break
 from nonstrict.program import hooks
@@ -14,7 +15,6 @@ from nonstrict.program.definitions import Mark
 from nonstrict.program.marks import callers, handlers, purity
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import abandoned, contexts, flags, strictness
-from nonstrict.program.regions.breaks import NATIVE
 from nonstrict.program.regions.graphs import Graphs, counted
 from nonstrict.program.values import Kind
 
@@ -91,7 +91,7 @@ class CompiledRegion(MarkedBody):
 
     def graph_break(self, observed: Observed) -> GraphBreak | None:
         """What torch says of a construct that breaks the graph of the region; None where it does not."""
-        if observed.effect.what.startswith(NATIVE) or observed.in_hook:
+        if observed.effect.how is Construct.NATIVE or observed.in_hook:
             return None
         return graph_break(observed.effect.what, self.torch, whole=self.fullgraph)
 
