@@ -180,12 +180,17 @@ def _is_method(frame: Frame) -> bool:
     return function is not None and function.owner is not None
 
 
+def _spelled(node: ast.AST) -> str:
+    """How an attribute is set: `x.data =`, `setattr(x, "data", y)`."""
+    return ast.unparse(node) if isinstance(node, ast.Call) else f"{ast.unparse(node)} ="
+
+
 def _tensor_attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> None:
     of_argument = base.place.origin is Origin.ARGUMENT and not base.place.is_view
     # Whatever tensor it is, tracing records nothing of what `.data` is bound to.
     lost = name == "data" and not base.place.captured and not frame.static and not frame.opaque
     if of_argument or lost:
-        frame.emit(Event.REBIND_DATA, node, base.place, base, f"{ast.unparse(node)} =")
+        frame.emit(Event.REBIND_DATA, node, base.place, base, _spelled(node))
     elif base.place.captured:
         event = Event.TENSOR_WRITE if name in _TENSOR_METADATA else Event.WRITE
         frame.emit(event, node, base.place, base, f"{name} =")

@@ -325,7 +325,7 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
         return container(Kind.LIST, made).with_pending(made.pending)
     # These take nothing but tensors: an argument of which nothing is known is one.
     if first.kind in TENSORS or (first.kind is Kind.UNKNOWN and first.place.origin is Origin.ARGUMENT):
-        frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}`", how=_FORCED.get(last))
+        frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}()`", how=_FORCED.get(last))
     if last == "numpy":
         # What declares the arguments that it changes may change them through an array, which shares their memory.
         return Value(Kind.NUMPY, first.place if frame.opaque and first.is_tensor else FRESH)

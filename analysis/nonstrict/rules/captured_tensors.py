@@ -87,7 +87,7 @@ def beside_a_leaf(read: Observed, noun: str, told: str) -> Verdict:
     place = read.effect.place
     message = f"a leaf function captures {subject(place, noun)}"
     advice = f"pass `{place.text}` as an argument, to the fake too"
-    return Verdict(Severity.NOTE, message, f"no gradient reaches {told} through what is not an argument", advice, ())
+    return Verdict(Severity.NOTE, message, f"no gradient reaches {told}, as it is no argument", advice, ())
 
 
 def _fate(body: Body, place: Place) -> str:

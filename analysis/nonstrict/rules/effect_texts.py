@@ -25,8 +25,9 @@ _MAX_NAME = 36
 
 
 def code(text: str) -> str:
-    """Text between backticks, unless it already reads as prose or has its own."""
-    return text if not text or "`" in text or " " in text.removesuffix(" =") else f"`{text}`"
+    """Text between backticks, unless it already reads as prose or has its own; a call is code whatever it holds."""
+    prose = " " in text.removesuffix(" =") and not text.endswith(")")
+    return text if not text or "`" in text or prose else f"`{text}`"
 
 
 def clause(effect: Effect, verb: str) -> str:

@@ -152,7 +152,8 @@ def _contents(real: Value, other: Value) -> str:
             return "returns other keys than the function"
         return ""
     left, right = len(real.heap.items), len(other.heap.items)
-    return f"returns {right} results where the function returns {left}" if left != right else ""
+    results = "1 result" if right == 1 else f"{right} results"
+    return f"returns {results} where the function returns {left}" if left != right else ""
 
 
 def _is_open(value: Value) -> bool:
