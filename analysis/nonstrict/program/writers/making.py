@@ -21,7 +21,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def is_made_there(machine: Machine, module: Module, around: ast.AST, write: ast.AST, holder: ast.expr) -> bool:
-    """Whether a function makes an object itself, and calls nothing with it, or on it, before it assigns something."""
+    """Whether a function makes an object itself, and neither hands it on nor calls it before it assigns something."""
     function = _function_around(around, write)
     if function is None or not isinstance(holder, ast.Name):
         return False
@@ -31,9 +31,18 @@ def is_made_there(machine: Machine, module: Module, around: ast.AST, write: ast.
     first, last = made.lineno, getattr(write, "lineno", 0)
     if any(one.lineno <= last <= (one.end_lineno or 0) and first < one.lineno for one in _loops(function)):
         return False
+    if any(first < one.lineno < last for one in _handed_on(function, holder.id)):
+        return False
     local = scope_of(function).assigned
     between = (one for one in walk(function) if isinstance(one, ast.Call) and first < one.lineno < last)
     return not any(_uses(call, holder.id, local) for call in between)
+
+
+def _handed_on(function: ast.FunctionDef, name: str) -> Iterator[ast.Name]:
+    """Where a variable is read as a whole: not an attribute of what it holds."""
+    asked = {id(node.value) for node in walk(function) if isinstance(node, ast.Attribute)}
+    names = (node for node in walk(function) if isinstance(node, ast.Name) and node.id == name)
+    return (node for node in names if isinstance(node.ctx, ast.Load) and id(node) not in asked)
 
 
 def _function_around(around: ast.AST, node: ast.AST) -> ast.FunctionDef | None:
