@@ -63,6 +63,7 @@ def test_what_a_variable_is_bound_to(body: str, value: str):
         "x = 1\nz = [x for x in y]",
         "global x\nx = 1",
         "nonlocal x\nx = 1",
+        "x = 1\ndef inner():\n    nonlocal x\n    x = 2",
         "y = 1",
     ],
 )

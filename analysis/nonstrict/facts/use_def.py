@@ -1,7 +1,7 @@
 """What the local variables of a function are bound to, and where: reaching definitions, as far as one binding goes.
 
-Where a variable is bound once, whatever reads it reads that. What functions inside of the function bind is another
-matter (`scopes.rebound_inside`); the variables of comprehensions count as the function's.
+Where a variable is bound once, by the function and the functions inside of it, whatever reads it reads that. The
+variables of comprehensions count as the function's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.memo import remembered
-from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.scopes import rebound_inside, scope_of
 from nonstrict.facts.walk import own_scope
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class UseDef:
 
     def __init__(self, function: FunctionNode) -> None:
         """Look through a function."""
-        self._scope = scope_of(function)
+        scope = scope_of(function)
+        self._own = scope.local - set(scope.parameters) - rebound_inside(function)
         found: dict[str, list[Definition]] = {}
         for node in own_scope(function):
             for name, definition in _bound_by(node):
@@ -53,8 +54,7 @@ class UseDef:
     def only(self, name: str) -> Definition | None:
         """The one binding of a variable; None where there are others, or it is a parameter, or lives elsewhere."""
         found = self.definitions.get(name, ())
-        own = name in self._scope.local and name not in self._scope.parameters
-        return found[0] if len(found) == 1 and own else None
+        return found[0] if len(found) == 1 and name in self._own else None
 
     def value(self, name: str) -> ast.expr | None:
         """The expression that a variable is bound to as a whole, and to nothing else."""

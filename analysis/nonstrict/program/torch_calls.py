@@ -306,7 +306,6 @@ def _selected_from(node: ast.AST, name: str) -> ast.expr | None:
 
 #: What gives Python the data of a tensor, as a number or as numbers.
 _TAKEN = {"item": Taken.ITEM, "tolist": Taken.LIST}
-_FORCED = {"numpy": Taken.ARRAY, "__array__": Taken.ARRAY, "is_nonzero": Taken.ITEM}
 #: What torch counts the elements of a mask for: once.
 _OF_MASKS = frozenset({"nonzero", "argwhere"})
 
@@ -325,7 +324,7 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
         return container(Kind.LIST, made).with_pending(made.pending)
     # These take nothing but tensors: an argument of which nothing is known is one.
     if first.kind in TENSORS or (first.kind is Kind.UNKNOWN and first.place.origin is Origin.ARGUMENT):
-        frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}()`", how=_FORCED.get(last))
+        frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}()`", how=Taken.ARRAY if last == "numpy" else None)
     if last == "numpy":
         # What declares the arguments that it changes may change them through an array, which shares their memory.
         return Value(Kind.NUMPY, first.place if frame.opaque and first.is_tensor else FRESH)

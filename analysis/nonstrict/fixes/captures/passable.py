@@ -45,9 +45,13 @@ _EVENTS = (Event.READ, Event.TENSOR_WRITE, Event.ATTRIBUTE, Event.MODE)
 
 
 def subject_of(context: Context) -> Observed | None:
-    """The effect of a finding on captured state."""
-    seen = context.observed(*_EVENTS)
-    return seen if seen is not None and not seen.in_hook else None
+    """The effect of a finding: of several at its expression the one on the state that it is about."""
+    finding = context.finding
+    about = finding.cause.subject if finding.cause is not None else None
+    for seen in context.body.observed(*_EVENTS) if about is not None else ():
+        if seen.effect.subject == about and seen.effect.span == finding.span and not seen.in_hook:
+            return seen
+    return None
 
 
 def is_accepted(context: Context, value: Value) -> bool:

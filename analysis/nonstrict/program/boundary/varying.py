@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program import iteration, naming
@@ -96,7 +96,7 @@ def _handed(machine: Machine, passing: Passing, hops: int) -> list[Value]:
         return [passing.value]
     over = _looped_over(function.node, expression.id)
     source = over or expression.id
-    outer = [] if source in scope_of(function.node).assigned else list(callers.passings(machine, function, source))
+    outer = list(callers.passings(machine, function, source)) if is_as_passed(function.node, source) else []
     given = [(one.frame, value) for one in outer for value in _handed(machine, one, hops - 1)]
     if not over:
         return [value for _, value in given] or [passing.value]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.scopes import rebound_inside, scope_of
+from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import walk
@@ -25,7 +25,7 @@ def is_made_there(machine: Machine, module: Module, around: ast.AST, write: ast.
     function = _function_around(around, write)
     if function is None or not isinstance(holder, ast.Name):
         return False
-    made = use_def(function).value(holder.id) if holder.id not in rebound_inside(function) else None
+    made = use_def(function).value(holder.id)
     if made is None or not _constructs(machine, module, made):
         return False
     first, last = made.lineno, getattr(write, "lineno", 0)
@@ -39,8 +39,8 @@ def is_made_there(machine: Machine, module: Module, around: ast.AST, write: ast.
 
 
 def _handed_on(function: ast.FunctionDef, name: str) -> Iterator[ast.Name]:
-    """Where a variable is read as a whole: not an attribute of what it holds."""
-    asked = {id(node.value) for node in walk(function) if isinstance(node, ast.Attribute)}
+    """Where a variable is read as a whole: not an attribute or entry of what it holds."""
+    asked = {id(node.value) for node in walk(function) if isinstance(node, (ast.Attribute, ast.Subscript))}
     names = (node for node in walk(function) if isinstance(node, ast.Name) and node.id == name)
     return (node for node in names if isinstance(node.ctx, ast.Load) and id(node) not in asked)
 
