@@ -23,7 +23,7 @@ class Event(_Plain):
     WRITE = "write"  # Python state is changed; place written; value stored; how: a `Change`; what: the method
     LEAK = "leak"  # a traced tensor is stored outside the body; all as for WRITE
     TENSOR_WRITE = "tensor-write"  # in-place operator on a tensor; place of the tensor; what: the operator
-    REBIND_DATA = "rebind-data"  # metadata or identity of an argument tensor changes; what: "x.data =", ...
+    REBIND_DATA = "rebind-data"  # metadata, identity or gradient of an argument tensor changes; what: "x.data =", ...
     IO = "io"  # what: "prints to standard output", ...
     TORCH_STATE = "torch-state"  # what: the function; value: BOOL for `set_grad_enabled` as a statement
     RANDOM = "random"  # a nondeterministic value decides the result; what: "draws from Python's random generator", ...
@@ -44,7 +44,7 @@ class Event(_Plain):
 
     INPUT_WRITE = "input-write"  # as TENSOR_WRITE, on an argument; told of operators and leaf functions only
     DROPPED = "dropped"  # an operator is called, its result is not used; value: the operator's implementation
-    GRADIENT = "gradient"  # a gradient is asked of an operator, or comes to one in a region; value: the operator; what
+    GRADIENT = "gradient"  # an operator needs a formula for its gradient; value: the operator; how: a `Gradient`
     MARKS = "marks"  # a marker is applied in a region; value: what it is applied to; what: the marker
 
 

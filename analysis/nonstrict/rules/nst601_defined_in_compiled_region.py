@@ -10,7 +10,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.rules import refused_targets
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
-from nonstrict.rules.refused_targets import CACHED, LAMBDA, LOCAL
+from nonstrict.rules.refused_targets import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
-
-#: What breaks the graph, where that is allowed; the rest fails there too.
-_BREAKING = frozenset({LOCAL, LAMBDA, CACHED})
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -32,13 +29,13 @@ def examine(body: Body) -> Iterator[Finding]:
             continue
         if marker.kind == "nonstrict":
             refused = refused_targets.refused(seen.effect.value, body.torch)
-            if not refused:
+            if refused is None:
                 continue
-            message = f"`{api}` is applied to {refused} inside a compiled region"
+            message = f"`{api}` is applied to {refused.text} inside a compiled region"
         else:
             refused = LOCAL
             message = f"`{api}` is called inside a compiled region"
-        falls_back = not body.fullgraph and refused in _BREAKING
+        falls_back = not body.fullgraph and refused.breaks
         severity = Severity.NOTE if falls_back else Severity.ERROR
         fate = "it silently runs in Python from here on" if falls_back else "compilation fails"
         note = f"Dynamo refuses it while it traces `{body.function}`: {fate}"

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
+    from nonstrict.program.definitions import Function
     from nonstrict.program.values import Value
     from nonstrict.rules.base import Body
 
 _METHODS_SINCE = (2, 15)
-LOCAL = "a local function"
-LAMBDA = "a lambda"
-CACHED = "a function behind `functools.cache`"
+
+
+class Target(NamedTuple):
+    """What a marker is applied to; whether it `breaks` the graph where that is allowed, or fails there too."""
+
+    text: str
+    breaks: bool = False
+
+
+LOCAL = Target("a local function", breaks=True)
 _REFUSED = {
     Kind.PARTIAL: "a functools.partial",
     Kind.MODULE: "a module",
@@ -33,27 +41,30 @@ def fails_inside(body: Body) -> bool:
     return body.marker != "nonstrict" or bool(refused(body.applied.target, body.torch))
 
 
-def refused(target: Value, torch: tuple[int, int]) -> str:
-    """What a value is that `nonstrict_trace` cannot be applied to while Dynamo traces; "" if it can, or may."""
+def refused(target: Value, torch: tuple[int, int]) -> Target | None:
+    """What a value is that `nonstrict_trace` cannot be applied to while Dynamo traces; None if it can, or may."""
     found = [_refusal(alternative, torch) for alternative in target.alternatives() if alternative.kind is not Kind.NONE]
-    return found[0] if found and all(found) else ""
+    return found[0] if found and all(found) else None
 
 
-def _refusal(target: Value, torch: tuple[int, int]) -> str:
+def _refusal(target: Value, torch: tuple[int, int]) -> Target | None:
     if target.kind is Kind.FUNCTION:
-        function = target.ref
-        if function.cached_at is not None:
-            return CACHED
-        local = function.closure is not None and not function.closure.static
-        if not local:
-            return ""
-        return LAMBDA if isinstance(function.node, ast.Lambda) else LOCAL
+        return _of_function(target.ref)
+    text = _REFUSED.get(target.kind, "")
     if target.kind is Kind.BOUND:
-        return "a bound method" if torch < _METHODS_SINCE else ""
-    if target.kind is Kind.MARKED:
-        return "a function that is marked already" if target.ref.kind in ("nonstrict", "leaf", "custom-op") else ""
-    if target.kind is Kind.EXTERNAL:
-        return "a function of torch" if torch_function(target.ref) is not None else ""
-    if target.kind is Kind.PARTIAL and target.ref[0].kind is Kind.EXTERNAL and target.ref[0].ref in MARKERS:
-        return ""
-    return _REFUSED.get(target.kind, "")
+        text = "a bound method" if torch < _METHODS_SINCE else ""
+    elif target.kind is Kind.MARKED:
+        text = "a function that is marked already" if target.ref.kind in ("nonstrict", "leaf", "custom-op") else ""
+    elif target.kind is Kind.EXTERNAL:
+        text = "a function of torch" if torch_function(target.ref) is not None else ""
+    elif target.kind is Kind.PARTIAL and target.ref[0].kind is Kind.EXTERNAL and target.ref[0].ref in MARKERS:
+        text = ""
+    return Target(text) if text else None
+
+
+def _of_function(function: Function) -> Target | None:
+    if function.cached_at is not None:
+        return Target("a function behind `functools.cache`", breaks=True)
+    if function.closure is None or function.closure.static:
+        return None
+    return Target("a lambda", breaks=True) if isinstance(function.node, ast.Lambda) else LOCAL
