@@ -28,6 +28,6 @@ def test_data_is_up_to_date(name, tmp_path):
 
 
 def test_knowledge_imports_no_torch():
-    code = "import sys, nonstrict.knowledge.operators as o, nonstrict.knowledge.effects as e; o.tensor_method('add');"
-    code += "e.call_effect('numpy.sin'); assert not {'torch', 'numpy', 'pathlib'} & set(sys.modules)"
+    code = "import sys, nonstrict.knowledge.operators as o, nonstrict.models.library as m; o.tensor_method('add');"
+    code += "m.SHIPPED.effect('numpy.sin'); assert not {'torch', 'numpy', 'pathlib'} & set(sys.modules)"
     subprocess.run([sys.executable, "-S", "-c", code], check=True, env={"PYTHONPATH": str(ROOT / "analysis")})

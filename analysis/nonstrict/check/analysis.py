@@ -40,17 +40,18 @@ class AnalysisOptions(NamedTuple):
     """What the analysis depends on beside the files.
 
     `explicit` are files that the user named: they are parsed even if no marker reaches them, so that a syntax error
-    is reported. `site_packages` are folders of installed packages. `overlays` are sources by path that stand for
-    files (standard input, unsaved buffers). With `probes`, each marked function and region yields a question that an
-    experiment can answer (NST900). `jobs` is the number of processes that may be used. What the analysis was
-    made of is added to `kept`: a process that ends anyway need not take its syntax trees apart. `fixes` is the least
-    applicability of the fixes that findings carry; None if they carry none. `links` are the files that are listed by
-    the name of a link: by the absolute path without links. With `regions`, more is told of each compiled region than
-    that it was looked at.
+    is reported. `site_packages` are folders of installed packages, `models` files that say what libraries do.
+    `overlays` are sources by path that stand for files (standard input, unsaved buffers). With `probes`, each
+    marked function and region yields a question that an experiment can answer (NST900). `jobs` is the number of
+    processes that may be used. What the analysis was made of is added to `kept`: a process that ends anyway need
+    not take its syntax trees apart. `fixes` is the least applicability of the fixes that findings carry; None if
+    they carry none. `links` are the files that are listed by the name of a link: by the absolute path without
+    links. With `regions`, more is told of each compiled region than that it was looked at.
     """
 
     torch_version: str | None = None
     site_packages: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
     explicit: frozenset[str] = frozenset()
     jobs: int = 1
     progress: Callable[[int, int], None] | None = None

@@ -117,7 +117,8 @@ def open_cache(discovery: Discovery, settings: Settings, *, fixes: Applicability
 
     environment = environment_of(settings)
     run = repr((os.getcwd(), settings, sorted(discovery.explicit), discovery.nested, discovery.files[:1], fixes))
-    state = repr((environment, _states(environment.site_packages), discovery.files, _states(discovery.files)))
+    packages = _states((*environment.site_packages, *environment.models))
+    state = repr((environment, packages, discovery.files, _states(discovery.files)))
     key = f"{run} {state}".encode("utf-8", "surrogateescape").replace(b"\n", b" ")
     # The name only keeps runs apart; equal names of different runs cost a second analysis, not a wrong answer.
     return Cache(cache_directory(settings), f"{crc32(run.encode('utf-8', 'surrogateescape')):08x}.json", key)

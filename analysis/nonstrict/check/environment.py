@@ -9,10 +9,11 @@ if TYPE_CHECKING:
 
 
 class Environment(NamedTuple):
-    """The version of torch ("2.13.0"), None if there is none, and where installed packages lie."""
+    """The version of torch ("2.13.0"), None if there is none, where installed packages lie, and models of libraries."""
 
     torch_version: str | None
     site_packages: tuple[str, ...]
+    models: tuple[str, ...] = ()
 
 
 def environment_of(settings: Settings) -> Environment:
@@ -21,6 +22,6 @@ def environment_of(settings: Settings) -> Environment:
 
     directories = tuple(site_packages(settings.python, settings.root))
     if settings.torch_version is not None:
-        return Environment(settings.torch_version, directories)
+        return Environment(settings.torch_version, directories, settings.models)
     found = installed_torch(settings.python, settings.root)
-    return Environment(str(found) if found is not None else None, directories)
+    return Environment(str(found) if found is not None else None, directories, settings.models)

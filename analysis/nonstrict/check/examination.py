@@ -16,6 +16,7 @@ from nonstrict.domain.events import Event
 from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.words import Words
 from nonstrict.findings import UNEXPLAINED, Finding, Severity, Span
+from nonstrict.models.library import models_of
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
 from nonstrict.program.machine import Machine
@@ -85,7 +86,8 @@ def _examine(
     documents: dict[str, Document | None] = {}
     for number, part in parts:
         if scout is None:
-            project = Project(options.site_packages, _overlays(marked, options), options.links)
+            models = models_of(options.models)
+            project = Project(options.site_packages, _overlays(marked, options), options.links, models)
             scout = Machine(project, files, torch, found)
             wrappers = _wrappers(files, marked, scout)
             if options.kept is not None:

@@ -190,7 +190,7 @@ def _environment(settings: Settings, discovery: Discovery, faults: Faults) -> En
     first = next(iter(discovery.files), os.curdir)
     with faults.losing("was not looked at", "the environment of the project", beginning(first)):
         return environment_of(settings)
-    return Environment(settings.torch_version, ())
+    return Environment(settings.torch_version, (), settings.models)
 
 
 def _analysis(
@@ -204,6 +204,7 @@ def _analysis(
         AnalysisOptions(
             torch_version=environment.torch_version,
             site_packages=environment.site_packages,
+            models=environment.models,
             explicit=discovery.explicit,
             jobs=options.jobs or _processors(),
             progress=options.progress,

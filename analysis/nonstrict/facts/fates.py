@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.walk import children, walk
-from nonstrict.knowledge.call_results import MODULE_SELF
+from nonstrict.models.members import RETURNING_MODULE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -123,7 +123,7 @@ class _Fates:
             self._add(Use.SET, node)
             return
         call = self._text.parents.get(node)
-        if isinstance(call, ast.Call) and call.func is node and node.attr in MODULE_SELF:
+        if isinstance(call, ast.Call) and call.func is node and node.attr in RETURNING_MODULE:
             if not isinstance(self._text.parents.get(call), ast.Expr):
                 self.follow(call)
             return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.containers import PUTTING_BY_KEY
+from nonstrict.models.members import PUTTING_BY_KEY
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.effects import MUTATING_METHODS
 from nonstrict.knowledge.operators import is_tensor_only_member, tensor_method
+from nonstrict.models.members import CHANGING
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
@@ -64,7 +64,7 @@ def _member_kind(attribute: str) -> str:
         return "dict"
     if attribute in _CONTEXT_MEMBERS:
         return "context"
-    if attribute in MUTATING_METHODS["list"] and attribute not in {"sort", "clear", "pop", "remove"}:
+    if attribute in CHANGING["list"] and attribute not in {"sort", "clear", "pop", "remove"}:
         return "list"
     # Storages have these too, but a marked function cannot take one.
     return "tensor" if attribute in {"data_ptr", "resize_", "tolist"} or is_tensor_only_member(attribute) else ""

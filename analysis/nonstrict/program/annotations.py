@@ -79,7 +79,6 @@ _UNIONS = frozenset({"typing.Union", "typing.Optional"})
 _TRANSPARENT = frozenset(
     {"typing.Final", "typing.ClassVar", "typing.Annotated", "typing_extensions.Annotated", "typing.Required"}
 )
-_TENSOR_PREFIXES = ("jaxtyping.",)
 #: Classes of tensors that have the members of `torch.Tensor` and no others.
 PLAIN_TENSORS = frozenset({"torch.Tensor", "torch._tensor.Tensor", "torch.nn.Buffer", "torch.nn.parameter.Buffer"})
 
@@ -134,13 +133,11 @@ def _either(frame: Frame, nodes: list[ast.expr], place: Place, *, optional: bool
 
 def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
     base = frame.machine.evaluate(frame, node.value)
-    name: str = base.ref if base.kind is Kind.EXTERNAL else ""
+    name = frame.machine.models.canonical(base.ref) if base.kind is Kind.EXTERNAL else ""
     arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name in _UNIONS:
         return _either(frame, arguments, place, optional=name == "typing.Optional")
     if name in _TRANSPARENT:
-        return promised_value(frame, arguments[0], place)
-    if name.startswith(_TENSOR_PREFIXES):
         return promised_value(frame, arguments[0], place)
     kind = _CONTAINERS.get(name)
     if kind is None:
@@ -160,7 +157,7 @@ def instance_of(frame: Frame, base: Value, place: Place) -> Value:
         return UNKNOWN.at(place)
     if base.kind is not Kind.EXTERNAL:
         return NONE.at(place) if base.kind is Kind.NONE else UNKNOWN.at(place)
-    name: str = base.ref
+    name = frame.machine.models.canonical(base.ref)
     simple = _SIMPLE.get(name)
     if simple is not None:
         return simple.at(place)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.domain.events import Event, Question, Read, Taken
 from nonstrict.facts.targets import last_name
-from nonstrict.knowledge.call_results import GIVEN_MODULE
 from nonstrict.knowledge.markers import TRACE_QUESTIONS
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import (
@@ -61,11 +60,6 @@ if TYPE_CHECKING:
 
 #: Kinds of containers whose elements have numbers.
 _ORDERED = frozenset({Kind.LIST, Kind.TUPLE, Kind.ITERATOR, Kind.SET})
-
-
-def mutated_argument(name: str) -> int | None:
-    """The argument that a function shuffles in place."""
-    return 0 if name.endswith(".shuffle") else None
 
 
 def _pending(values: list[Value]) -> frozenset[object]:
@@ -479,7 +473,6 @@ SPECIAL: dict[str, Handler] = {
     "functools.wraps": _wraps,
     "functools.update_wrapper": _same,
     "nonstrict.identity": _same,
-    **dict.fromkeys(GIVEN_MODULE, _same),
     "functools.reduce": _reduce,
     "copy.copy": copies.shallow,
     **dict.fromkeys(("dataclasses.replace", "copy.replace"), copies.changed),

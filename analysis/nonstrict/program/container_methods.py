@@ -6,8 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Change
-from nonstrict.knowledge.containers import SPREADING, STORING
-from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.models.members import CHANGING, SPREADING, STORING
 from nonstrict.program import contents, iteration, stores, subscripts
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import sequences
@@ -59,7 +58,7 @@ def call(
             frame.machine.call(frame, node, keywords["key"], [element or UNKNOWN], {}) if "key" in keywords else element
         )
         sequences.sorted_by(frame, node, compared or UNKNOWN)
-    if kind and name in MUTATING_METHODS[kind]:
+    if kind and name in CHANGING[kind]:
         return _mutate(frame, node, receiver, name, positional, keywords)
     frame.consume(node, _looked_up(frame, receiver, positional) if name == "get" else receiver)
     element = receiver.heap.element if receiver.heap is not None else None

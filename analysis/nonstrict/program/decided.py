@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.domain.truth import of_condition
 from nonstrict.facts.scopes import rebound_inside
-from nonstrict.knowledge.effects import call_effect
 from nonstrict.knowledge.operators import torch_kind
+from nonstrict.models.library import SHIPPED
 from nonstrict.program import classes, constant_folding
 from nonstrict.program.annotations import PLAIN_TENSORS, canonical
 from nonstrict.program.naming import dotted
@@ -82,7 +82,7 @@ def is_callable(value: Value) -> bool:
     An attribute of an object or module that was not seen may be a method, a number or None.
     """
     if value.kind is Kind.EXTERNAL:
-        return torch_kind(value.ref) not in _NO_FUNCTION or call_effect(value.ref) is not None
+        return torch_kind(value.ref) not in _NO_FUNCTION or SHIPPED.effect(value.ref) is not None
     return value.kind in CALLABLES and value.kind is not Kind.EXTERNAL_METHOD
 
 

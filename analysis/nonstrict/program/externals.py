@@ -6,13 +6,14 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Drawn, Event, Taken
+from nonstrict.domain.events import Change, Drawn, Event, Taken
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.putting_back import only_put_back
 from nonstrict.findings import Output
-from nonstrict.knowledge.effects import CHANGING_FUNCTIONS, OUTPUTS, call_effect, call_result, output_position
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function, torch_kind
+from nonstrict.models.entries import ANY, OUTPUTS, Doing, Entry, Form
+from nonstrict.models.library import SHIPPED
 from nonstrict.program import (
     arrays,
     builtin_calls,
@@ -25,66 +26,31 @@ from nonstrict.program import (
     stores,
     symbols,
     torch_calls,
+    typed,
     unbound_methods,
     unseen,
 )
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import compiling, marking, operators
-from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
-    BYTEARRAY,
     NONE,
-    NUMBER,
     NUMPY,
-    STRING,
     UNKNOWN,
     Flag,
     Heap,
     Kind,
     Value,
-    container,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nonstrict.knowledge.effects import CallEffect
+    from nonstrict.models.entries import CallEffect, Type
 
-_RESULTS = {
-    "number": NUMBER,
-    "string": STRING,
-    "bool": BOOL,
-    "numpy": NUMPY,
-    "none": NONE,
-}
-_CONTAINER_RESULTS = {
-    "list": Kind.LIST,
-    "dict": Kind.DICT,
-    "set": Kind.SET,
-    "tuple": Kind.TUPLE,
-    "deque": Kind.DEQUE,
-    "defaultdict": Kind.DICT,
-    "OrderedDict": Kind.DICT,
-    "Counter": Kind.DICT,
-    "iterator": Kind.ITERATOR,
-    "progress-bar": Kind.INSTANCE,
-    "bytearray": Kind.LIST,
-}
-#: Functions of NumPy that give Python's own numbers.
-_PYTHON_NUMBERS = frozenset({"numpy.ndim", "numpy.size"})
-#: Containers that are passed to marked functions on other terms than lists and dicts.
-_TOLD_APART = frozenset(
-    {
-        "collections.OrderedDict",
-        "collections.defaultdict",
-        "collections.Counter",
-        "types.MappingProxyType",
-        BYTEARRAY,
-    }
-)
 _IN_MEMORY = frozenset({"io.StringIO", "io.BytesIO"})
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 _DLPACK = frozenset({"torch.from_dlpack", "torch.utils.dlpack.from_dlpack"})
@@ -107,11 +73,12 @@ def _tell(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywo
         breaks.called(frame, node, name, positional, keywords)
     elif name.startswith("torch._check"):
         symbols.told(frame, node, positional, keywords)
-    position = output_position(name)
-    given = positional[position] if position is not None and position < len(positional) else None
-    out = keywords.get("out", given)
-    if out is not None and out.kind is Kind.NUMPY and name.startswith("numpy."):
-        stores.array_written(frame, node, out, name.rpartition(".")[2])
+    known = frame.machine.models.called(name)
+    for parameter in known.changes if known is not None else ():
+        given = positional[parameter.position] if 0 <= parameter.position < len(positional) else None
+        changed = keywords.get(parameter.name, given)
+        if changed is not None and changed.kind is Kind.NUMPY and parameter.position != 0:
+            stores.array_written(frame, node, changed, name.rpartition(".")[2])
 
 
 def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -132,15 +99,28 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     if (told := unbound_methods.call(frame, node, name, positional, keywords)) is not None:
         return told
     values = [*positional, *keywords.values()]
-    known = call_effect(name)
-    if known is not None and not _is_pure(known, positional, keywords):
-        handled = _EFFECTS.get(known.kind)
-        result = handled(frame, node, name, known.what, values) if handled is not None else None
-        if result is not None:
-            return result
+    known = frame.machine.models.called(name)
+    if known is not None and (told := _described(frame, node, known, positional, keywords)) is not None:
+        return told
     if name.startswith("torch.") and torch_calls.knows(name):
         return torch_calls.call(frame, node, name, positional, keywords)
-    return _other(frame, node, name, values)
+    return _other(frame, node, name, known, values)
+
+
+def _described(
+    frame: Frame, node: ast.AST, known: Entry, positional: list[Value], keywords: dict[str, Value]
+) -> Value | None:
+    """What a model tells of a call besides the type of its result."""
+    values = [*positional, *keywords.values()]
+    if known.changes_self:
+        holder = known.name.rpartition(".")[0]
+        place = Place(Origin.GLOBAL, holder.rpartition(".")[0], holder)
+        stores.write(frame, node, place, next(iter(values), UNKNOWN), Change.METHOD, known.name.rpartition(".")[2])
+    if known.effect is not None and not _is_pure(known.effect, positional, keywords):
+        result = _EFFECTS.get(known.effect.doing, _ignored)(frame, node, known, known.effect.what, values)
+        if result is not None:
+            return result
+    return positional[known.gives] if 0 <= known.gives < len(positional) else None
 
 
 def _thing(frame: Frame, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value | None:
@@ -165,7 +145,7 @@ def _is_operator(name: str) -> bool:
     if name in _OTHERS or not name.startswith("torch."):
         return False
     special = name in MARKERS or name in builtin_calls.SPECIAL or name in _DLPACK or name in _NATIVE_LOADERS
-    plain = not special and call_effect(name) is None and torch_function(name) is not None
+    plain = not special and SHIPPED.find(name) is None and torch_function(name) is not None
     (_OPERATORS if plain else _OTHERS).add(name)
     return plain
 
@@ -191,22 +171,22 @@ def _namespace(name: str, keywords: dict[str, Value]) -> Value:
 
 def _is_pure(known: CallEffect, positional: list[Value], keywords: dict[str, Value]) -> bool:
     """Whether its arguments spare a call its effect: `print(line, file=buffer)` with a buffer made in traced code."""
-    if known.kind != "io" and known.kind not in OUTPUTS:
+    if known.doing is not Doing.IO and known.doing not in OUTPUTS:
         return bool(known.pure_with) and len(positional) >= known.pure_with
     stream = keywords.get("file", keywords.get("stream", UNKNOWN))
     return stream.kind is Kind.INSTANCE and stream.ref in _IN_MEMORY and stream.place.origin is Origin.FRESH
 
 
-def effect(frame: Frame, node: ast.AST, name: str, known: CallEffect, values: list[Value]) -> Value:
-    """The result of a call whose effect is known."""
-    handled = _EFFECTS.get(known.kind)
-    result = handled(frame, node, name, known.what, values) if handled is not None else None
-    return result if result is not None else _other(frame, node, name, values)
+def described(frame: Frame, node: ast.AST, known: Entry, effect: CallEffect, values: list[Value]) -> Value:
+    """The result of calling a method that a model describes, and what that does."""
+    result = _EFFECTS.get(effect.doing, _ignored)(frame, node, known, effect.what, values)
+    return result if result is not None else _other(frame, node, known.name, known, values)
 
 
-def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value:
+def _other(frame: Frame, node: ast.AST, name: str, known: Entry | None, values: list[Value]) -> Value:
     used = values
-    if name in CHANGING_FUNCTIONS and values and stores.first_changed(frame, node, name.rpartition(".")[2], values):
+    first = known is not None and any(parameter.position == 0 for parameter in known.changes)
+    if first and values and stores.first_changed(frame, node, name.rpartition(".")[2], values):
         used = values[1:]
     for value in used:
         frame.consume(node, value)
@@ -222,44 +202,34 @@ def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value
         path = frame.machine.project.find_installed(name.rpartition(".")[0])
         if path is not None and not path.endswith(".py"):
             return native(frame, node, name, values)
-    result = call_result(name)
-    if result is None:
-        defined = frame.machine.installed(name)
-        if defined is not None and defined.kind is Kind.CLASS:
-            unseen.external(frame, node, name)
-            return frame.machine.instance_at(defined.ref, FRESH)
-        held = frame.machine.outside(Value(Kind.EXTERNAL, FRESH, name), ask=False)
-        if held.kind in (Kind.MODULE, Kind.OBJECT) and not frame.static:
-            return frame.machine.call(frame, node, held, values, {})
+    if known is None or known.returns == ANY:
+        return _unknown(frame, node, name, known, values)
+    return _made(frame, known.returns, name, values).with_pending(pending)
+
+
+def _unknown(frame: Frame, node: ast.AST, name: str, known: Entry | None, values: list[Value]) -> Value:
+    """The result of calling what no model tells the result of: told by the text of the package, where it is there."""
+    defined = frame.machine.installed(name)
+    if defined is not None and defined.kind is Kind.CLASS:
         unseen.external(frame, node, name)
-        for value in values:
-            frame.settle(value)
-        return UNKNOWN
-    return _made(frame, result, name, values).with_pending(pending)
+        return frame.machine.instance_at(defined.ref, FRESH)
+    held = frame.machine.outside(Value(Kind.EXTERNAL, FRESH, name), ask=False)
+    if held.kind in (Kind.MODULE, Kind.OBJECT) and not frame.static:
+        return frame.machine.call(frame, node, held, values, {})
+    if known is None:
+        unseen.external(frame, node, name)
+    for value in values:
+        frame.settle(value)
+    return UNKNOWN
 
 
-def _made(frame: Frame, result: str, name: str, values: list[Value]) -> Value:
-    """The value for a kind of result, with what the arguments tell of it."""
-    made = typed(result, name, values)
-    if result == "defaultdict" and values and made.heap is not None:
-        made.heap.missing = missing.made_by(frame, values[0], typed)
+def _made(frame: Frame, result: Type, name: str, values: list[Value]) -> Value:
+    """The value for a type of result, with what the arguments tell of it."""
+    made = typed.of_type(frame.machine.models, result, values)
+    if result.name == "collections.defaultdict" and values and made.heap is not None:
+        made.heap.missing = missing.made_by(frame, values[0])
     small = made.kind is Kind.NUMPY and arrays.is_small(name, values)
     return made._replace(flags=made.flags | Flag.SMALL) if small else made
-
-
-def typed(result: str, name: str, values: Sequence[Value]) -> Value:
-    """The value for a kind of result that knowledge names."""
-    if (simple := _RESULTS.get(result)) is not None:
-        scalar = result == "number" and name.startswith("numpy.") and name not in _PYTHON_NUMBERS
-        return simple._replace(ref=name) if scalar else simple
-    kind = _CONTAINER_RESULTS.get(result)
-    if kind is None:
-        # A generator with a seed of its own draws the same numbers in every call.
-        seeded = result == "random-generator" and bool(values) and values[0].kind is not Kind.NONE
-        flags = Flag.LITERAL if seeded else Flag.NONE
-        return Value(Kind.INSTANCE, FRESH, name if result == "object" else result, flags=flags)
-    elements = [value.heap.element for value in values if value.heap is not None and value.heap.element is not None]
-    return container(kind, *elements)._replace(ref=name if name in _TOLD_APART or kind is Kind.INSTANCE else None)
 
 
 def _run_callbacks(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:
@@ -273,48 +243,46 @@ def _run_callbacks(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None
 
 
 def _io(
-    frame: Frame, node: ast.AST, name: str, what: str, values: list[Value], *, output: Output = Output.NONE
+    frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value], *, output: Output = Output.NONE
 ) -> Value:
     for value in values:
         frame.consume(node, value)
     frame.emit(Event.IO, node, what=what, output=output)
-    result = call_result(name)
-    return typed(result, name, values) if result is not None else UNKNOWN
+    return typed.of_type(frame.machine.models, known.returns, values)
 
 
 def _random(
-    frame: Frame, node: ast.AST, name: str, what: str, values: list[Value], source: Drawn = Drawn.OTHER
+    frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value], source: Drawn = Drawn.OTHER
 ) -> Value | None:
-    result = call_result(name)
     drawn = frame.random(node, what, drawn=source)
-    mutated = builtin_calls.mutated_argument(name)
-    if mutated is not None and mutated < len(values):
-        frame.machine.taint(frame, node, mutated, drawn)
+    shuffled = next((one.position for one in known.changes), -1)
+    if 0 <= shuffled < len(values):
+        frame.machine.taint(frame, node, shuffled, drawn)
         return NONE
-    if result is None or result == "none":
-        number = source is Drawn.NUMBER and not name.endswith(".randbytes")  # of `random.Random`
-        return drawn if number else drawn._replace(kind=Kind.UNKNOWN)
-    return typed(result, name, values).with_pending(drawn.pending)
+    made = typed.of_type(frame.machine.models, known.returns, values)
+    if made.kind in (Kind.UNKNOWN, Kind.NONE):
+        return drawn._replace(kind=Kind.UNKNOWN)
+    return drawn if made.kind is Kind.NUMBER else made.with_pending(drawn.pending)
 
 
-def _seed(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+def _seed(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
     frame.emit(Event.TORCH_STATE, node, what=what)
     return NONE
 
 
-def _process(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+def _process(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
     """Functions that run as processes of their own are work handed over; programs that are run are effects."""
-    of_system = name.startswith(("subprocess.", "os.", "pty.", "asyncio."))
+    of_system = known.name.startswith(("subprocess.", "os.", "pty.", "asyncio."))
     program = of_system and not any(_is_work(value) for value in values)
-    return _io(frame, node, name, what, values) if program else _thread(frame, node, name, what, values)
+    return _io(frame, node, known, what, values) if program else _thread(frame, node, known, what, values)
 
 
-def _thread(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    if call_result(name) is not None and name[name.rfind(".") + 1].isupper():
+def _thread(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
+    if known.form is Form.CLASS:
         # A thread or executor is made here; work is handed over when it starts or is given a task.
         heap = Heap()
         heap.open = any(_is_work(value) for value in values)
-        return Value(Kind.INSTANCE, FRESH, call_result(name), heap=heap)
+        return Value(Kind.INSTANCE, FRESH, known.returns.name, heap=heap)
     if any(_is_work(value) for value in values):
         frame.emit(Event.THREAD, node, what=_callee(node))
     return UNKNOWN
@@ -340,6 +308,10 @@ def _callee(node: ast.AST) -> str:
     return f"`{ast.unparse(node.func)}()`" if isinstance(node, ast.Call) else "this"
 
 
+def _pointed(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value:
+    return _pointer(frame, node, known.name, what, values)
+
+
 def _pointer(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value:
     tensor = next((value for value in values if value.is_tensor), None)
     if tensor is None:
@@ -360,28 +332,28 @@ def native(frame: Frame, node: ast.AST, name: str, values: Sequence[Value]) -> V
     return UNKNOWN
 
 
-def _native(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+def _native(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
     given = next((value for value in values if value.is_tensor), None)
     if given is None:
         return None
     frame.consume(node, given)
-    frame.emit(Event.NATIVE, node, given.place, given, name, how=_as_array(name))
-    return NUMPY if name.startswith("numpy.") else UNKNOWN
+    frame.emit(Event.NATIVE, node, given.place, given, known.name, how=_as_array(known.name))
+    return NUMPY if known.name.startswith("numpy.") else UNKNOWN
 
 
-def _torch_state(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    if torch_kind(name) in ("context-manager", "class"):
-        return Value(Kind.INSTANCE, FRESH, name)
+def _torch_state(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
+    if torch_kind(known.name) in ("context-manager", "class"):
+        return Value(Kind.INSTANCE, FRESH, known.name)
     frame.emit(Event.TORCH_STATE, node, what=what)
     return NONE
 
 
-def _torch_guarded(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    return Value(Kind.INSTANCE, FRESH, name) if name.endswith("set_grad_enabled") else None
+def _torch_guarded(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
+    return Value(Kind.INSTANCE, FRESH, known.name) if known.name == "torch.set_grad_enabled" else None
 
 
-def _torch_query(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    if not (name.endswith(".get_rng_state") and _only_put_back(frame, node)):
+def _torch_query(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
+    if not (known.name.endswith(".get_rng_state") and _only_put_back(frame, node)):
         frame.emit(Event.AMBIENT, node, what=what)
     return BOOL
 
@@ -396,55 +368,61 @@ def _only_put_back(frame: Frame, node: ast.AST) -> bool:
     return only_put_back((function.node, owner), node, lambda call: called(names, call).name == "set_rng_state")
 
 
-def _environ_read(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    variable = values[0] if values and name.startswith("os.") else UNKNOWN
+def _environ_read(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
+    variable = values[0] if values and known.name.startswith("os.") else UNKNOWN
     frame.emit(Event.AMBIENT, node, value=variable, what=what)
-    return STRING
+    return typed.of_type(frame.machine.models, known.returns)
 
 
 def _as_array(name: str) -> Taken | None:
     return Taken.ARRAY if name.startswith("numpy.") else None
 
 
-def _escape(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
-    if frame.static and name == "copy.deepcopy":
+def _escape(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
+    deep = known.name == "copy.deepcopy"
+    if frame.static and deep:
         return copies.shallow(frame, node, values, {})  # what it leads to is of the same kinds
-    copied = values[:1] if name == "copy.deepcopy" else []
+    copied = values[:1] if deep else []
     tensor = next((value for value in values[:2] if value.holds_tensor), None)
     tensor = tensor or next((value for value in copied if _has_parameters(value)), None)
     if tensor is None:
         return None
     frame.consume(node, values[0])
-    frame.emit(Event.ESCAPE, node, tensor.place, tensor, what, how=_as_array(name))
-    return NUMPY if name.startswith("numpy.") else values[0].at(FRESH)
+    frame.emit(Event.ESCAPE, node, tensor.place, tensor, what, how=_as_array(known.name))
+    return NUMPY if known.name.startswith("numpy.") else values[0].at(FRESH)
 
 
-def _hook(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value | None:
+def _hook(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
     for value in values:
         if value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL):
             run_deferred(frame, node, value, "hook", [Value(Kind.TENSOR)] * 3)
     return UNKNOWN
 
 
+def _ignored(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
+    """What ends the process: nothing that was compiled is wrong for it."""
+    return None
+
+
 _EFFECTS = {
-    "io": _io,
-    **{kind: partial(_io, output=output) for kind, output in OUTPUTS.items()},
-    "environ-write": _io,
-    "environ-read": _environ_read,
-    "random": _random,
-    "draw": partial(_random, source=Drawn.NUMBER),
-    "clock": partial(_random, source=Drawn.CLOCK),
-    "identity": _random,
-    "seed": _seed,
-    "thread": _thread,
-    "process": _process,
-    "pointer": _pointer,
-    "native": _native,
-    "torch-state": _torch_state,
-    "torch-guarded": _torch_guarded,
-    "torch-query": _torch_query,
-    "escape": _escape,
-    "hook": _hook,
+    **{doing: partial(_io, output=output) for doing, output in OUTPUTS.items()},
+    Doing.IO: _io,
+    Doing.ENVIRON_WRITE: _io,
+    Doing.ENVIRON_READ: _environ_read,
+    Doing.RANDOM: _random,
+    Doing.DRAW: partial(_random, source=Drawn.NUMBER),
+    Doing.CLOCK: partial(_random, source=Drawn.CLOCK),
+    Doing.IDENTITY: _random,
+    Doing.SEED: _seed,
+    Doing.THREAD: _thread,
+    Doing.PROCESS: _process,
+    Doing.POINTER: _pointed,
+    Doing.NATIVE: _native,
+    Doing.TORCH_STATE: _torch_state,
+    Doing.TORCH_GUARDED: _torch_guarded,
+    Doing.TORCH_QUERY: _torch_query,
+    Doing.ESCAPE: _escape,
+    Doing.HOOK: _hook,
 }
 
 

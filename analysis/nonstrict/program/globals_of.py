@@ -177,6 +177,8 @@ def member(machine: Machine, importer: Module, dotted: str, attribute: str) -> V
         return BOOL._replace(const=False)
     if full in releases.NAMES:
         return releases.at_hand(machine)
+    if project.models.replaces(full):
+        return external(full)
     if full in MARKERS or (full.startswith("torch.") and torch_kind(full) is not None):
         return external(full)
     path = project.find(dotted, importer)
@@ -192,7 +194,7 @@ def member(machine: Machine, importer: Module, dotted: str, attribute: str) -> V
                 return submodule
             if target.star_imports:
                 return _from_star(machine, target, attribute) or UNKNOWN
-        return external(full) if torch_kind(full) else UNKNOWN
+        return external(full) if torch_kind(full) or project.models.find(full) is not None else UNKNOWN
     submodule = _submodule(machine, importer, full)
     return submodule if submodule is not None else external(full)
 

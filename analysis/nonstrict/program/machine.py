@@ -83,6 +83,7 @@ class Machine:
         found: Bytes | None = None,
     ) -> None:
         self.project = project.spelling(files)
+        self.models = project.models
         #: the release of torch that the program runs with, which decides what breaks a graph
         self.torch = torch
         #: the files of the run, which may hold writers of captured state

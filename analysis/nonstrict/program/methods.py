@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Change, Event
 from nonstrict.facts.context_variables import variable
-from nonstrict.knowledge.call_results import METHOD_RESULTS, MODULE_SELF
-from nonstrict.knowledge.effects import ARRAY_METHODS, method_effect
 from nonstrict.knowledge.operators import BASE_MODULE, nn_module, tensor_method
+from nonstrict.models.entries import Doing, Entry
+from nonstrict.models.members import CHANGING_ARRAYS, RETURNING_MODULE
 from nonstrict.program import (
     autograd_functions,
     classes,
@@ -31,6 +31,7 @@ from nonstrict.program import (
     stores,
     strings,
     torch_calls,
+    typed,
     unseen,
 )
 from nonstrict.program.frames import relocated
@@ -94,13 +95,8 @@ _HOOKS = frozenset(
     }
 )
 _THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "multiprocessing.process.BaseProcess"})
-_PUTTING = frozenset({"put", "put_nowait"})
 _BUFFERS = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
-_AMBIENT = {
-    ("contextvars.ContextVar", "get"): "reads a context variable",
-    ("logger", "isEnabledFor"): "asks for the level of a logger",
-    ("logger", "getEffectiveLevel"): "asks for the level of a logger",
-}
+_DRAWING = frozenset({Doing.RANDOM, Doing.DRAW})
 _TEXT_RESULTS = {
     **dict.fromkeys(("find", "rfind", "index", "rindex", "count"), NUMBER),
     **dict.fromkeys(("startswith", "endswith", *(name for name in dir(str) if name.startswith("is"))), BOOL),
@@ -282,7 +278,7 @@ def _module(
     if name in ("append", "extend", "insert", "__init__"):
         _fill(module, name, positional, keywords)
     unseen.method(frame, node, module, name)
-    return gradients.told(module, name, positional, keywords) if name in MODULE_SELF else UNKNOWN
+    return gradients.told(module, name, positional, keywords) if name in RETURNING_MODULE else UNKNOWN
 
 
 def _with_parts(
@@ -348,11 +344,11 @@ def _is_seeded_here(receiver: Value) -> bool:
     return bool(receiver.flags & Flag.LITERAL) and receiver.place.origin is Origin.FRESH
 
 
-def _put(frame: Frame, node: ast.AST, receiver: Value, name: str, values: list[Value]) -> None:
-    """A queue that lives outside grows; tensors put into one are work for others, which is told as such."""
-    grows = receiver.ref == "queue" and receiver.place.captured and name in _PUTTING
-    if grows and values and not any(value.holds_tensor for value in values):
-        stores.write(frame, node, receiver.place, values[0], Change.METHOD, name)
+def _changed(frame: Frame, node: ast.AST, receiver: Value, name: str, known: Entry, values: list[Value]) -> None:
+    """An object that lives outside changes; tensors handed to others are work for them, which is told as such."""
+    handed = known.effect is not None and any(value.holds_tensor for value in values)
+    if known.changes_self and receiver.place.captured and not handed:
+        stores.write(frame, node, receiver.place, values[0] if values else UNKNOWN, Change.METHOD, name)
 
 
 def _seeded(frame: Frame, node: ast.AST, receiver: Value, values: list[Value]) -> Value:
@@ -368,32 +364,36 @@ def _external(
     values = [*positional, *keywords.values()]
     if receiver.flags & Flag.NATIVE:
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
-    dotted = f"{receiver.ref}.{name}"
     if receiver.ref == operators.LIBRARY:
         registered = operators.method(frame, node, receiver, name, positional, keywords)
         if registered is not None:
             return registered
-    effect = method_effect(receiver.ref, name)
-    if name == "start" and receiver.ref == "thread":
+    models = frame.machine.models
+    known = models.member(receiver.ref, name)
+    effect = known.effect if known is not None else None
+    if name == "start" and models.is_a(receiver.ref, "threading.Thread"):
         return externals.start_thread(frame, node, receiver)
-    _put(frame, node, receiver, name, values)
-    if effect is not None and effect.kind == "seed" and receiver.place.origin is Origin.FRESH:
+    if known is not None:
+        _changed(frame, node, receiver, name, known, values)
+    if effect is not None and effect.doing is Doing.SEED and receiver.place.origin is Origin.FRESH:
         return _seeded(frame, node, receiver, values)
-    if effect is not None and effect.kind == "environ-read" and variable(node) in context_variables.held(frame, node):
+    if (
+        effect is not None
+        and effect.doing is Doing.ENVIRON_READ
+        and variable(node) in context_variables.held(frame, node)
+    ):
         return UNKNOWN
-    if effect is not None and not (effect.kind in ("random", "draw") and _is_seeded_here(receiver)):
-        return externals.effect(frame, node, dotted, effect, values)
-    if (receiver.ref, name) in _AMBIENT:
-        frame.emit(Event.AMBIENT, node, what=_AMBIENT[receiver.ref, name])
+    drawn_here = effect is not None and effect.doing in _DRAWING and _is_seeded_here(receiver)
+    if known is not None and effect is not None and not drawn_here:
+        return externals.described(frame, node, known, effect, values)
     for value in values:
         frame.consume(node, value)
         frame.settle(value)
     if receiver.place.captured:
         frame.consume(node, receiver)
-    if (receiver.ref, name) not in _AMBIENT:
+    if known is None:
         unseen.method(frame, node, receiver, name)
-    made = METHOD_RESULTS.get(dotted)
-    return Value(Kind.INSTANCE, FRESH, made) if made is not None else UNKNOWN
+    return typed.of_type(models, known.returns) if known is not None else UNKNOWN
 
 
 def _runs_itself(frame: Frame, receiver: Value) -> bool:
@@ -443,7 +443,7 @@ def _other(
 def _array(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
-    if name in ARRAY_METHODS and stores.array_written(frame, node, receiver, name):
+    if name in CHANGING_ARRAYS and stores.array_written(frame, node, receiver, name):
         return NONE
     for value in (receiver, *positional, *keywords.values()):
         frame.consume(node, value)

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.effects import call_result
+from nonstrict.program import typed
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import CONTAINERS, Heap, Kind, Value
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Typed = Callable[[str, str, Sequence[Value]], Value]
-
 #: Entries that are known by their factory; tensors among them would be made when they are first asked for.
 _PLAIN = CONTAINERS | {Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.OBJECT}
 
 
-def made_by(frame: Frame, factory: Value, typed: Typed) -> Value | None:
+def made_by(frame: Frame, factory: Value) -> Value | None:
     """The entry that a factory makes: a type, a class of the program, or a lambda that makes one."""
     found: Value | None = None
-    if factory.kind is Kind.EXTERNAL and (result := call_result(factory.ref)) is not None:
-        found = typed(result, factory.ref, ())
+    if factory.kind is Kind.EXTERNAL:
+        models = frame.machine.models
+        found = typed.of_type(models, models.result(factory.ref))
     elif factory.kind is Kind.CLASS:
         found = _instance(frame, factory)
     elif factory.kind is Kind.FUNCTION and isinstance(factory.ref.node, ast.Lambda):

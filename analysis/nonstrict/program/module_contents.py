@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.call_results import MODULE_SELF
+from nonstrict.models.members import RETURNING_MODULE
 from nonstrict.program import unseen
 from nonstrict.program.values import STRING, UNKNOWN, Kind, Value, container, holding
 
@@ -42,7 +42,7 @@ def of_wrapper(
         return states.taken(frame, node, wrapper, holding(Kind.DICT, UNKNOWN))
     if name == "load_state_dict":
         states.given(frame, node, wrapper, positional, keywords)
-    return wrapper if name in MODULE_SELF else None
+    return wrapper if name in RETURNING_MODULE else None
 
 
 def tensors_of(module: Value, name: str) -> Value:

@@ -9,6 +9,7 @@ from nonstrict.domain.events import Event
 from nonstrict.facts.discarded import is_discarded
 from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
+from nonstrict.models.library import SHIPPED
 from nonstrict.program.effects import reachable
 from nonstrict.program.values import Kind
 
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Function
     from nonstrict.program.effects import Effect, Observed, Summary
     from nonstrict.program.places import Place
+    from nonstrict.program.values import Value
 
 #: What nothing that is computed depends on; settings of torch are told as such.
 _DONE = frozenset({Event.IO, Event.TORCH_STATE})
 _CHANGES = frozenset({Event.WRITE, Event.LEAK, Event.TENSOR_WRITE, Event.INPUT_WRITE, Event.REBIND_DATA})
 #: Objects by which threads wait for one another.
-_SYNCHRONISING = frozenset({"lock", "event"})
+_SYNCHRONISING = ("threading.Lock", "threading.Event")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _IDLE = (ast.Pass, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
 
@@ -63,10 +65,14 @@ def _synchronises(statement: ast.AST, effects: Iterable[Effect]) -> bool:
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     call = statement.value
-    held = (effect for effect in effects if effect.value.kind is Kind.INSTANCE and effect.value.ref in _SYNCHRONISING)
+    held = (effect for effect in effects if _is_of(effect.value, _SYNCHRONISING))
     return isinstance(call.func, ast.Attribute) and any(
         effect.node in (call, call.func, call.func.value) for effect in held
     )
+
+
+def _is_of(value: Value, classes: Sequence[str]) -> bool:
+    return value.kind is Kind.INSTANCE and SHIPPED.is_a(value.ref, *classes)
 
 
 def _is_returned(function: ast.AST, read: ast.AST) -> bool:

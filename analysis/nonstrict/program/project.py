@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from nonstrict.models.library import SHIPPED, Models
 from nonstrict.program.modules import Module
 from nonstrict.program.search_path import folders_above, has_init, import_root, search_path
 from nonstrict.program.source_folders import Sources, sources_of
@@ -29,7 +30,7 @@ class Project:
 
     `overlays` are sources that stand for files (standard input, unsaved buffers) by path.
     `site_packages` are folders of installed packages: consulted last, for definitions only. `links` are the files of a
-    run that are called by the name of a link: by their absolute path without links.
+    run that are called by the name of a link: by their absolute path without links. `models` describe libraries.
     """
 
     def __init__(
@@ -37,9 +38,11 @@ class Project:
         site_packages: Iterable[str] = (),
         overlays: dict[str, Source] | None = None,
         links: Mapping[str, str] | None = None,
+        models: Models = SHIPPED,
     ) -> None:
         self.site_packages = tuple(site_packages)
         self.overlays = overlays if overlays is not None else {}
+        self.models = models
         self.unreadable: dict[str, str] = {}
         self._modules: dict[str, Module | None] = {}
         #: what the disk answered, and modules as they were last left: true for whoever asks (`anew`)
@@ -71,7 +74,7 @@ class Project:
         What texts and the disk tell is shared, what was found out by interpreting is not: answers that depend on that
         do not depend on who asked before.
         """
-        other = Project(self.site_packages, self.overlays)
+        other = Project(self.site_packages, self.overlays, models=self.models)
         other.unreadable, other._names, other._is_package = self.unreadable, self._names, self._is_package
         other._searched, other._installed, other._known = self._searched, self._installed, self._known
         other._begun, other._folders, other._spelled = self._begun, self._folders, self._spelled

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
-from nonstrict.knowledge.containers import STORING
+from nonstrict.models.members import STORING
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NO_CONSTANT, UNKNOWN, Kind
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.containers import REMOVING, STORING
+from nonstrict.models.members import REMOVING, STORING
 from nonstrict.program.constant_folding import key_of
 from nonstrict.program.values import Kind
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Change, Event, Unseen
 from nonstrict.facts.steps import member_of
-from nonstrict.knowledge.effects import assignment_effect
+from nonstrict.models.entries import Doing
 from nonstrict.program import (
     classes,
     contents,
@@ -201,9 +201,9 @@ def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value
     if frame.static:
         compilations.replaced(frame, dotted, value)
         return
-    known = assignment_effect(dotted)
+    known = frame.machine.models.assignment(dotted)
     if known is not None:
-        frame.emit(Event.TORCH_STATE if known.kind == "torch-state" else Event.IO, node, what=known.what)
+        frame.emit(Event.TORCH_STATE if known.doing is Doing.TORCH_STATE else Event.IO, node, what=known.what)
         return
     path = frame.machine.project.find(base.ref, frame.module)
     module = frame.machine.project.module(path) if path else None

@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.domain.events import Event, Read, Taken
-from nonstrict.knowledge.effects import call_result
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
 from nonstrict.program import (
     attributes,
@@ -20,6 +19,7 @@ from nonstrict.program import (
     subscripts,
     symbolic_sizes,
     symbols,
+    typed,
 )
 from nonstrict.program.effects import Sight
 from nonstrict.program.frames import relocated
@@ -113,7 +113,8 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return gradients.computed(frame, keywords)
     if any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in positional[:1]):
         return functional_calls.transformed(positional)
-    return Value(Kind.TENSOR, flags=Flag.FLOATING) if call_result(name) == "tensor" else UNKNOWN
+    made = typed.of_type(frame.machine.models, frame.machine.models.result(name))
+    return made._replace(flags=Flag.FLOATING) if made.is_tensor else UNKNOWN
 
 
 def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:

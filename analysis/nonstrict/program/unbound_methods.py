@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.models.members import CHANGING
 from nonstrict.program import container_methods, namespaces, reflection
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: The methods, by the functions that are the same.
 _METHODS = {
-    **{f"builtins.{kind}.{name}": name for kind, names in MUTATING_METHODS.items() for name in names},
+    **{f"builtins.{kind}.{name}": name for kind, names in CHANGING.items() for name in names},
     "operator.setitem": "__setitem__",
     "operator.delitem": "__delitem__",
 }

@@ -172,6 +172,7 @@ def _applied(base: Settings, document: Document, root: str) -> Settings:
         except BadValueError as error:
             advice = f"Write for instance `{option.example}`."
             mistakes.append(document.mistake(key, f"bad value for `{key}`: {error}", advice, part=error.part))
+    mistakes += _wrong_models(fields.get("models", ()))
     if mistakes:
         raise configuration_error(mistakes)
     fields.pop("extend", None)
@@ -179,6 +180,20 @@ def _applied(base: Settings, document: Document, root: str) -> Settings:
         if name in fields:
             fields[name] = getattr(base, name) + fields[name]
     return base._replace(**fields)
+
+
+def _wrong_models(paths: Sequence[str]) -> list[Diagnostic]:
+    """NST903 in the model that cannot be used: the first, as none is read behind it."""
+    if not paths:
+        return []
+    from nonstrict.models.errors import ModelError
+    from nonstrict.models.library import Models
+
+    try:
+        Models(paths)
+    except ModelError as error:
+        return [invalid(error.path, Place(error.row, error.column), error.message, error.advice)]
+    return []
 
 
 def configuration_error(mistakes: Sequence[Diagnostic]) -> ConfigurationError:

@@ -68,7 +68,8 @@ class Settings(NamedTuple):
 
     `root` is the absolute directory of the configuration file (the working directory where there is none) and
     `source` the file itself. Rule selectors are codes, prefixes of codes, names or `ALL`, not yet checked. `inputs` are
-    pairs of a marked function and of one that makes its arguments, both as `ABSOLUTE PATH::NAME`. `unsafe_fixes` None
+    pairs of a marked function and of one that makes its arguments, both as `ABSOLUTE PATH::NAME`. `models` are the
+    absolute paths of files that describe libraries. `unsafe_fixes` None
     means that they are not applied, but that people are told of them. `baseline` None stands for `DEFAULT_BASELINE` in
     `root`, if that is there, and "" for none at all.
     """
@@ -99,6 +100,7 @@ class Settings(NamedTuple):
     output_format: str = "full"
     cache_dir: str | None = None
     inputs: tuple[tuple[str, str], ...] = ()
+    models: tuple[str, ...] = ()
 
     @property
     def least(self) -> Applicability:

@@ -186,6 +186,13 @@ OPTIONS: dict[str, Option] = {
             'inputs = { "src/model.py::attend" = "tests/inputs.py::attention_inputs" }',
         ),
         Option(
+            "models",
+            "models",
+            "[]",
+            "Files that describe what functions of libraries do, each the library that it is named after.",
+            'models = ["models/mylib.pyi"]',
+        ),
+        Option(
             "output-format",
             "format",
             '"full"',

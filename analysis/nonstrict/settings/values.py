@@ -122,6 +122,18 @@ def _ignores(value: object, base: str) -> tuple[tuple[Pattern, tuple[str, ...]],
     return tuple((_pattern(glob, base), _strings(rules)) for glob, rules in _table(value).items())
 
 
+def _models(value: object, base: str) -> tuple[str, ...]:
+    paths: list[str] = []
+    for text in _strings(value):
+        path = _path(text, base)
+        if not path.endswith(".pyi"):
+            raise BadValueError(f"the model `{text}` does not end in `.pyi`", text)
+        if not os.path.isfile(path):
+            raise BadValueError(f"the model `{text}` does not exist", text)
+        paths.append(path)
+    return tuple(paths)
+
+
 def _inputs(value: object, base: str) -> tuple[tuple[str, str], ...]:
     return tuple((_function(name, base), _function(_text(maker), base)) for name, maker in _table(value).items())
 
@@ -138,6 +150,7 @@ _CHECKS: dict[str, Callable[[object, str], object]] = {
     "format": _format,
     "ignores": _ignores,
     "inputs": _inputs,
+    "models": _models,
     "path": _path,
     "patterns": _patterns,
     "selectors": _strings,

@@ -29,6 +29,7 @@ from nonstrict.check.live.texts import Text, differing_lines, entered, may_regis
 from nonstrict.check.live.units import again, seen
 from nonstrict.check.stack import undisturbed
 from nonstrict.knowledge.markers import may_mark
+from nonstrict.models.library import models_of
 from nonstrict.program.machine import Machine
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.project import Project
@@ -316,10 +317,8 @@ class Folder:
         self._fixing.forget()
         environment = environment_of(self.settings)
         self._files = self._listed()
-        self._options = AnalysisOptions(
-            environment.torch_version, environment.site_packages, overlays=self._overlays, regions=True
-        )
-        project = Project(environment.site_packages, self._overlays)
+        self._options = AnalysisOptions(*environment, overlays=self._overlays, regions=True)
+        project = Project(environment.site_packages, self._overlays, models=models_of(environment.models))
         if before is not None:
             project.inherit(before.project)
         self._scout = Machine(project, self._files, torch_of(environment.torch_version))

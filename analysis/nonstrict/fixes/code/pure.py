@@ -7,9 +7,10 @@ import builtins
 from typing import TYPE_CHECKING
 
 from nonstrict.fixes.code.names import bound, dotted
-from nonstrict.knowledge.call_results import RESULTS
-from nonstrict.knowledge.effects import MUTATING_METHODS, call_effect
 from nonstrict.knowledge.operators import tensor_method, torch_function
+from nonstrict.models.entries import Doing
+from nonstrict.models.library import SHIPPED
+from nonstrict.models.members import CHANGING_ANY
 
 if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
@@ -24,13 +25,14 @@ _BUILTINS = frozenset(
     }
 )
 #: Methods of strings, containers and mappings that change nothing.
-_METHODS = frozenset({*dir(str), *dir(dict), *dir(tuple)}) - frozenset().union(*MUTATING_METHODS.values())
+_METHODS = frozenset({*dir(str), *dir(dict), *dir(tuple)}) - CHANGING_ANY
 #: Effects of calls that plain Python does not notice when they are left out.
-_UNNOTICED = frozenset({"escape", "environ-read", "clock", "identity", "torch-query", "torch-guarded"})
+_UNNOTICED = frozenset(
+    {Doing.ESCAPE, Doing.ENVIRON_READ, Doing.CLOCK, Doing.IDENTITY, Doing.TORCH_QUERY, Doing.TORCH_GUARDED}
+)
 _PURE_MODULES = frozenset({"math", "operator", "pickle", "copy", "cmath", "statistics", "time", "datetime", "weakref"})
 #: Those whose objects never change.
 _VALUE_MODULES = frozenset({"datetime", "fractions", "decimal", "uuid"})
-_KNOWN = frozenset(name for names in RESULTS.values() for name in names.split())
 
 
 def is_pure(document: Document, node: ast.AST) -> bool:
@@ -76,10 +78,10 @@ def _is_pure_name(name: str) -> bool:
     known = torch_function(name)
     if known is not None:
         return not known.mutates and not known.random and not name.endswith("_")
-    effect = call_effect(name)
-    if effect is not None:
-        return effect.kind in _UNNOTICED
-    return name in _KNOWN or name.partition(".")[0] in _PURE_MODULES
+    described = SHIPPED.called(name)
+    if described is not None:
+        return described.effect is None or described.effect.doing in _UNNOTICED
+    return name.partition(".")[0] in _PURE_MODULES
 
 
 def _is_receiver(node: ast.expr) -> bool:

@@ -18,8 +18,7 @@ from nonstrict.fixes.effects.standing import standing
 from nonstrict.fixes.uses.lifting import Lift, Work, nowhere
 from nonstrict.fixes.uses.sites import Site, rebinds
 from nonstrict.fixes.uses.terms import free_name, is_simple, names_in, root, statement_text
-from nonstrict.knowledge.containers import SPREADING, STORING
-from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.models.members import CHANGING, SPREADING, STORING
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.places import Origin
 from nonstrict.program.regions import crossing
@@ -142,7 +141,7 @@ def _method(statement: ast.stmt, call: ast.Call) -> _Change | None:
     name, target = call.func.attr, call.func.value
     if name in STORING and call.args and all(is_simple(argument) for argument in call.args[:-1]):
         return _Change(statement, target, call.args[-1], updates=True)
-    if not call.args and any(name in methods for methods in MUTATING_METHODS.values()):
+    if not call.args and any(name in methods for methods in CHANGING.values()):
         return _Change(statement, target, None, updates=True)
     return None
 

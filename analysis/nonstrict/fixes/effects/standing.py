@@ -9,7 +9,7 @@ from nonstrict.domain.events import Event
 from nonstrict.fixes.code.names import meaning
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.traced import compiled, in_bodies, in_regions, marked
-from nonstrict.knowledge.effects import only_surrounds
+from nonstrict.models.library import SHIPPED
 
 if TYPE_CHECKING:
     from nonstrict.findings import Span
@@ -111,7 +111,7 @@ def _only_surrounds(document: Document, item: ast.withitem) -> bool:
     call = item.context_expr
     if item.optional_vars is not None or not isinstance(call, ast.Call):
         return False
-    return only_surrounds(meaning(document)(call.func)) and passes_only_values(document, call)
+    return SHIPPED.only_surrounds(meaning(document)(call.func)) and passes_only_values(document, call)
 
 
 def _only_counts(document: Document, loop: ast.For) -> bool:

@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
-from nonstrict.knowledge.containers import STORING
 from nonstrict.knowledge.markers import MARKERS
+from nonstrict.models.members import STORING
 from nonstrict.program.definitions import Function, Mark
 from nonstrict.program.effects import span_of
 from nonstrict.program.values import Kind

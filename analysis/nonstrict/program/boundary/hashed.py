@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.containers import LOOKING_UP
+from nonstrict.models.members import LOOKING_UP
 from nonstrict.program.boundary.derived_sizes import derived_sizes
 from nonstrict.program.boundary.dynamic_sizes import size_of
 from nonstrict.program.effects import span_of

@@ -11,9 +11,8 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts import fields
-from nonstrict.knowledge.call_results import NUMPY_RESULTS
-from nonstrict.knowledge.effects import call_result
 from nonstrict.knowledge.operators import nn_module, tensor_method, torch_function, torch_kind
+from nonstrict.models.entries import ANY
 from nonstrict.program import classes
 from nonstrict.program.boundary import registered
 from nonstrict.program.effects import span_of
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from nonstrict.findings import Span
+    from nonstrict.models.library import Models
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
 
@@ -60,40 +60,38 @@ _LIKE_DICTS = {
 }
 #: Kinds of dicts that only `nonstrict_trace` takes.
 _ORDERED_DICTS = frozenset({"collections.OrderedDict", "collections.defaultdict"})
-#: What the standard library makes, by the words of knowledge, and how a message names it.
+#: How a message names objects of some classes, and of those that derive from them.
 _MADE = {
-    "slice": "a slice",
-    "bytes": "a bytes object",
-    "array": "an array",
-    "dtype": "a NumPy dtype",
-    "ChainMap": "a ChainMap",
-    "file": "a file",
-    "path": "a path",
-    "lock": "a lock",
-    "event": "an event",
-    "thread": "a thread",
-    "executor": "an executor",
-    "process": "a process",
-    "queue": "a queue",
-    "socket": "a socket",
-    "logger": "a logger",
-    "context-variable": "a context variable",
-    "weak-reference": "a weak reference",
-    "random-generator": "a generator of random numbers",
-    "namespace": "a namespace",
-    "module": "a module",
-    "function": "a function",
-    "context-manager": "a context manager",
+    "builtins.slice": "a slice",
+    "builtins.bytes": "a bytes object",
+    "array.array": "an array",
+    "numpy.dtype": "a NumPy dtype",
+    "collections.ChainMap": "a ChainMap",
+    "io.IOBase": "a file",
+    "pathlib.PurePath": "a path",
+    "threading.Lock": "a lock",
+    "threading.Event": "an event",
+    "threading.Thread": "a thread",
+    "concurrent.futures.Executor": "an executor",
+    "multiprocessing.Process": "a process",
+    "queue.Queue": "a queue",
+    "socket.socket": "a socket",
+    "logging.Logger": "a logger",
+    "contextvars.ContextVar": "a context variable",
+    "weakref.ref": "a weak reference",
+    "random.Random": "a generator of random numbers",
+    "types.ModuleType": "a module",
+    "types.FunctionType": "a function",
     "torch.finfo": "a `torch.finfo`",
     "torch.iinfo": "a `torch.iinfo`",
     NAMED_TUPLE: "a class",
-    "class": "a class",
+    "builtins.type": "a class",
 }
 #: Packages of torch whose classes are no modules, and that pytrees do not know.
 _PLAIN_PACKAGES = ("torch.distributions.", "torch.optim.", "torch.utils.data.")
 #: What `allow_in_graph` takes although `nonstrict_trace` does not.
-_IN_GRAPH_ONLY = frozenset({RANGE, ELLIPSIS, "slice", "builtins.slice", "dtype"})
-_NUMPY_TYPES = frozenset({"numpy.ndarray", "numpy.typing.NDArray", "numpy.generic", "numpy.dtype"})
+_IN_GRAPH_ONLY = frozenset({RANGE, ELLIPSIS, "builtins.slice", "numpy.dtype"})
+_NUMPY_TYPES = ("numpy.ndarray", "numpy.typing.NDArray", "numpy.generic", "numpy.dtype")
 #: Builtin classes that are so general that an annotation with one tells nothing.
 _ANYTHING = frozenset({"builtins.object", "builtins.type", "builtins.Exception"})
 
@@ -207,11 +205,11 @@ class Boundary:
 
     def _refused(self, value: Value) -> Refused | None:
         kind, ref = value.kind, value.ref
-        if self.in_graph and (ref in _IN_GRAPH_ONLY or kind is Kind.NUMPY or _is_numpy(value)):
+        if self.in_graph and (ref in _IN_GRAPH_ONLY or kind is Kind.NUMPY or _is_numpy(value, self.machine.models)):
             return None
         if kind is Kind.SET:
             return Refused("a set", "pass a sorted list or a tuple")
-        if kind is Kind.NUMPY or _is_numpy(value):
+        if kind is Kind.NUMPY or _is_numpy(value, self.machine.models):
             advice = "convert it with `torch.from_numpy`, or to a Python number"
             return Refused("a NumPy value", advice, crossing=Crossing.NUMPY)
         if kind is Kind.ITERATOR or (kind is Kind.LIST and ref == REVERSED):
@@ -223,9 +221,9 @@ class Boundary:
         if self.in_graph and (kind is Kind.DEQUE or ref in _ORDERED_DICTS):
             return Refused("an ordered dict, a defaultdict or a deque", "pass a plain dict, list or tuple")
         if kind is Kind.INSTANCE and isinstance(ref, str):
-            what = _instance(value) or ("" if self.in_graph else _of_torch(ref))
+            what = _instance(value, self.machine.models) or ("" if self.in_graph else _of_torch(ref))
             return Refused(what, _PLAIN) if what else None
-        what = _callable(value)
+        what = _callable(value, self.machine.models)
         return Refused(what, "choose the function inside the marked function, by a number or a flag") if what else None
 
     # -- containers and objects -----------------------------------------------------------------------------------
@@ -340,11 +338,11 @@ def _setting(value: Value) -> str:
     return "a dtype, device or layout"
 
 
-def _is_numpy(value: Value) -> bool:
-    named = isinstance(value.ref, str) and (value.ref.startswith("numpy.") or value.ref == "dtype")
-    return (
-        named and value.kind in (Kind.NUMBER, Kind.INSTANCE) and (value.kind is Kind.NUMBER or value.ref in _OF_NUMPY)
-    )
+def _is_numpy(value: Value, models: Models) -> bool:
+    if not isinstance(value.ref, str):
+        return False
+    scalar = value.kind is Kind.NUMBER and value.ref.startswith("numpy.")
+    return scalar or (value.kind is Kind.INSTANCE and models.is_a(value.ref, *_NUMPY_TYPES))
 
 
 def _class_names(value: Value) -> tuple[str, ...]:
@@ -358,14 +356,12 @@ def _class_names(value: Value) -> tuple[str, ...]:
     return (value.ref,) if isinstance(value.ref, str) else ()
 
 
-_OF_NUMPY = _NUMPY_TYPES | {"dtype"} | {f"numpy.{name}" for name in NUMPY_RESULTS["number"].split()}
-
-
-def _instance(value: Value) -> str:
+def _instance(value: Value, models: Models) -> str:
     """What an object of a class outside the program is, if torch surely does not take it; "" if that is not known."""
     name: str = value.ref
-    if name in _MADE:
-        return _MADE[name]
+    named = next((_MADE[base] for base in models.ancestors(name) if base in _MADE), "")
+    if named:
+        return named
     root, _, last = name.rpartition(".")
     if root == "builtins":
         if name in _ANYTHING and value.place != FRESH:
@@ -384,7 +380,7 @@ def _of_torch(name: str) -> str:
     return f"an object of `{name}`" if outside else ""
 
 
-def _callable(value: Value) -> str:
+def _callable(value: Value, models: Models) -> str:
     """How to name a function, class or module that is used as a value; "" for anything else."""
     kind = value.kind
     if kind in (Kind.FUNCTION, Kind.MARKED):
@@ -402,10 +398,10 @@ def _callable(value: Value) -> str:
         if receiver.kind is Kind.CLASS and name == "apply" and classes.is_autograd_function(receiver.ref):
             return "a bound method"
         return "a bound method" if receiver.is_tensor and tensor_method(name) is not None else ""
-    return _external(value.ref) if kind is Kind.EXTERNAL else ""
+    return _external(value.ref, models) if kind is Kind.EXTERNAL else ""
 
 
-def _external(name: str) -> str:
+def _external(name: str, models: Models) -> str:
     if name.startswith("torch.ops."):
         return "an operator without its overload, such as `.default`," if name.count(".") == 3 else ""
     if torch_kind(name) in ("class", "nn-module-class", "tensor-class") or nn_module(name) is not None:
@@ -419,7 +415,7 @@ def _external(name: str) -> str:
         found = getattr(builtins, last, None)
         return "a class" if isinstance(found, type) else f"the function `{last}`" if callable(found) else ""
     of_library = root.partition(".")[0] in sys.stdlib_module_names
-    return f"the function `{name}`" if of_library and call_result(name) is not None else ""
+    return f"the function `{name}`" if of_library and models.result(name) != ANY else ""
 
 
 def tuple_of(items: list[Value]) -> Value:

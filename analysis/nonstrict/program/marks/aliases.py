@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.strings import is_code
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.containers import PUTTING
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, traces_exports
+from nonstrict.models.members import PUTTING
 from nonstrict.program.marks import wrappers
 from nonstrict.program.values import Kind
 

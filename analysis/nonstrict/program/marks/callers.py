@@ -10,7 +10,7 @@ from nonstrict.facts.closures import loads
 from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.targets import bound_from
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.models.members import CHANGING
 from nonstrict.program import parameters
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import roots
@@ -255,7 +255,7 @@ def _changes(function: Function, name: str) -> bool:
     """Whether a function takes entries out of a dict, or puts some in."""
     for node in walk(function.node):
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.value, ast.Name):
-            changes = isinstance(node, ast.Attribute) and node.attr in MUTATING_METHODS["dict"]
+            changes = isinstance(node, ast.Attribute) and node.attr in CHANGING["dict"]
             stores = changes or not isinstance(node.ctx, ast.Load)
             if stores and node.value.id == name:
                 return True

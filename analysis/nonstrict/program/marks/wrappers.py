@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import choices, last_name
 from nonstrict.facts.walk import own_scope, walk
-from nonstrict.knowledge.containers import PUTTING
+from nonstrict.models.members import PUTTING
 from nonstrict.program.parameters import default_nodes
 
 if TYPE_CHECKING:

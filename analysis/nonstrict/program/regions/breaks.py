@@ -58,22 +58,11 @@ _RECEIVERS = {
 _DEPRECATING = frozenset({"warnings.deprecated", "typing_extensions.deprecated"})
 #: Made of an input they are traced, made of a tensor of the region they are not.
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
-#: What knowledge calls the results of calls, as the table calls objects and context managers.
-_INSTANCES = {
-    "logger": ("logging.Logger",),
-    "lock": ("Lock", "threading.Lock"),
-    "thread": ("Thread", "threading.Thread"),
-    "random-generator": ("random.Random", "numpy.random.Generator"),
-    "file": ("file", "builtins.open"),
-    "path": ("pathlib.Path",),
-    "event": ("Event", "threading.Event"),
-    "queue": ("Queue",),
-}
+#: What the table calls files.
+_FILES = ("file", "builtins.open")
 _PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.NONE})
 _SELECTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE, Kind.MODULE})
 _CONVERSIONS = frozenset({"long", "int", "to", "cpu", "cuda", "contiguous"})
-#: By its name, or as knowledge calls what that makes.
-_CONTEXT_VARIABLES = ("contextvars.ContextVar", "context-variable")
 _CONTEXT_VARIABLE = {"get": "context-variable-read", "set": "context-variable-write"}
 _KNOWN_NATIVE = ("torch.", "numpy.", "triton.")
 #: Options as torch's texts name them; other names of three words are none, and nothing sets them.
@@ -175,7 +164,7 @@ def method(
     keywords: Mapping[str, Value],
 ) -> None:
     """A method of a value outside the program is called in a region."""
-    if receiver.ref in _CONTEXT_VARIABLES and name in _CONTEXT_VARIABLE:
+    if receiver.ref == "contextvars.ContextVar" and name in _CONTEXT_VARIABLE:
         statement(frame, node, _CONTEXT_VARIABLE[name])
         return
     if stacked := contexts.stacked(frame, node, receiver, name, positional):
@@ -197,7 +186,7 @@ def method(
 def _look_up_method(frame: Frame, node: ast.AST, receiver: Value, name: str, told: Sequence[str]) -> None:
     torch = frame.machine.torch
     given = receiver.place.origin is Origin.ARGUMENT and not receiver.place.is_view
-    for kind in _receivers(receiver):
+    for kind in _receivers(frame, receiver):
         key = f"method:{kind}.{name}"
         variants = [f"{key}:argument"] if given else []
         for variant in (*variants, *(f"{key}:{one}" for one in told)):
@@ -225,7 +214,7 @@ def entered(frame: Frame, node: ast.AST, manager: Value) -> None:
                 return
     if manager.kind is not Kind.INSTANCE or not isinstance(manager.ref, str):
         return
-    for name in (manager.ref, *_INSTANCES.get(manager.ref, ())):
+    for name in _class_names(frame, manager.ref):
         if may_break(f"with:{name}", frame.machine.torch):
             emit(frame, node, f"with:{name}")
             return
@@ -397,7 +386,7 @@ def checked(frame: Frame, values: Sequence[Value]) -> None:
     )
 
 
-def _receivers(receiver: Value) -> Iterator[str]:
+def _receivers(frame: Frame, receiver: Value) -> Iterator[str]:
     known = _RECEIVERS.get(receiver.kind)
     if receiver.kind is Kind.DICT and isinstance(receiver.ref, str):
         yield receiver.ref
@@ -407,8 +396,16 @@ def _receivers(receiver: Value) -> Iterator[str]:
     elif known is not None:
         yield known
     elif receiver.kind is Kind.INSTANCE and isinstance(receiver.ref, str):
-        yield receiver.ref
-        yield from _INSTANCES.get(receiver.ref, ())
-        yield receiver.ref.rpartition(".")[2]
+        for name in _class_names(frame, receiver.ref):
+            yield name
+            yield name.rpartition(".")[2]
         if receiver.ref.startswith("torch.optim."):
             yield "LRScheduler" if ".lr_scheduler." in receiver.ref else "Optimizer"
+
+
+def _class_names(frame: Frame, name: str) -> Iterator[str]:
+    """By which names the table may know objects of a class: its own, and those of its bases."""
+    for one in frame.machine.models.ancestors(name):
+        yield one
+        if one == "io.IOBase":
+            yield from _FILES

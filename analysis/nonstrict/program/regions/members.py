@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nonstrict.knowledge.call_results import MODULE_SELF
+from nonstrict.models.members import RETURNING_MODULE
 
 #: What runs the module, compiled.
 CALLING = frozenset({"forward", "__call__"})
@@ -15,7 +15,7 @@ TELLING = frozenset(
     }
 )
 #: What tells of parameters, buffers and state, registers hooks, or sets the mode: nothing is computed.
-BENIGN = MODULE_SELF | frozenset(
+BENIGN = RETURNING_MODULE | frozenset(
     {
         *("add_module", "buffers", "extra_repr", "get_buffer", "get_extra_state", "get_parameter", "load_state_dict"),
         *("named_buffers", "named_parameters", "parameters", "register_backward_hook", "register_buffer"),

@@ -15,7 +15,7 @@ from nonstrict.facts.execution import steps_outside
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.steps import member_of
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.models.members import CHANGING_COMMON
 from nonstrict.program import classes
 from nonstrict.program.running import runs, runs_around
 from nonstrict.program.subclasses import subclasses
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
-_CHANGING = frozenset[str]().union(*(MUTATING_METHODS[kind] for kind in ("list", "dict", "set", "deque")))
+_CHANGING = CHANGING_COMMON
 _CHANGES = "|".join(sorted(_CHANGING))
 #: An attribute that more files store is a common name: those that do not name the class are not looked into.
 _MAX_STORING = 12

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.steps import is_namespace, namespace_of
 from nonstrict.facts.targets import last_name
-from nonstrict.knowledge.effects import (
-    ARRAY_METHODS,
-    CHANGING_FUNCTIONS,
-    MUTATING_METHODS,
-    output_position,
-    writes_output,
-)
+from nonstrict.knowledge.operators import torch_function
+from nonstrict.models.library import SHIPPED
+from nonstrict.models.members import CHANGING, CHANGING_ANY, CHANGING_ARRAYS
 from nonstrict.program.writers.how import How
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MODULE_WRITERS = frozenset({"load_state_dict", "register_buffer", "register_parameter", "train", "eval"})
-#: Functions that change their first argument, by their names behind the package: `random.shuffle`, `np.copyto`,
-#: `np.add.at`.
-_CHANGING_FIRST = frozenset({"shuffle", *(name.partition(".")[2] for name in CHANGING_FUNCTIONS)})
+#: Modules with functions that change their first argument: `random.shuffle`, `np.copyto`, `np.add.at`.
+_CHANGING_FIRST = ("bisect", "heapq", "numpy", "operator", "random")
 #: Methods that change what they are called on. Queues have `put`, and images a `resize` that returns another one.
-MUTATORS = frozenset[str]().union(*MUTATING_METHODS.values()) | _MODULE_WRITERS | (ARRAY_METHODS - {"resize", "put"})
+MUTATORS = CHANGING_ANY | _MODULE_WRITERS | (CHANGING_ARRAYS - {"resize", "put"})
 #: Names of tensor methods that work in place.
 IN_PLACE = re.compile(r"\w*[^_]_")
 #: How many arguments these have where they are called on a class.
@@ -109,14 +105,33 @@ def changed_argument(node: ast.Call) -> ast.expr | None:
     last = last_name(node)
     if last == "at" and isinstance(node.func, ast.Attribute):
         last = f"{last_name(node.func.value)}.at"
-    return node.args[0] if node.args and (last in _CHANGING_FIRST or _is_unbound(node.func)) else None
+    return node.args[0] if node.args and (_changes_first(last) or _is_unbound(node.func)) else None
+
+
+@cache
+def _changes_first(name: str) -> bool:
+    """Whether a function of this name, behind the module, changes what it is given first."""
+    known = (SHIPPED.called(f"{module}.{name}") for module in _CHANGING_FIRST)
+    return any(parameter.position == 0 for entry in known if entry is not None for parameter in entry.changes)
+
+
+def writes_output(name: str) -> bool:
+    """Whether a function of NumPy or torch with this last name writes its result to an argument `out`."""
+    known = torch_function(f"torch.{name}")
+    return output_position(f"numpy.{name}") is not None or (known is not None and known.out)
+
+
+def output_position(name: str) -> int | None:
+    """At which position a function of NumPy takes the array that it writes its result to; None if it takes none."""
+    known = SHIPPED.called(name) if name.startswith("numpy.") else None
+    return next((one.position for one in known.changes if one.position > 0), None) if known is not None else None
 
 
 def _is_unbound(function: ast.expr) -> bool:
     """Whether this is a method that changes a container, taken from the class: `dict.update`."""
     named = function.value if isinstance(function, ast.Attribute) else None
     kind = named.id if isinstance(named, ast.Name) else ""
-    return isinstance(function, ast.Attribute) and function.attr in MUTATING_METHODS.get(kind, ())
+    return isinstance(function, ast.Attribute) and function.attr in CHANGING.get(kind, ())
 
 
 def positional_output(node: ast.Call) -> ast.expr | None:

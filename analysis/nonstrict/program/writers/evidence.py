@@ -17,7 +17,7 @@ from nonstrict.facts.steps import may_meet
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
-from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.models.members import CHANGING_COMMON
 from nonstrict.program import classes
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers, constructions
@@ -58,7 +58,7 @@ _MODE = re.compile(r"\.(?:eval|train)\(")
 #: Objects with a method `train` that are no modules, by the end of their names.
 _NO_MODULES = ("trainer", "runner", "engine", "algorithm", "agent")
 _ENVIRONMENT = re.compile(r"environ|putenv|unsetenv")
-_CHANGING = frozenset[str]().union(*(MUTATING_METHODS[kind] for kind in ("list", "dict", "set", "deque")))
+_CHANGING = CHANGING_COMMON
 _CHANGES = "|".join(sorted(_CHANGING))
 _ENVIRON = "environ"
 _SETTERS = frozenset({"setdefault", "update", "pop", "putenv", "unsetenv", "__setitem__"})

@@ -15,7 +15,7 @@ from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.effects import MUTATING_METHODS
+from nonstrict.models.members import CHANGING_ANY
 from nonstrict.program import classes, definition_values, differentiation, invoke, parameters, singletons
 from nonstrict.program.effects import Summary, reachable
 from nonstrict.program.frames import Frame
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 #: What has no inside that another name could reach.
 _CLOSED = PRIMITIVES | CALLABLES | TENSORS | {Kind.UNKNOWN, Kind.TUPLE, Kind.GENERATOR, Kind.PYTHON_MODULE}
-_BUILT_IN = frozenset[str]().union(*MUTATING_METHODS.values()) | {"get", "items", "keys", "values", "copy", "index"}
+_BUILT_IN = CHANGING_ANY | {"get", "items", "keys", "values", "copy", "index"}
 #: Functions that only look at what they are given.
 _LOOKING = frozenset({"len", "print", "str", "repr", "isinstance", "sum", "min", "max", "sorted", "range", "enumerate"})
 #: More functions than this are not looked into.

@@ -14,14 +14,19 @@ from nonstrict.domain.events import Event
 from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.steps import ANY_ATTRIBUTE, ANY_ENTRY
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.effects import output_position
 from nonstrict.program import definition_values, naming
 from nonstrict.program.effects import reachable
 from nonstrict.program.marks import roots
 from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import Kind
 from nonstrict.program.writers import entered, reached
-from nonstrict.program.writers.calls import changed_argument, changes_entries, positional_output, sets_any_attribute
+from nonstrict.program.writers.calls import (
+    changed_argument,
+    changes_entries,
+    output_position,
+    positional_output,
+    sets_any_attribute,
+)
 from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import functions_with
 

@@ -1,0 +1,6 @@
+"""What `icecream` does: its API reference."""
+
+from nonstrict.models import does
+
+@does.stdout
+def ic(*args): ...

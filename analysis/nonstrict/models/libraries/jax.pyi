@@ -1,0 +1,9 @@
+"""What JAX does: its API reference. torch cannot trace its native code."""
+
+from typing import Any
+
+from nonstrict.models import does
+
+@does.native("computes in JAX")
+def __getattr__(name: str) -> Any: ...
+def jit(*args): ...

@@ -1,0 +1,8 @@
+"""What SciPy does: native code, which torch cannot trace."""
+
+from typing import Any
+
+from nonstrict.models import does
+
+@does.native("computes in SciPy")
+def __getattr__(name: str) -> Any: ...

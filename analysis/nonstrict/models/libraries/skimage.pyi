@@ -1,0 +1,8 @@
+"""What scikit-image does: native code, which torch cannot trace."""
+
+from typing import Any
+
+from nonstrict.models import does
+
+@does.native("computes in scikit-image")
+def __getattr__(name: str) -> Any: ...

@@ -1,0 +1,3 @@
+"""What `abc` does: the documentation of Python 3.14."""
+
+class ABCMeta(type): ...

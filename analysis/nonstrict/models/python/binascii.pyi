@@ -1,0 +1,6 @@
+"""What `binascii` does: the documentation of Python 3.14."""
+
+def crc32(data, crc) -> int: ...
+def hexlify(data, sep, bytes_per_sep) -> bytes: ...
+
+unhexlify = hexlify

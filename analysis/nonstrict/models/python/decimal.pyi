@@ -1,0 +1,9 @@
+"""What `decimal` does: the documentation of Python 3.14."""
+
+from nonstrict.models import does
+
+class Decimal: ...
+class localcontext: ...
+
+@does.environ_write("changes the decimal context")
+def setcontext(context): ...

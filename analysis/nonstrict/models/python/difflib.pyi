@@ -1,0 +1,3 @@
+"""What `difflib` does: the documentation of Python 3.14."""
+
+def get_close_matches(word, possibilities, n, cutoff) -> list: ...

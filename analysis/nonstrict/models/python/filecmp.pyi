@@ -1,0 +1,3 @@
+"""What `filecmp` does: the documentation of Python 3.14."""
+
+def cmp(f1, f2, shallow) -> bool: ...

@@ -1,0 +1,3 @@
+"""What `fnmatch` does: the documentation of Python 3.14."""
+
+def fnmatch(name, pat) -> bool: ...

@@ -1,0 +1,3 @@
+"""What `fractions` does: the documentation of Python 3.14."""
+
+class Fraction: ...

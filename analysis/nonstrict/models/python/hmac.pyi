@@ -1,0 +1,3 @@
+"""What `hmac` does: the documentation of Python 3.14."""
+
+def compare_digest(a, b) -> bool: ...

@@ -1,0 +1,3 @@
+"""What `keyword` does: the documentation of Python 3.14."""
+
+def iskeyword(s) -> bool: ...

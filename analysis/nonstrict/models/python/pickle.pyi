@@ -1,0 +1,13 @@
+"""What `pickle` does: the documentation of Python 3.14."""
+
+from nonstrict.models import does
+
+@does.io("writes to a file")
+def dump(obj, file, protocol) -> None: ...
+@does.escape("serialises the tensor's data")
+def dumps(obj, protocol) -> bytes: ...
+@does.io("reads a file")
+def load(file): ...
+
+@does.escape("serialises the tensor's data")
+class Pickler: ...

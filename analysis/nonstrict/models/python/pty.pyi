@@ -1,0 +1,8 @@
+"""What `pty` does: the documentation of Python 3.14."""
+
+from nonstrict.models import does
+
+@does.process("starts a process")
+def fork(): ...
+
+spawn = fork

@@ -1,0 +1,16 @@
+"""What `queue` does: the documentation of Python 3.14."""
+
+from nonstrict.models import does
+from nonstrict.models.terms import Changed
+
+class Queue:
+    @does.thread("hands values to another thread")
+    def put(self: Changed, item): ...
+    put_nowait = put
+    @does.thread("hands values to another thread")
+    def get(self): ...
+    get_nowait = join = task_done = get
+
+class LifoQueue(Queue): ...
+class PriorityQueue(Queue): ...
+class SimpleQueue(Queue): ...

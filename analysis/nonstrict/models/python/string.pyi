@@ -1,0 +1,3 @@
+"""What `string` does: the documentation of Python 3.14."""
+
+def capwords(s, sep) -> str: ...

@@ -1,0 +1,3 @@
+"""What `unicodedata` does: the documentation of Python 3.14."""
+
+def normalize(form, unistr) -> str: ...
