@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-import re
+import enum
 
-_LOGGING = re.compile(r"builtins\.print$|logging\.|warnings\.|traceback\.|loguru|absl\.logging|tqdm|sys\.std")
-_CLOCK = re.compile(r"(?:time|datetime|timeit)\.")
-_RANDOM = re.compile(r"(?:random|secrets|uuid|numpy\.random)\.|os\.urandom")
-_FILES = re.compile(
-    r"builtins\.(?:open|input)$|(?:os|io|pathlib|shutil|tempfile|glob|subprocess|socket|pickle|json|csv)\b"
-    r"|torch\.(?:save|load)$"
-)
-_STATE = re.compile(r"torch\.(?:set_|manual_seed|seed|random|backends|cuda|use_deterministic|get_rng|initial_seed)")
-_BUILT = re.compile(r"torch\.nn\.|torch\.optim|:requires_grad=True")
-_INTROSPECTION = re.compile(r"(?:inspect|sys|gc|traceback|types)\.|builtins\.(?:globals|eval|exec|compile|breakpoint)")
+from nonstrict.models.entries import OUTPUTS, Doing
+from nonstrict.models.library import SHIPPED
+
+
+class _Use(enum.Enum):
+    """What a construct is used for, as the cheapest way out of it."""
+
+    MESSAGE = "log outside the region, or guard it with `if not torch.compiler.is_compiling()`"
+    CLOCK = "read the clock outside the region and pass the value"
+    CHANCE = "use `torch.rand`, or draw outside the region and pass the value"
+    SETTING = "set it once, before the compiled function is called"
+    MADE = "build it once, outside the region (a module in `__init__`)"
+    QUESTION = "do it outside the region and pass the result"
+    EXCHANGE = "do it outside the region and pass the result, or return what is to be written"
+
+
+#: What the functions of a module are used for, whatever each of them does.
+_OF_MODULES = {
+    **dict.fromkeys(("absl.logging", "logging", "loguru", "tqdm", "traceback", "warnings"), _Use.MESSAGE),
+    **dict.fromkeys(("datetime", "time", "timeit"), _Use.CLOCK),
+    **dict.fromkeys(("numpy.random", "os.urandom", "random", "secrets", "uuid"), _Use.CHANCE),
+    **dict.fromkeys(("torch.backends", "torch.cuda", "torch.random"), _Use.SETTING),
+    **dict.fromkeys(("torch.nn", "torch.optim"), _Use.MADE),
+    **dict.fromkeys(("gc", "inspect", "sys", "types"), _Use.QUESTION),
+    **dict.fromkeys(("csv", "glob", "io", "json", "os", "pathlib", "pickle", "shutil", "socket"), _Use.EXCHANGE),
+    **dict.fromkeys(("subprocess", "tempfile"), _Use.EXCHANGE),
+    **dict.fromkeys(("builtins.globals", "builtins.eval", "builtins.exec", "builtins.compile"), _Use.QUESTION),
+}
+_OF_EFFECTS = {
+    **dict.fromkeys(OUTPUTS, _Use.MESSAGE),
+    Doing.CLOCK: _Use.CLOCK,
+    **dict.fromkeys((Doing.DRAW, Doing.RANDOM, Doing.SEED), _Use.CHANCE),
+    **dict.fromkeys((Doing.TORCH_STATE, Doing.ENVIRON_WRITE), _Use.SETTING),
+    **dict.fromkeys((Doing.TORCH_QUERY, Doing.ENVIRON_READ, Doing.IDENTITY), _Use.QUESTION),
+    **dict.fromkeys((Doing.IO, Doing.PROCESS, Doing.THREAD), _Use.EXCHANGE),
+}
 
 _ELEMENT = "use `index_select` or `gather` with an index of one element: `x.index_select(0, place.view(1))`"
 _DRAWN = "draw outside the region and pass what is drawn, or draw a tensor and choose with `torch.where`"
@@ -85,21 +111,9 @@ def way_out(key: str) -> str:
     known = _STATEMENTS.get(key)
     if known is not None:
         return known
-    name = key.partition(":")[2]
-    if _LOGGING.match(name):
-        return "log outside the region, or guard it with `if not torch.compiler.is_compiling()`"
-    if _CLOCK.match(name):
-        return "read the clock outside the region and pass the value"
-    if _RANDOM.match(name):
-        return "use `torch.rand`, or draw outside the region and pass the value"
-    if _STATE.match(name):
-        return "set it once, before the compiled function is called"
-    if _BUILT.search(name):
-        return "build it once, outside the region (a module in `__init__`)"
-    if _INTROSPECTION.match(name):
-        return "do it outside the region and pass the result"
-    if _FILES.match(name):
-        return "do it outside the region and pass the result, or return what is to be written"
+    use = _use(key)
+    if use is not None:
+        return use.value
     if key.startswith("method:Module.register_"):
         return "register the hook before the module is compiled"
     if "deepcopy" in key or key.startswith("call:copy."):
@@ -109,10 +123,25 @@ def way_out(key: str) -> str:
 
 def is_message(key: str) -> bool:
     """Whether a construct only tells people something, so that a program computes the same without it."""
-    return _LOGGING.match(key.partition(":")[2]) is not None
+    return _use(key) is _Use.MESSAGE
 
 
 def is_effect(key: str) -> bool:
     """Whether a construct is called for what it does outside the program, so that a caller can do it as well."""
-    name = key.partition(":")[2]
-    return any(pattern.match(name) for pattern in (_LOGGING, _FILES, _STATE))
+    return _use(key) in (_Use.MESSAGE, _Use.EXCHANGE, _Use.SETTING)
+
+
+def _use(key: str) -> _Use | None:
+    """What a construct is used for: by the effect of what is called, or by the module that it is from."""
+    _, name, given = [*key.split(":"), "", ""][:3]
+    effect = SHIPPED.effect(name)
+    if given == "requires_grad=True":
+        return _Use.MADE
+    if effect is not None and effect.doing in OUTPUTS:
+        return _Use.MESSAGE
+    module = name
+    while module:
+        if module in _OF_MODULES:
+            return _OF_MODULES[module]
+        module = module.rpartition(".")[0]
+    return _OF_EFFECTS.get(effect.doing) if effect is not None else None

@@ -23,6 +23,8 @@ def clear_autocast_cache(*args): ...
 
 set_autocast_cache_enabled = set_autocast_cpu_dtype = set_autocast_cpu_enabled = clear_autocast_cache
 set_autocast_dtype = set_autocast_enabled = set_autocast_gpu_dtype = clear_autocast_cache
+set_autocast_ipu_dtype = set_autocast_ipu_enabled = set_autocast_xla_dtype = clear_autocast_cache
+set_autocast_xla_enabled = clear_autocast_cache
 
 @does.io("reads a file")
 def from_file(*args): ...
@@ -302,7 +304,7 @@ _dynamo.config.__setattr__ = _inductor.config.__setattr__ = _functorch.config.__
     fx.experimental._config.__setattr__
 ) = backends.__setattr__
 amp.autocast = amp.autocast_mode.autocast = cpu.amp.autocast = autocast
-autograd.anomaly_mode.set_detect_anomaly = autograd.set_detect_anomaly
+set_anomaly_enabled = autograd.anomaly_mode.set_detect_anomaly = autograd.set_detect_anomaly
 autograd.enable_grad = autograd.grad_mode.enable_grad = enable_grad
 autograd.grad_mode.inference_mode = autograd.inference_mode = inference_mode
 autograd.grad_mode.no_grad = autograd.no_grad = no_grad
