@@ -102,6 +102,7 @@ class Engine:
         """Files, and files of configuration, were created, changed or deleted on the disk."""
         self._gave_up.clear()
         self._doubtful.update(self._given)
+        configuration = (*configuration, *filter(self.roots.holds_settings, paths))
         if configuration:
             self.roots.reload(configuration)
         for folder in self.roots.folders():
@@ -111,6 +112,11 @@ class Engine:
                 folder.touched(inside)
         if configuration:
             self._configured()
+
+    def saved(self, path: str) -> None:
+        """A document was saved, on which settings may depend."""
+        if self.roots.holds_settings(path):
+            self.touched((), (path,))
 
     def restart(self) -> None:
         """Read everything again."""
@@ -189,7 +195,7 @@ class Engine:
 
     def report(self, path: str, cell: int | None) -> Report:
         """The diagnostics of a file, or of a cell of a notebook, for the client."""
-        found: Iterable[Diagnostic] = self.diagnostics(path)
+        found: Iterable[Diagnostic] = (*self.roots.mistakes_in_model(path), *self.diagnostics(path))
         if cell is not None:
             found = [one for one in found if one.location.cell == cell]
         folder = self.roots.folder_of(path)

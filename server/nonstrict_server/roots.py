@@ -53,6 +53,14 @@ class Roots:
         """The client's settings for a file."""
         return _of(self._settings, self.root_of(path))
 
+    def mistakes_in_model(self, path: str) -> Sequence[Diagnostic]:
+        """What is wrong with a model, which is a document as those that are analysed are."""
+        return () if os.path.basename(path) in CONFIG_NAMES else self.mistakes().get(path, ())
+
+    def holds_settings(self, path: str) -> bool:
+        """Whether settings depend on a file that is no file of configuration: a model that one of those names."""
+        return path in self.mistakes() or any(path in folder.settings.models for folder in self.folders())
+
     def reload(self, paths: Iterable[str]) -> None:
         """Configuration files changed: the folders that they may concern read them again."""
         changed = [os.path.dirname(path) for path in paths]

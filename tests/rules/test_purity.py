@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 PURE = {
     "arithmetic": "def f(x, y):\n    return (x + y) / x.norm()",
     "shapes": "def f(x):\n    batch, *rest = x.shape\n    return x.reshape(batch, -1)",
+    "a library that a model describes": (
+        "import einops\n\n\ndef f(x):\n    return einops.rearrange(x, 'a b -> b a') * 2"
+    ),
     "a helper": "def helper(x):\n    return x * 2\n\n\ndef f(x):\n    return helper(helper(x))",
     "a local list": (
         "def f(x):\n    parts = []\n    for i in range(3):\n        parts.append(x * i)\n    return torch.stack(parts)"
@@ -66,8 +69,8 @@ OBSTACLES = {
 UNSEEN = {
     "a callable argument": ("def f(function, x):\n    return function(x)", "`function()`: it is not known"),
     "a package that is not followed": (
-        "import einops\n\n\ndef f(x):\n    return einops.rearrange(x, 'a b -> b a')",
-        "`einops.rearrange()` is defined in `einops`, which is not followed",
+        "import kornia\n\n\ndef f(x):\n    return kornia.rotated(x, 90)",
+        "`kornia.rotated()` is defined in `kornia`, which is not followed",
     ),
     "a captured value": (
         "import lib\n\nTABLE = lib.load()\n\n\ndef f(x):\n    return x * TABLE",

@@ -81,6 +81,36 @@ NST104 = "error"
     )
 
 
+def test_models_are_files_next_to_the_configuration(tmp_path: Path):
+    model = written(tmp_path / "models" / "acme.pyi", "def report(value: float) -> None: ...\n")
+    written(tmp_path / "nonstrict.toml", 'models = ["models/acme.pyi"]\n')
+    assert loaded(tmp_path).models == (str(model),)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ('"models"', "expected a list of strings"),
+        ('["models/acme.py"]', "does not end in `.pyi`"),
+        ('["models/none.pyi"]', "the model `models/none.pyi` does not exist"),
+    ],
+)
+def test_what_is_no_model_is_told_in_the_configuration(tmp_path: Path, value: str, message: str):
+    written(tmp_path / "nonstrict.toml", f"select = []\nmodels = {value}\n")
+    (mistake,) = mistakes_of(tmp_path)
+    assert message in mistake.message
+    assert mistake.location.row == 2
+
+
+def test_a_model_that_cannot_be_used_is_told_with_its_line(tmp_path: Path):
+    model = written(tmp_path / "acme.pyi", "def fine(): ...\n\ndef broken() -> Missing: ...\n")
+    written(tmp_path / "nonstrict.toml", 'models = ["acme.pyi"]\n')
+    (mistake,) = mistakes_of(tmp_path)
+    assert (mistake.location.path, mistake.location.row, mistake.location.column) == (str(model), 3, 17)
+    assert mistake.message == "`Missing` is not defined"
+    assert mistake.help
+
+
 def test_the_nearest_file_counts(tmp_path: Path):
     written(tmp_path / "pyproject.toml", '[tool.nonstrict]\nselect = ["NST1"]\n')
     written(tmp_path / "inner" / "nonstrict.toml", 'select = ["NST2"]\n')
@@ -179,5 +209,6 @@ def test_the_example_of_every_key_is_valid(option: object, tmp_path: Path):
         written(tmp_path / "sub" / "nonstrict.toml", option.example)
         assert loaded(tmp_path / "sub").source
     else:
+        written(tmp_path / "models" / "mylib.pyi", "")
         written(tmp_path / "nonstrict.toml", option.example)
         assert getattr(loaded(tmp_path), option.field) is not None

@@ -26,7 +26,9 @@ def register(server: Server) -> None:
     """Hear of settings, and show what is wrong in configuration files."""
     server.feature(lsp.INITIALIZED)(initialized)
     server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)(did_change_configuration)
-    server.on_misconfigured = lambda found: _show_mistakes(server, found)
+    mistakes = _Mistakes(server)
+    server.on_misconfigured = mistakes.show
+    server.on_edited.append(mistakes.place)
 
 
 def initialized(ls: Server, params: lsp.InitializedParams) -> None:
@@ -93,16 +95,36 @@ def _after(ls: Server) -> None:
     ls.changed(None)
 
 
-def _show_mistakes(ls: Server, found: dict[str, list[Diagnostic]]) -> None:
-    """NST903 at the configuration file.
+class _Mistakes:
+    """NST903 at files of configuration and at models.
 
     These are published for every client: an editor pulls diagnostics of documents in the languages it was told, and a
-    configuration file need not even be open.
+    configuration file need not even be open. A model that is open is a document in Python, whose report holds them.
     """
-    for path, mistakes in found.items():
-        shown = [converted(one, places_of(one.location, None, ls.documents.encoding)) for one in mistakes]
-        ls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(ls.documents.uri_of(path), shown))
-        if shown:
-            ls.complain(
-                f"{path}: {mistakes[0].message}. What was valid before, or the default, counts until it is corrected."
-            )
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._found: dict[str, list[Diagnostic]] = {}
+
+    def show(self, found: dict[str, list[Diagnostic]]) -> None:
+        """Publish what is wrong with files; of those that are mended nothing."""
+        self._found = {path: mistakes for path, mistakes in {**self._found, **found}.items() if mistakes}
+        for path, mistakes in found.items():
+            self._publish(path, mistakes)
+            if mistakes:
+                told = f"{path}: {mistakes[0].message}."
+                self._server.complain(f"{told} What was valid before, or the default, counts until it is corrected.")
+
+    def place(self, path: str) -> None:
+        """A document was opened or closed, which decides who tells of it."""
+        if path in self._found and not watched_files.is_configuration(path):
+            self._publish(path, self._found[path])
+
+    def _publish(self, path: str, mistakes: Sequence[Diagnostic]) -> None:
+        documents = self._server.documents
+        reported = documents.is_open(path) and not watched_files.is_configuration(path)
+        if reported and not self._server.abilities.pulls:
+            return
+        told: Sequence[Diagnostic] = () if reported else mistakes
+        shown = [converted(one, places_of(one.location, None, documents.encoding)) for one in told]
+        self._server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(documents.uri_of(path), shown))

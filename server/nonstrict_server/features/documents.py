@@ -45,6 +45,7 @@ def did_save(ls: Server, params: lsp.DidSaveTextDocumentParams) -> None:
     if ls.settings_of(path).on_save:
         ls.send_text(path)
         ls.edited(path)
+    ls.change(("saved", path), lambda engine: engine.saved(path))
     for listener in ls.on_saved:
         listener(path)
 

@@ -207,6 +207,44 @@ async def test_a_configuration_that_is_broken_from_the_start(start: Start, tmp_p
     await editor.until(uri, lambda found: codes(found) == ["NST101"])
 
 
+USES_LIBRARY = """\
+import acme
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def scaled(x):
+    acme.report(1.0)
+    return x * 2
+"""
+
+
+@pytest.mark.parametrize("profile", [CODE, NEOVIM], ids=str)
+async def test_models_of_libraries_are_read_anew(start: Start, tmp_path: Path, profile: Profile):
+    root = write(tmp_path / "project", train=USES_LIBRARY)
+    model = root / "acme.pyi"
+    model.write_text("def report(value: float) -> None: ...\n")
+    (root / "nonstrict.toml").write_text('models = ["acme.pyi"]\n')
+    editor = await start(profile, root)
+    uri = editor.open(root / "train.py")
+    assert await editor.diagnostics(uri) == []
+    effect = "from nonstrict.models import does\n\n@does.log\n"
+    text = editor.open(model)
+    editor.change(text, effect + "def report(value): ...\n")
+    editor.save(text)
+    await editor.until(uri, lambda found: codes(found) == ["NST201"])
+    editor.change(text, effect + "def report(value) -> Nothing: ...\n")
+    editor.save(text)
+    await editor.until(text, lambda found: codes(found) == ["NST903"])
+    assert codes(await editor.diagnostics(uri)) == ["NST201"]
+    editor.close(text)
+    assert await editor.comes_true(lambda: complaints(editor, model) == ["NST903"])
+    model.write_text("def report(value: float) -> None: ...\n")
+    editor.written(model)
+    await editor.until(uri, lambda found: found == [])
+    assert await editor.comes_true(lambda: complaints(editor, model) == [])
+
+
 def complaints(editor: Editor, settings: Path) -> list[str]:
     """What is shown at a configuration file: it is published to every client, which would not ask for it."""
     return codes(editor.client.diagnostics.get(settings.as_uri(), ()))
