@@ -10,7 +10,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import class_attributes, classes, enumerations, namespaces, registries, releases, symbolic_sizes
 from nonstrict.program.effects import NEEDED
-from nonstrict.program.frames import relocated, set_later
+from nonstrict.program.frames import set_later
 from nonstrict.program.marks import in_place
 from nonstrict.program.parameters import argument_value
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
@@ -33,6 +33,7 @@ from nonstrict.program.values import (
     Kind,
     Value,
     join,
+    relocated,
     without_gradients,
 )
 

@@ -6,10 +6,10 @@ import functools
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes
-from nonstrict.program.frames import placed, relocated, set_later
+from nonstrict.program.frames import set_later
 from nonstrict.program.marks import in_place
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import CALLABLES, STRING, Kind, Value, join
+from nonstrict.program.values import CALLABLES, STRING, Kind, Value, join, placed, relocated
 
 if TYPE_CHECKING:
     import ast

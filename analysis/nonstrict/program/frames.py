@@ -14,7 +14,19 @@ from nonstrict.findings import Output
 from nonstrict.program import context_variables, refinements, registries, symbols, values
 from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Sight, Summary
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
-from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.values import (
+    CALLABLES,
+    CONTAINERS,
+    NO_CONSTANT,
+    UNKNOWN,
+    Flag,
+    Heap,
+    Kind,
+    Value,
+    join,
+    relocated,
+    traced,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -448,18 +460,6 @@ class Frame:
         self.env = merged
 
 
-def relocated(value: Value, place: Place) -> Value:
-    """A value read through a captured place; definitions and external names stay what they are."""
-    if value.kind is Kind.UNION:
-        return value._replace(ref=tuple(relocated(alternative, place) for alternative in value.ref))
-    if value.kind in (Kind.CLASS, Kind.PYTHON_MODULE, Kind.EXTERNAL, Kind.UNKNOWN) and value.place.origin in (
-        Origin.FRESH,
-        Origin.UNKNOWN,
-    ):
-        return value._replace(place=place) if value.kind is Kind.UNKNOWN else value
-    return value.at(place)
-
-
 def _is_constant_argument(frame: Frame, name: str, value: Value) -> bool:
     """Whether a call that is followed passed a constant for a parameter that nothing binds anew."""
     if frame.function is None or frame.caller is None or value.place.origin is not Origin.FRESH:
@@ -477,24 +477,3 @@ def set_later(frame: Frame, found: Value, holder: Place, attribute: str = "") ->
     later = frame.machine.put_later(holder, attribute)
     place = holder.step(f".{attribute}") if attribute else holder
     return found if later is None else join(found, relocated(later, place))
-
-
-def placed(value: Value, place: Place) -> Value:
-    """A value read through a place that something else is put at: there functions and classes are told apart too."""
-    if value.kind is Kind.UNION:
-        return value._replace(ref=tuple(placed(alternative, place) for alternative in value.ref))
-    return relocated(value, place) if value.kind is Kind.PYTHON_MODULE else value.at(place)
-
-
-def traced(value: Value) -> bool:
-    """Whether a value is, or directly holds, a tensor that tracing made: a fake tensor while compiling."""
-    for alternative in value.alternatives():
-        if alternative.kind is Kind.TENSOR and not alternative.place.captured and not alternative.flags & Flag.LITERAL:
-            return True
-        if alternative.kind is Kind.TENSOR and alternative.place.origin is Origin.FRESH:
-            return True
-        if alternative.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT) and alternative.heap is not None:
-            element = alternative.heap.element
-            if alternative.place.origin is Origin.FRESH and element is not None and traced(element):
-                return True
-    return False

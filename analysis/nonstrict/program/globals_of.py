@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program import releases
-from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import (
     BOOL,
@@ -25,6 +24,8 @@ from nonstrict.program.values import (
     Value,
     container,
     join,
+    placed,
+    relocated,
 )
 from nonstrict.program.writers import late
 

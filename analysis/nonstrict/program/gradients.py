@@ -5,9 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.endings import asks_for_none
-from nonstrict.program.frames import relocated
 from nonstrict.program.places import Origin
-from nonstrict.program.values import NONE, TENSOR, UNKNOWN, Flag, Kind, Value, holding, join, without_gradients
+from nonstrict.program.values import (
+    NONE,
+    TENSOR,
+    UNKNOWN,
+    Flag,
+    Kind,
+    Value,
+    holding,
+    join,
+    relocated,
+    without_gradients,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,7 +30,7 @@ from nonstrict.program import (
 )
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Summary
-from nonstrict.program.frames import Frame, traced
+from nonstrict.program.frames import Frame
 from nonstrict.program.marks import in_place, marking, operators
 from nonstrict.program.marks.aliases import holds_marker
 from nonstrict.program.places import FRESH, NOWHERE, Origin
@@ -47,6 +47,7 @@ from nonstrict.program.values import (
     Value,
     container,
     join,
+    traced,
 )
 
 if TYPE_CHECKING:

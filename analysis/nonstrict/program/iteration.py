@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program import attributes, classes, constant_folding, subscripts
-from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
 from nonstrict.program.regions import sequences
 from nonstrict.program.values import (
@@ -25,6 +24,7 @@ from nonstrict.program.values import (
     Value,
     container,
     join,
+    relocated,
 )
 
 if TYPE_CHECKING:

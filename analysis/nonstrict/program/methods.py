@@ -33,7 +33,6 @@ from nonstrict.program import (
     torch_calls,
     unseen,
 )
-from nonstrict.program.frames import relocated
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import breaks, layers
@@ -53,6 +52,7 @@ from nonstrict.program.values import (
     container,
     holding,
     join,
+    relocated,
 )
 
 if TYPE_CHECKING:

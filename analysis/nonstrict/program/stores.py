@@ -20,7 +20,6 @@ from nonstrict.program import (
     unseen,
 )
 from nonstrict.program.effects import Summary
-from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.regions import breaks, compilations, items, operations
 from nonstrict.program.values import (
@@ -36,6 +35,7 @@ from nonstrict.program.values import (
     Value,
     container,
     join,
+    traced,
 )
 
 if TYPE_CHECKING:

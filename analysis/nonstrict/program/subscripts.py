@@ -10,7 +10,6 @@ from nonstrict.domain.events import Event, Taken
 from nonstrict.facts.steps import member_of
 from nonstrict.program import attributes, classes, namespaces, releases, symbolic_sizes, symbolic_slices, symbols
 from nonstrict.program.effects import Sight
-from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
 from nonstrict.program.regions import breaks, dispatch, items
 from nonstrict.program.values import (
@@ -24,6 +23,8 @@ from nonstrict.program.values import (
     Kind,
     Value,
     join,
+    placed,
+    relocated,
 )
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.effects import Sight
-from nonstrict.program.frames import relocated
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
 from nonstrict.program.regions import arguments, breaks, outputs
 from nonstrict.program.values import (
@@ -38,6 +37,7 @@ from nonstrict.program.values import (
     Value,
     container,
     holding,
+    relocated,
     without_gradients,
 )
 

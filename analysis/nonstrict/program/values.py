@@ -378,3 +378,36 @@ def _alike(left: Value, right: Value) -> bool:
 
 def _common(left: Value, right: Value) -> Place:
     return left.place if left.place.origin is not FRESH.origin else right.place
+
+
+def relocated(value: Value, place: Place) -> Value:
+    """A value read through a captured place; definitions and external names stay what they are."""
+    if value.kind is Kind.UNION:
+        return value._replace(ref=tuple(relocated(alternative, place) for alternative in value.ref))
+    if value.kind in (Kind.CLASS, Kind.PYTHON_MODULE, Kind.EXTERNAL, Kind.UNKNOWN) and value.place.origin in (
+        Origin.FRESH,
+        Origin.UNKNOWN,
+    ):
+        return value._replace(place=place) if value.kind is Kind.UNKNOWN else value
+    return value.at(place)
+
+
+def placed(value: Value, place: Place) -> Value:
+    """A value read through a place that something else is put at: there functions and classes are told apart too."""
+    if value.kind is Kind.UNION:
+        return value._replace(ref=tuple(placed(alternative, place) for alternative in value.ref))
+    return relocated(value, place) if value.kind is Kind.PYTHON_MODULE else value.at(place)
+
+
+def traced(value: Value) -> bool:
+    """Whether a value is, or directly holds, a tensor that tracing made: a fake tensor while compiling."""
+    for alternative in value.alternatives():
+        if alternative.kind is Kind.TENSOR and not alternative.place.captured and not alternative.flags & Flag.LITERAL:
+            return True
+        if alternative.kind is Kind.TENSOR and alternative.place.origin is Origin.FRESH:
+            return True
+        if alternative.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT) and alternative.heap is not None:
+            element = alternative.heap.element
+            if alternative.place.origin is Origin.FRESH and element is not None and traced(element):
+                return True
+    return False

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.program.frames import relocated
 from nonstrict.program.marks import import_order, roots
 from nonstrict.program.places import Origin
-from nonstrict.program.values import UNKNOWN, Kind, Value
+from nonstrict.program.values import UNKNOWN, Kind, Value, relocated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
