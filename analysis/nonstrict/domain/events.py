@@ -169,6 +169,15 @@ class Decision(_Plain):
     """Only whether to go on, or to tell something."""
 
 
+class Step(_Plain):
+    """What code does of which there is no more to tell than that; no effect by itself."""
+
+    BACKWARD_HOOK = "backward-hook"
+    """A module is called that hooks of backward passes are registered on."""
+    CACHED_PROPERTY = "cached-property"
+    """A property is read whose value `functools.cached_property` keeps."""
+
+
 class Construct(_Plain):
     """What breaks the graph of a region."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Question, Read
+from nonstrict.domain.events import Event, Question, Read, Step
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import class_attributes, classes, enumerations, namespaces, registries, releases, symbolic_sizes
@@ -14,7 +14,6 @@ from nonstrict.program.frames import set_later
 from nonstrict.program.marks import in_place
 from nonstrict.program.parameters import argument_value
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
-from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
     CALLABLES,
@@ -83,7 +82,7 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """The value of `base.name`."""
     if base.kind is Kind.UNION:
         found: Value | None = None
-        chosen = frame.region and layers.is_choice(base.ref)
+        chosen = frame.observer.is_choice(frame, node, base.ref)
         frame.branches += chosen
         for alternative in base.ref:
             if alternative.kind is not Kind.NONE:
@@ -189,7 +188,7 @@ def _of_torch(name: str) -> bool:
 
 def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """An attribute of an instance of a class of the program."""
-    layers.read(frame, node, base)
+    frame.observer.attribute_read(frame, node, base)
     if not hasattr(base.ref, "bases"):
         return _of_external_instance(frame, node, base, name)
     heap = base.heap
@@ -273,8 +272,8 @@ def _method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
         return Value(Kind.BOUND, FRESH, (Value(Kind.CLASS, FRESH, base.ref), function))
     bound = Value(Kind.BOUND, base.place, (base, function))
     if function.binding == "property":
-        if frame.region and function.cached_at is not None and last_name(function.cached_at) == "cached_property":
-            breaks.statement(frame, node, "object-cached-property")
+        if function.cached_at is not None and last_name(function.cached_at) == "cached_property":
+            frame.observer.came_to(frame, node, Step.CACHED_PROPERTY)
         return frame.machine.call(frame, node, bound, [], {})
     return bound
 

@@ -32,7 +32,7 @@ from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.marks import compiling, marking, operators
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, layers
+from nonstrict.program.regions import layers
 from nonstrict.program.values import (
     BOOL,
     BYTEARRAY,
@@ -103,9 +103,8 @@ _NATIVE_LOADERS = frozenset(
 
 def _tell(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> None:
     """A call in a region may break the graph; `torch._check` tells of numbers that follow from data."""
-    if frame.region:
-        breaks.called(frame, node, name, positional, keywords)
-    elif name.startswith("torch._check"):
+    frame.observer.called(frame, node, name, positional, keywords)
+    if not frame.region and name.startswith("torch._check"):
         symbols.told(frame, node, positional, keywords)
     position = output_position(name)
     given = positional[position] if position is not None and position < len(positional) else None
@@ -352,8 +351,7 @@ def native(frame: Frame, node: ast.AST, name: str, values: Sequence[Value]) -> V
     """A call into compiled code outside torch: fake tensors have no data for it."""
     for value in values:
         frame.consume(node, value)
-    if frame.region:
-        breaks.native(frame, node, name)
+    frame.observer.native_called(frame, node, name)
     given = next((value for value in values if value.holds_tensor), None)
     if given is not None:
         frame.emit(Event.NATIVE, node, given.place, given, name, how=_as_array(name))

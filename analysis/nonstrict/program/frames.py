@@ -13,6 +13,7 @@ from nonstrict.facts.scopes import is_as_passed
 from nonstrict.findings import Output
 from nonstrict.program import context_variables, refinements, registries, symbols, values
 from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Sight, Summary
+from nonstrict.program.observer import NOBODY
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
 from nonstrict.program.values import (
     CALLABLES,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Function
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.program.observer import Observer
 
 #: Methods by which iterators and generators give what comes next.
 _ADVANCING = frozenset({"send", "throw", "__next__"})
@@ -74,6 +76,7 @@ class Frame:
         "in_order",
         "machine",
         "module",
+        "observer",
         "offset",
         "opaque",
         "plain",
@@ -100,7 +103,7 @@ class Frame:
         scope: Scope | None = None,
         caller: Frame | None = None,
         static: bool = False,
-        region: bool = False,
+        observer: Observer[Frame, Function] | None = None,
         opaque: bool = False,
     ) -> None:
         self.machine = machine
@@ -111,7 +114,9 @@ class Frame:
         self.scope = scope
         self.caller = caller
         self.static = static
-        self.region: bool = region or (caller is not None and caller.region)
+        #: who is told what the code does, here and in what is called from here
+        self.observer: Observer[Frame, Function] = observer or (NOBODY if caller is None else caller.observer)
+        self.region: bool = self.observer.is_of_region
         #: part of an operator or leaf function, which declares the arguments that it changes
         self.opaque: bool = opaque or (caller is not None and caller.opaque)
         #: whether tensors carry that they need gradients (`nonstrict.program.differentiation`)

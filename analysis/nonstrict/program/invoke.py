@@ -34,7 +34,7 @@ from nonstrict.program.frames import Frame
 from nonstrict.program.marks import in_place, marking, operators
 from nonstrict.program.marks.aliases import holds_marker
 from nonstrict.program.places import FRESH, NOWHERE, Origin
-from nonstrict.program.regions import breaks, dispatch, ignored, layers, strictness
+from nonstrict.program.regions import strictness
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,
@@ -72,9 +72,9 @@ def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value]
     if callee.kind is Kind.UNION:
         marking.ambiguous(frame, node, callee.ref)
         found: Value | None = None
-        chosen = frame.region and (dispatch.is_choice(frame, node) or layers.is_choice(callee.ref))
+        chosen = frame.observer.is_choice(frame, node, callee.ref)
         frame.branches += chosen
-        for alternative in dispatch.met(callee.ref) if frame.region else callee.ref:
+        for alternative in frame.observer.reached(callee.ref):
             if alternative.kind is not Kind.NONE:
                 found = join(found, call(frame, node, alternative, positional, keywords))
         frame.branches -= chosen
@@ -91,7 +91,7 @@ def _disabled(
     frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]
 ) -> Value:
     """A region calls what `torch.compiler.disable` keeps out of it: eager code runs, and tells what it gives back."""
-    breaks.emit(frame, node, breaks.DISABLED_MODULE if callee.kind is Kind.MODULE else breaks.DISABLED)
+    frame.observer.disabled_called(frame, node, callee)
     if callee.kind not in (Kind.EXTERNAL, Kind.EXTERNAL_METHOD):
         return UNKNOWN
     eager = Frame(frame.machine, frame.module, frame.offset, Summary("disabled"), static=True)
@@ -125,8 +125,7 @@ def _chosen(
     chosen = generics.implementation(frame, function, positional) if "generic" in function.traits else function
     if chosen is None:
         return _unknown(frame, node, UNKNOWN, positional, keywords)
-    if frame.region:
-        breaks.decorated(frame, node, chosen)
+    frame.observer.function_called(frame, node, chosen)
     return follow(frame, node, chosen, positional, keywords)
 
 
@@ -163,8 +162,8 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
         if callee.kind is not Kind.MODULE:
             return UNKNOWN
         return methods.call_module(frame, node, classes.as_inherited(callee), positional, keywords)
-    if frame.region and callee.kind is Kind.MODULE:
-        layers.called(frame, node, callee)
+    if callee.kind is Kind.MODULE:
+        frame.observer.module_called(frame, node, callee)
     frame.identified(node, callee)
     if module_state.is_capture(callee) and target.kind is Kind.BOUND:
         # Inside, the module's own state is not reported once more.
@@ -260,12 +259,8 @@ def follow(
     known = marking.known_by_identity(machine, function) if function in machine.allowed else None
     if known is not None and (frame.static or frame.region):
         return marking.called(frame, node, Value(Kind.MARKED, FRESH, known), positional, keywords)
-    if frame.region and ("disabled" in function.traits or function in machine.allowed):
-        if function not in machine.allowed:
-            breaks.emit(frame, node, breaks.DISABLED_ALONE if marking.ALONE in function.traits else breaks.DISABLED)
-        return _returned_without_looking(frame, function)
-    if frame.region and ignored.is_ignored(machine, function):
-        return NONE
+    if (left_out := frame.observer.left_out(frame, node, function)) is not None:
+        return left_out
     _hand_over(frame, node, (*positional, *keywords.values()))
     if frame.static:
         _noted(frame, node, function, positional, keywords)
@@ -276,7 +271,7 @@ def follow(
         or machine.summaries.is_spent()
     ):
         unseen.note(frame, node, Unseen.BUDGET, function.qualname)
-        return _returned_without_looking(frame, function)
+        return promised(frame, function)
     bound = parameters.bind(frame, function, positional, keywords)
     _replaced_defaults(frame, node, function, len(positional) + len(keywords))
     _read_where_passed(bound)
@@ -389,7 +384,8 @@ def _pass_on(frame: Frame, node: ast.AST, value: Value) -> None:
         frame.consume(node, value)
 
 
-def _returned_without_looking(frame: Frame, function: Function) -> Value:
+def promised(frame: Frame, function: Function) -> Value:
+    """What a function that is not looked into gives back, as its annotation says."""
     returns = getattr(function.node, "returns", None)
     if returns is None:
         return UNKNOWN

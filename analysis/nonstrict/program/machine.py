@@ -35,8 +35,7 @@ from nonstrict.program.installed import Installed
 from nonstrict.program.marks import roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.regions.assigned import Settings
-from nonstrict.program.regions.compilations import Compilations
+from nonstrict.program.regions.observer import RegionObserver
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.summaries import Summaries
 from nonstrict.program.together import Together
@@ -104,8 +103,9 @@ class Machine:
         self.regions: dict[ast.AST, Region] = {}
         #: by their nodes, the other objects for which such a function is compiled
         self.recompiled: dict[ast.AST, list[Region]] = {}
-        #: the applications of `torch.compile` and `Module.compile`, and what is done with the state of modules
-        self.compilations = Compilations()
+        #: the observer of compiled regions, and what it came to know
+        self.tracing = RegionObserver()
+        self.compilations, self.settings = self.tracing.compilations, self.tracing.settings
         #: functions that were called where the graph must not break
         self.called_strictly: set[ast.AST] = set()
         #: functions that Dynamo knows by their identity not to look into
@@ -300,11 +300,6 @@ class Machine:
         from nonstrict.program.marks import differentiated
 
         return differentiated.seen(self)
-
-    @cached_property
-    def settings(self) -> Settings:
-        """What was found out of the settings of torch that the program makes."""
-        return Settings()
 
     @cached_property
     def together(self) -> Together:

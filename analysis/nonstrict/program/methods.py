@@ -114,8 +114,7 @@ def call(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
     """The result of `receiver.name(...)`."""
-    if frame.region:
-        breaks.method(frame, node, receiver, name, positional, keywords)
+    frame.observer.method_called(frame, node, receiver, name, positional, keywords)
     if receiver.kind is Kind.UNION:
         found: Value | None = None
         for alternative in receiver.ref:
@@ -215,8 +214,7 @@ def call_module(
         frame.emit(Event.MODE, node, module.place, module, dependent)
     if module.place.origin is Origin.ARGUMENT and str(module.ref).startswith("torch.") and "Dropout" in module.ref:
         frame.emit(Event.ATTRIBUTE, node, module.place.step(".p"), NUMBER, "p")
-    if frame.region:
-        layers.called(frame, node, module)
+    frame.observer.module_called(frame, node, module)
     _run_children(frame, node, module, positional)
     pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in positional if value.is_tensor))
     attached = Flag.ATTACHED if any(value.flags & Flag.ATTACHED for value in positional) else Flag.NONE

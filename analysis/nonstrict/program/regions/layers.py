@@ -32,7 +32,7 @@ def called(frame: Frame, node: ast.AST, module: Value) -> None:
 
 def read(frame: Frame, node: ast.AST, base: Value) -> None:
     """An attribute of a module is read in a region: of one that Dynamo refuses, it sees none."""
-    construct = _refused(base) if frame.region else None
+    construct = _refused(base)
     if construct is not None:
         breaks.statement(frame, node, construct, base.place)
 

@@ -1,0 +1,85 @@
+"""What the interpreter tells of what it comes to, and what it asks about it: the observer of a frame.
+
+Frames of compiled regions have one that knows what Dynamo does there (`nonstrict.program.regions.observer`). Nobody
+observes the others: what is told has no effect, and what is asked is answered as plain Python would.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Sequence
+
+    from nonstrict.domain.events import Step
+    from nonstrict.program.values import Value
+
+FrameT = TypeVar("FrameT")
+FunctionT = TypeVar("FunctionT")
+
+
+class Observer(Generic[FrameT, FunctionT]):
+    """Hears of everything that a frame comes to, by the name of what happens; this one does not listen.
+
+    Of each it is told the frame, the node where it happens, and the values that take part.
+    """
+
+    #: whether what it observes is a region, which Dynamo traces
+    is_of_region = False
+
+    # -- calls ----------------------------------------------------------------------------------------------------
+
+    def called(
+        self, frame: FrameT, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]
+    ) -> None:
+        """A function or class outside the program is called."""
+
+    def method_called(
+        self,
+        frame: FrameT,
+        node: ast.AST,
+        receiver: Value,
+        name: str,
+        positional: Sequence[Value],
+        keywords: dict[str, Value],
+    ) -> None:
+        """A method of a value outside the program is called."""
+
+    def native_called(self, frame: FrameT, node: ast.AST, callee: str) -> None:
+        """Compiled code outside torch is called."""
+
+    def disabled_called(self, frame: FrameT, node: ast.AST, callee: Value) -> None:
+        """What `torch.compiler.disable` returned is called."""
+
+    def function_called(self, frame: FrameT, node: ast.AST, function: FunctionT) -> None:
+        """A function of the program is called."""
+
+    def module_called(self, frame: FrameT, node: ast.AST, module: Value) -> None:
+        """A module is called, of torch or of the program."""
+
+    def is_choice(self, frame: FrameT, node: ast.AST, alternatives: Sequence[Value]) -> bool:
+        """Whether it decides what happens which of several things a value is that is used at a node."""
+        return False
+
+    def reached(self, alternatives: Sequence[Value]) -> Sequence[Value]:
+        """Those that are called of the things that a callee may be."""
+        return alternatives
+
+    def left_out(self, frame: FrameT, node: ast.AST, function: FunctionT) -> Value | None:
+        """What the call of a function gives back that is not looked into; None for all others."""
+        return None
+
+    # -- parts ----------------------------------------------------------------------------------------------------
+
+    def attribute_read(self, frame: FrameT, node: ast.AST, base: Value) -> None:
+        """An attribute of an object is read."""
+
+    # -- the rest -------------------------------------------------------------------------------------------------
+
+    def came_to(self, frame: FrameT, node: ast.AST, step: Step) -> None:
+        """Something is done of which there is no more to tell than what it is."""
+
+
+#: Of code that is no part of a region.
+NOBODY: Observer[Any, Any] = Observer()

@@ -1,0 +1,91 @@
+"""The observer of compiled regions: hands what the interpreter comes to on to what knows of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.domain.events import Step
+from nonstrict.program.observer import Observer
+from nonstrict.program.regions import breaks, dispatch, ignored, layers
+from nonstrict.program.regions.assigned import Settings
+from nonstrict.program.regions.compilations import Compilations
+from nonstrict.program.values import Kind, Value
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Sequence
+
+    from nonstrict.program.definitions import Function
+    from nonstrict.program.frames import Frame
+
+#: What the table of graph breaks calls steps.
+_STATEMENTS = {
+    Step.BACKWARD_HOOK: "module-backward-hook",
+    Step.CACHED_PROPERTY: "object-cached-property",
+}
+
+
+class RegionObserver(Observer["Frame", "Function"]):
+    """Tells what breaks the graph, and answers what Dynamo decides while it traces."""
+
+    is_of_region = True
+
+    def __init__(self) -> None:
+        #: the applications of `torch.compile` and `Module.compile`, and what is done with the state of modules
+        self.compilations = Compilations()
+        #: what was found out of the settings of torch that the program makes
+        self.settings = Settings()
+
+    def called(
+        self, frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]
+    ) -> None:
+        """The table knows constructs by the names of what is called."""
+        breaks.called(frame, node, name, positional, keywords)
+
+    def method_called(
+        self,
+        frame: Frame,
+        node: ast.AST,
+        receiver: Value,
+        name: str,
+        positional: Sequence[Value],
+        keywords: dict[str, Value],
+    ) -> None:
+        """The table knows methods by the kinds of their receivers."""
+        breaks.method(frame, node, receiver, name, positional, keywords)
+
+    def native_called(self, frame: Frame, node: ast.AST, callee: str) -> None:
+        """Dynamo does not know what is neither of torch, nor of NumPy or Triton."""
+        breaks.native(frame, node, callee)
+
+    def disabled_called(self, frame: Frame, node: ast.AST, callee: Value) -> None:
+        """Eager code runs between two graphs."""
+        breaks.emit(frame, node, breaks.DISABLED_MODULE if callee.kind is Kind.MODULE else breaks.DISABLED)
+
+    def function_called(self, frame: Frame, node: ast.AST, function: Function) -> None:
+        """A decorator may have it do what Dynamo does not trace."""
+        breaks.decorated(frame, node, function)
+
+    def module_called(self, frame: Frame, node: ast.AST, module: Value) -> None:
+        """Some layers are refused."""
+        layers.called(frame, node, module)
+
+    def is_choice(self, frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> bool:
+        """Dynamo traces one of the entries of a container, and of several layers those that it does not refuse."""
+        return dispatch.is_choice(frame, node) or layers.is_choice(alternatives)
+
+    def reached(self, alternatives: Sequence[Value]) -> Sequence[Value]:
+        """Beside a function that Dynamo knows stands what is called where nothing compiles."""
+        return dispatch.met(alternatives)
+
+    def left_out(self, frame: Frame, node: ast.AST, function: Function) -> Value | None:
+        """Functions that are disabled, and those that an option names."""
+        return ignored.left_out(frame, node, function)
+
+    def attribute_read(self, frame: Frame, node: ast.AST, base: Value) -> None:
+        """Of what Dynamo refuses it sees no attributes."""
+        layers.read(frame, node, base)
+
+    def came_to(self, frame: Frame, node: ast.AST, step: Step) -> None:
+        """The table knows it as a statement of its own kind."""
+        breaks.statement(frame, node, _STATEMENTS[step])
