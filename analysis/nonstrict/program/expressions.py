@@ -27,7 +27,7 @@ from nonstrict.program import (
 from nonstrict.program.asked import about
 from nonstrict.program.marks import compiling
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import arguments, breaks, folding, operations
+from nonstrict.program.regions import arguments, breaks, operations
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -232,7 +232,7 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.op
 def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Not):
         conditions.decide(frame, node.operand)
-        verdict = folding.truth(frame, node.operand) if frame.region else None
+        verdict = frame.observer.truth(frame, node.operand)
         if frame.static and naming.is_chain(node.operand):
             verdict = constant_folding.truth(frame.machine.is_rebound, evaluate(frame, node.operand))
         return BOOL if verdict is None else BOOL._replace(const=not verdict)
@@ -257,7 +257,7 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
     for index, part in enumerate(node.values):
         value = evaluate(frame, part)
         guarded = guarded or (isinstance(node.op, ast.Or) and bool(value.flags & Flag.TRACE_GUARD))
-        verdict = folding.of_value(frame, value) if frame.region else None
+        verdict = frame.observer.truth_of(frame, value)
         if verdict is not None and index < last:
             if verdict is isinstance(node.op, ast.Or):
                 found = join(found, value)

@@ -70,6 +70,26 @@ class Observer(Generic[FrameT, FunctionT]):
         """What the call of a function gives back that is not looked into; None for all others."""
         return None
 
+    # -- decisions ------------------------------------------------------------------------------------------------
+
+    def truth(self, frame: FrameT, test: ast.expr) -> bool | None:
+        """Whether a condition is known to hold, so that only one way is gone; None where that is open."""
+        return None
+
+    def truth_of(self, frame: FrameT, value: Value) -> bool | None:
+        """The same for a value."""
+        return None
+
+    def decided(self, frame: FrameT, node: ast.AST, value: Value) -> None:
+        """The truth of a value is asked for."""
+
+    def asserted(self, frame: FrameT, statement: ast.Assert) -> bool:
+        """An assertion is made; whether it was decided here, otherwise than a branch is."""
+        return False
+
+    def raised(self, frame: FrameT, statement: ast.Raise) -> None:
+        """An exception is raised that the function does not handle."""
+
     # -- parts ----------------------------------------------------------------------------------------------------
 
     def attribute_read(self, frame: FrameT, node: ast.AST, base: Value) -> None:

@@ -25,7 +25,7 @@ from nonstrict.program import (
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import evaluate, use
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import assertions, breaks, folding, strictness
+from nonstrict.program.regions import breaks, strictness
 from nonstrict.program.values import BOOL, NONE, UNKNOWN, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -110,8 +110,7 @@ def _raise(frame: Frame, statement: ast.Raise) -> None:
             conditions.forget_reads(frame, known)
     if not handles(frame.caught, name, raised):
         frame.emit(Event.RAISE, statement, value=raised, what=name)
-        if frame.region:
-            breaks.raised(frame, statement)
+        frame.observer.raised(frame, statement)
     frame.done = True
     frame.endings.add(ast.Return)
 
@@ -130,9 +129,7 @@ def _assert(frame: Frame, statement: ast.Assert) -> None:
     if settled.truth(frame, statement.test) is False:
         frame.done = True
         return
-    if frame.region:
-        assertions.asserted(frame, statement)
-    else:
+    if not frame.observer.asserted(frame, statement):
         conditions.decide(frame, statement.test, checks=True, refuses=True)
     frame.env = conditions.narrowed(frame, statement.test, frame.env, truth=True)
 
@@ -148,7 +145,7 @@ def _if(frame: Frame, statement: ast.If) -> None:
         _untraced(frame, statement.orelse if verdict else statement.body)
         return
     verdict = conditions.settled_truth(frame, statement.test)
-    if verdict is False and frame.region and folding.marks_what_it_asks(frame, statement):
+    if verdict is False and frame.region and conditions.marks_what_it_asks(frame, statement):
         verdict = None  # the first call comes by
     if verdict is None:
         _undecided(frame, statement)

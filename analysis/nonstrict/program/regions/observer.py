@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Step
 from nonstrict.program.observer import Observer
-from nonstrict.program.regions import breaks, dispatch, ignored, layers
+from nonstrict.program.regions import assertions, breaks, dispatch, folding, ignored, layers
 from nonstrict.program.regions.assigned import Settings
 from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.values import Kind, Value
@@ -81,6 +81,27 @@ class RegionObserver(Observer["Frame", "Function"]):
     def left_out(self, frame: Frame, node: ast.AST, function: Function) -> Value | None:
         """Functions that are disabled, and those that an option names."""
         return ignored.left_out(frame, node, function)
+
+    def truth(self, frame: Frame, test: ast.expr) -> bool | None:
+        """What nothing rebinds is constant while tracing."""
+        return folding.truth(frame, test)
+
+    def truth_of(self, frame: Frame, value: Value) -> bool | None:
+        """What nothing rebinds is constant while tracing."""
+        return folding.of_value(frame, value)
+
+    def decided(self, frame: Frame, node: ast.AST, value: Value) -> None:
+        """What follows from data cannot be decided on."""
+        breaks.decided(frame, node, value)
+
+    def asserted(self, frame: Frame, statement: ast.Assert) -> bool:
+        """Some assertions become operators of the graph."""
+        assertions.asserted(frame, statement)
+        return True
+
+    def raised(self, frame: Frame, statement: ast.Raise) -> None:
+        """The compiled function may do nothing else."""
+        breaks.raised(frame, statement)
 
     def attribute_read(self, frame: Frame, node: ast.AST, base: Value) -> None:
         """Of what Dynamo refuses it sees no attributes."""
