@@ -23,7 +23,7 @@ FILES = {
     "models": "annotations arranged arrays autograd_functions bound_callables builtin_calls constants contents "
     "container_methods context_variables copies differentiation dtypes enumerations externals functional_calls "
     "gradients held_modules hooks iteration methods missing module_contents module_state named_tuples releases "
-    "storages strings symbolic_sizes symbolic_slices torch_calls unbound_methods",
+    "storages strict_switch strings symbolic_sizes symbolic_slices torch_calls unbound_methods",
     "contracts": "body no_region",
 }
 ENGINE = PACKAGE / "program"

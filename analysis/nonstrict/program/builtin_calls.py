@@ -23,13 +23,14 @@ from nonstrict.program import (
     named_tuples,
     reflection,
     releases,
+    strict_switch,
     strings,
     symbolic_sizes,
     symbols,
 )
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import arguments, sequences, strictness
+from nonstrict.program.regions import arguments, sequences
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -418,7 +419,7 @@ def _globals(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
 
 #: Functions that need more than an entry in the tables of knowledge.
 SPECIAL: dict[str, Handler] = {
-    **dict.fromkeys(strictness.SWITCHES, strictness.switch),
+    **dict.fromkeys(strict_switch.SWITCHES, strict_switch.switch),
     "builtins.globals": _globals,
     "builtins.staticmethod": _same,
     "builtins.int": _number,

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.pytrees import REGISTRARS
-from nonstrict.program import fixtures
+from nonstrict.program import fixtures, strict_switch
 from nonstrict.program.definitions import Class, Function
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import strictness
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
         _look_into(frame, decorator, value, result)
         return value if result.kind is Kind.UNKNOWN else result
     _register(frame, decorator, callee, value)
-    return strictness.applied(callee, value)
+    return strict_switch.applied(callee, value)
 
 
 def _tell(function: Function, name: str, decorator: ast.expr) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.endings import asks_for_none
 from nonstrict.program.places import Origin
 from nonstrict.program.values import (
@@ -72,3 +73,8 @@ def of_list(value: Value) -> Value:
     if held is None or not held.is_tensor:
         return value
     return held if value.place.origin is Origin.FRESH else relocated(held, value.place.step("[]"))
+
+
+def cut(tensor: Value) -> Value:
+    """A tensor that autograd does not connect with what was made to require gradients."""
+    return tensor.with_pending(frozenset(effect for effect in tensor.pending if effect.event is not Event.BREAK))

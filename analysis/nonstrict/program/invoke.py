@@ -26,6 +26,7 @@ from nonstrict.program import (
     named_tuples,
     parameters,
     singletons,
+    strict_switch,
     unseen,
 )
 from nonstrict.program.definitions import Function
@@ -34,7 +35,6 @@ from nonstrict.program.frames import Frame
 from nonstrict.program.marks import in_place, marking, operators
 from nonstrict.program.marks.aliases import holds_marker
 from nonstrict.program.places import FRESH, NOWHERE, Origin
-from nonstrict.program.regions import strictness
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,
@@ -197,8 +197,8 @@ def _external_instance(
 ) -> Value:
     if callee.flags & Flag.NATIVE:
         return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
-    if strictness.setting(callee) is not None and positional:
-        return strictness.applied(callee, positional[0])
+    if strict_switch.setting(callee) is not None and positional:
+        return strict_switch.applied(callee, positional[0])
     if callee.ref == NAMED_TUPLE and callee.heap is not None and callee.heap.items:
         return named_tuples.instance(list(callee.heap.items), positional, keywords)
     if frame.static and len(positional) == 1 and _is_mode(callee) and positional[0].kind in CALLABLES:

@@ -35,7 +35,7 @@ from nonstrict.program import (
 )
 from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, layers
+from nonstrict.program.regions import layers
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -182,9 +182,9 @@ def _rebind(frame: Frame, node: ast.AST, receiver: Value, name: str) -> Value:
             frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node))
         elif receiver.place.captured:
             frame.emit(Event.TENSOR_WRITE, node, receiver.place, receiver, f"`{name}`")
-    if frame.region and name == "requires_grad_":
-        return breaks.needs_gradient(frame, node, receiver)
-    return breaks.without_gradient(receiver) if name == "detach_" else receiver
+    if name == "requires_grad_":
+        return frame.observer.gradient_required(frame, node, receiver)
+    return gradients.cut(receiver) if name == "detach_" else receiver
 
 
 def _text(node: ast.AST) -> str:

@@ -90,6 +90,12 @@ class Observer(Generic[FrameT, FunctionT]):
     def raised(self, frame: FrameT, statement: ast.Raise) -> None:
         """An exception is raised that the function does not handle."""
 
+    # -- tensors --------------------------------------------------------------------------------------------------
+
+    def gradient_required(self, frame: FrameT, node: ast.AST, tensor: Value) -> Value:
+        """`requires_grad_` of a tensor; the tensor from here on."""
+        return tensor
+
     # -- parts ----------------------------------------------------------------------------------------------------
 
     def attribute_read(self, frame: FrameT, node: ast.AST, base: Value) -> None:

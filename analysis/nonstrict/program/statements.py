@@ -21,11 +21,12 @@ from nonstrict.program import (
     only_effects,
     settled,
     stores,
+    strict_switch,
 )
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import evaluate, use
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, strictness
+from nonstrict.program.regions import breaks
 from nonstrict.program.values import BOOL, NONE, UNKNOWN, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -298,7 +299,7 @@ def _with(frame: Frame, statement: ast.With | ast.AsyncWith) -> None:
     previous, strict, differentiates = frame.caught, frame.strict, frame.differentiates
     for item in statement.items:
         manager = evaluate(frame, item.context_expr)
-        told = strictness.setting(manager)
+        told = strict_switch.setting(manager)
         frame.strict = frame.strict if told is None else told
         frame.differentiates = frame.differentiates and not differentiation.is_off(manager)
         entered = frame.machine.enter(frame, item.context_expr, manager)

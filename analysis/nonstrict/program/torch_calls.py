@@ -23,7 +23,7 @@ from nonstrict.program import (
 )
 from nonstrict.program.effects import Sight
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
-from nonstrict.program.regions import arguments, breaks, outputs
+from nonstrict.program.regions import arguments, outputs
 from nonstrict.program.values import (
     BOOL,
     NO_CONSTANT,
@@ -281,7 +281,7 @@ def _made(frame: Frame, node: ast.AST, last: str, values: list[Value], keywords:
     if not frame.region:
         frame.needed(data.with_pending(symbols.held_in(data)), exactly=True)
     # Dynamo knows numbers that do not follow from data.
-    plain = frame.region and data.kind is Kind.NUMBER and not breaks.depends_on_data(frame, data)
+    plain = frame.region and data.kind is Kind.NUMBER and not symbols.depends_on_data(frame, data)
     single = bool(data.flags & Flag.LITERAL) and constants.is_single(data)
     literal = single or data.const is not NO_CONSTANT or plain
     if data.is_tensor:

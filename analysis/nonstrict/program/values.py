@@ -51,6 +51,7 @@ class Kind(enum.Enum):
 TENSORS = frozenset({Kind.TENSOR, Kind.PARAMETER})
 CONTAINERS = frozenset({Kind.LIST, Kind.DICT, Kind.SET, Kind.DEQUE})
 PRIMITIVES = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING, Kind.SIZE})
+_PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.NONE})
 CALLABLES = frozenset(
     {Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.CLASS, Kind.EXTERNAL, Kind.EXTERNAL_METHOD, Kind.MARKED}
 )
@@ -411,3 +412,16 @@ def traced(value: Value) -> bool:
             if alternative.place.origin is Origin.FRESH and element is not None and traced(element):
                 return True
     return False
+
+
+def became_tensor(value: Value) -> bool:
+    """Whether a value is a plain one to begin with that a path through the region makes a tensor of."""
+    kinds = {member.kind for member in value.alternatives()}
+    made = all(member.place == FRESH for member in value.alternatives() if member.kind in TENSORS)
+    return made and Kind.TENSOR in kinds and bool(kinds & _PLAIN) and kinds <= _PLAIN | {Kind.TENSOR}
+
+
+def is_array(value: Value) -> bool:
+    """Whether a value is an array of NumPy, or a number that is one of its scalars."""
+    scalar = value.kind is Kind.NUMBER and isinstance(value.ref, str) and value.ref.startswith("numpy.")
+    return value.kind is Kind.NUMPY or scalar

@@ -103,6 +103,10 @@ class RegionObserver(Observer["Frame", "Function"]):
         """The compiled function may do nothing else."""
         breaks.raised(frame, statement)
 
+    def gradient_required(self, frame: Frame, node: ast.AST, tensor: Value) -> Value:
+        """The graph breaks if the region returns what follows of it."""
+        return breaks.needs_gradient(frame, node, tensor)
+
     def attribute_read(self, frame: Frame, node: ast.AST, base: Value) -> None:
         """Of what Dynamo refuses it sees no attributes."""
         layers.read(frame, node, base)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.domain.events import Event, Taken
 from nonstrict.program import symbols
 from nonstrict.program.regions import breaks
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.values import Kind, Value, became_tensor
 
 if TYPE_CHECKING:
     import ast
@@ -46,7 +46,7 @@ def iterated(frame: Frame, node: ast.AST, iterable: Value) -> None:
 
 
 def _may_be_tensor(value: Value) -> bool:
-    return value.is_tensor or breaks.became_tensor(value)
+    return value.is_tensor or became_tensor(value)
 
 
 def _holds_tensor(element: Value) -> bool:
