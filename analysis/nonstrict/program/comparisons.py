@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.domain.events import Event, Taken
 from nonstrict.program import attributes, classes, conditions, constant_folding, releases, symbols
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import breaks, items
+from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     BOOL,
     CONTAINERS,
@@ -110,11 +110,7 @@ def _sought(frame: Frame, node: ast.Compare, values: list[Value], pending: froze
         conditions.decide_value(frame, node, values[-1])
     if frame.region and values[-1].is_tensor:
         return BOOL.with_pending(frame.unbacked(node, values[-1], "`item()`", Taken.ITEM).pending)
-    if items.sought(frame, node, values[0], values[-1]):
-        return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
-    if frame.region and len(values) == 2 and breaks.never_found(frame, node, *values):
-        return BOOL
-    return BOOL.with_pending(pending)
+    return frame.observer.sought(frame, node, values[0], values[-1]) or BOOL.with_pending(pending)
 
 
 def _is_never_equal(operator: ast.cmpop, left: Value, right: Value) -> bool:

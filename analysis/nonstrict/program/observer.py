@@ -96,7 +96,34 @@ class Observer(Generic[FrameT, FunctionT]):
         """`requires_grad_` of a tensor; the tensor from here on."""
         return tensor
 
+    def knows_number(self, frame: FrameT, tensor: Value) -> bool:
+        """Whether the number that is taken out of a tensor is a plain one."""
+        return False
+
     # -- parts ----------------------------------------------------------------------------------------------------
+
+    def selected(self, frame: FrameT, node: ast.Subscript, base: Value, index: Value) -> Value:
+        """An entry of a container is asked for; the index, as far as it is known here."""
+        return index
+
+    def indexed(self, frame: FrameT, node: ast.Subscript, index: Value) -> None:
+        """A part of a tensor is read."""
+
+    def sought(self, frame: FrameT, node: ast.Compare, element: Value, holder: Value) -> Value | None:
+        """Something is sought in a container; the answer, None where that is what it is in plain Python."""
+        return None
+
+    def iterated(self, frame: FrameT, node: ast.AST, iterable: Value) -> None:
+        """The elements of a value are asked for one by one."""
+
+    def looped_over(self, frame: FrameT, node: ast.AST, iterable: Value) -> None:
+        """A `for` statement begins."""
+
+    def ordered_by(self, frame: FrameT, node: ast.AST, compared: Value) -> None:
+        """Elements are sorted by a value that each has, the element itself if there is no key."""
+
+    def extreme_by(self, frame: FrameT, node: ast.AST, element: Value, compared: Value) -> None:
+        """The largest or smallest element by a key is asked for."""
 
     def attribute_read(self, frame: FrameT, node: ast.AST, base: Value) -> None:
         """An attribute of an object is read."""

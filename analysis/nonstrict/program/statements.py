@@ -25,7 +25,7 @@ from nonstrict.program import (
 )
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import evaluate, use
-from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.places import FRESH
 from nonstrict.program.regions import breaks
 from nonstrict.program.values import BOOL, NONE, UNKNOWN, Flag, Kind, Value, join
 
@@ -249,8 +249,7 @@ def _unrolled_by_dynamo(frame: Frame, run: Callable[[], None]) -> None:
 def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
     iterable = use(frame, statement.iter)
     frame.settle(iterable)
-    if frame.region and iterable.kind is Kind.ITERATOR and iterable.place.origin is Origin.ARGUMENT:
-        breaks.statement(frame, statement.iter, "for-iterator-argument")
+    frame.observer.looped_over(frame, statement.iter, iterable)
     if _unrolled(frame, statement, iterable):
         return
     element = iteration.elements_of(frame, statement.iter, iterable)

@@ -23,7 +23,7 @@ from nonstrict.program import (
 )
 from nonstrict.program.effects import Sight
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
-from nonstrict.program.regions import arguments, outputs
+from nonstrict.program.regions import outputs
 from nonstrict.program.values import (
     BOOL,
     NO_CONSTANT,
@@ -315,7 +315,7 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
     if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.origin is FRESH.origin:
         return NUMBER
     if last in _TAKEN:
-        if last == "item" and arguments.guards_item(frame, first):
+        if last == "item" and frame.observer.knows_number(frame, first):
             return NUMBER
         made = frame.unbacked(node, first, f"`{last}()`", _TAKEN[last], of=_selected_from(node, name))
         if last == "item":

@@ -300,7 +300,7 @@ def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> No
     elif index.is_tensor and not mapping and not index.flags & Flag.LITERAL:
         # What is converted may be an integer before, and then it is the same tensor.
         source = frame.machine.evaluate(frame, _unconverted(node.slice))
-        guarded = arguments.guards_item(frame, source)
+        guarded = arguments.guards_item(source)
         statement(frame, node, "list-subscript-tensor-argument" if guarded else "list-subscript-tensor")
 
 

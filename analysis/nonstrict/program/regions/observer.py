@@ -6,10 +6,21 @@ from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Step
 from nonstrict.program.observer import Observer
-from nonstrict.program.regions import assertions, breaks, dispatch, folding, ignored, layers
+from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.regions import (
+    arguments,
+    assertions,
+    breaks,
+    dispatch,
+    folding,
+    ignored,
+    items,
+    layers,
+    sequences,
+)
 from nonstrict.program.regions.assigned import Settings
 from nonstrict.program.regions.compilations import Compilations
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.values import BOOL, NO_CONSTANT, Flag, Kind, Value
 
 if TYPE_CHECKING:
     import ast
@@ -106,6 +117,44 @@ class RegionObserver(Observer["Frame", "Function"]):
     def gradient_required(self, frame: Frame, node: ast.AST, tensor: Value) -> Value:
         """The graph breaks if the region returns what follows of it."""
         return breaks.needs_gradient(frame, node, tensor)
+
+    def knows_number(self, frame: Frame, tensor: Value) -> bool:
+        """Dynamo guards whole numbers that it is given."""
+        return arguments.guards_item(tensor)
+
+    def selected(self, frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+        """Dynamo has to know which entry it is: of a key that all calls of the region pass, it does."""
+        breaks.selected(frame, node, base, index)
+        if base.kind is Kind.DICT and index.const is NO_CONSTANT:
+            return index._replace(const=dispatch.key(frame, node.slice))
+        return index
+
+    def indexed(self, frame: Frame, node: ast.Subscript, index: Value) -> None:
+        """What is selected by data has a size that is not known."""
+        items.indexed(frame, node, index)
+
+    def sought(self, frame: Frame, node: ast.Compare, element: Value, holder: Value) -> Value | None:
+        """Among tensors the answer is a tensor; among the numbers of one, a constant is never found."""
+        if items.sought(frame, node, element, holder):
+            return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
+        return BOOL if len(node.ops) == 1 and breaks.never_found(frame, node, element, holder) else None
+
+    def iterated(self, frame: Frame, node: ast.AST, iterable: Value) -> None:
+        """Dynamo has to know how many there are."""
+        sequences.iterated(frame, node, iterable)
+
+    def looped_over(self, frame: Frame, node: ast.AST, iterable: Value) -> None:
+        """An iterator that the region is given would be used up."""
+        if iterable.kind is Kind.ITERATOR and iterable.place.origin is Origin.ARGUMENT:
+            breaks.statement(frame, node, "for-iterator-argument")
+
+    def ordered_by(self, frame: Frame, node: ast.AST, compared: Value) -> None:
+        """Dynamo sorts by constants."""
+        sequences.sorted_by(frame, node, compared)
+
+    def extreme_by(self, frame: Frame, node: ast.AST, element: Value, compared: Value) -> None:
+        """Dynamo compares constants."""
+        sequences.extreme_by(frame, node, element, compared)
 
     def attribute_read(self, frame: Frame, node: ast.AST, base: Value) -> None:
         """Of what Dynamo refuses it sees no attributes."""
