@@ -174,6 +174,8 @@ class Step(_Plain):
 
     BACKWARD_HOOK = "backward-hook"
     """A module is called that hooks of backward passes are registered on."""
+    ENVIRONMENT_WRITE = "environment-write"
+    """An entry of `os.environ` is set."""
     CACHED_PROPERTY = "cached-property"
     """A property is read whose value `functools.cached_property` keeps."""
 

@@ -128,6 +128,17 @@ class Observer(Generic[FrameT, FunctionT]):
     def attribute_read(self, frame: FrameT, node: ast.AST, base: Value) -> None:
         """An attribute of an object is read."""
 
+    # -- stores ---------------------------------------------------------------------------------------------------
+
+    def attribute_stored(self, frame: FrameT, node: ast.AST, tensor: Value, name: str) -> None:
+        """An attribute of a tensor is set."""
+
+    def part_stored(self, frame: FrameT, node: ast.AST, index: Value) -> None:
+        """A part of a tensor is set."""
+
+    def part_augmented(self, frame: FrameT, node: ast.Subscript, index: Value) -> None:
+        """A part of a tensor is changed in place, by an operator."""
+
     # -- the rest -------------------------------------------------------------------------------------------------
 
     def came_to(self, frame: FrameT, node: ast.AST, step: Step) -> None:

@@ -51,6 +51,8 @@ class Kind(enum.Enum):
 TENSORS = frozenset({Kind.TENSOR, Kind.PARAMETER})
 CONTAINERS = frozenset({Kind.LIST, Kind.DICT, Kind.SET, Kind.DEQUE})
 PRIMITIVES = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING, Kind.SIZE})
+#: Attributes that say what a tensor is.
+TENSOR_METADATA = frozenset({"data", "grad", "requires_grad", "names"})
 _PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.NONE})
 CALLABLES = frozenset(
     {Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.CLASS, Kind.EXTERNAL, Kind.EXTERNAL_METHOD, Kind.MARKED}

@@ -22,7 +22,7 @@ from nonstrict.program.effects import Effect
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import arguments, branches, contexts, messages, unbacked
 from nonstrict.program.regions import options as dynamo_options
-from nonstrict.program.values import NO_CONSTANT, TENSORS, Flag, Kind, Value, became_tensor, is_array
+from nonstrict.program.values import NO_CONSTANT, TENSOR_METADATA, TENSORS, Flag, Kind, Value, became_tensor, is_array
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -313,10 +313,12 @@ def _unconverted(expression: ast.expr) -> ast.expr:
     return expression
 
 
-def tensor_attribute(frame: Frame, node: ast.AST, name: str, made_here: str) -> None:
+def attribute_stored(frame: Frame, node: ast.AST, tensor: Value, name: str) -> None:
     """An attribute of a tensor is set; the table may tell tensors of the region apart."""
-    apart = is_measured(f"stmt:{name}{made_here}", frame.machine.torch)
-    statement(frame, node, f"{name}{made_here}" if apart else name)
+    if name in TENSOR_METADATA:
+        made_here = f"tensor-{name}-assign-intermediate"
+        apart = tensor.place.origin is Origin.FRESH and is_measured(f"stmt:{made_here}", frame.machine.torch)
+        statement(frame, node, made_here if apart else f"tensor-{name}-assign")
 
 
 def raised(frame: Frame, node: ast.Raise) -> None:

@@ -70,6 +70,15 @@ class Compilations:
         """The applications to what the text around them gives, with that."""
         yield from ((site, site.target) for site in self.at.values() if site.target is not None)
 
+    def replaced(self, name: str, value: Value) -> None:
+        """Something is put where torch has what is called so: what then is called hands on what it is given.
+
+        Its calls are told as those of torch's own compiler.
+        """
+        if name in MARKERS and MARKERS[name].kind == "compiled":
+            functions = (one.ref for one in value.alternatives() if one.kind is Kind.FUNCTION)
+            self.compilers.update(one.node for one in functions)
+
 
 # -- what is compiled ---------------------------------------------------------------------------------------------
 
@@ -96,16 +105,6 @@ def may_be_of_module(frame: Frame, node: ast.AST) -> bool:
         return False
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
     return all(keyword.arg in (None, *_OPTIONS) for keyword in node.keywords) and is_statement(around, node)
-
-
-def replaced(frame: Frame, name: str, value: Value) -> None:
-    """Something is put where torch has what is called so: what then is called as a compiler hands on what it is given.
-
-    Its calls are told as those of torch's own.
-    """
-    if name in MARKERS and MARKERS[name].kind == "compiled":
-        functions = (one.ref for one in value.alternatives() if one.kind is Kind.FUNCTION)
-        frame.machine.compilations.compilers.update(one.node for one in functions)
 
 
 # -- what becomes of it -------------------------------------------------------------------------------------------

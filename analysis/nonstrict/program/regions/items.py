@@ -35,6 +35,13 @@ def indexes(frame: Frame, node: ast.AST, index: Value, *, stores: bool = False) 
         breaks.statement(frame, node, "item-in-index-write" if stores else "item-in-index")
 
 
+def stored(frame: Frame, node: ast.AST, index: Value) -> None:
+    """A part of a tensor is set."""
+    indexes(frame, node, index, stores=True)
+    if isinstance(node, ast.Subscript):
+        selects(frame, node, parts(index), stores=True)
+
+
 def parts(index: Value) -> list[Value]:
     """The indices of a subscript, one for each dimension that it tells of."""
     return list(index.heap.items.values()) if index.kind is Kind.TUPLE and index.heap is not None else [index]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 #: What the table of graph breaks calls steps.
 _STATEMENTS = {
     Step.BACKWARD_HOOK: "module-backward-hook",
+    Step.ENVIRONMENT_WRITE: "environ-write",
     Step.CACHED_PROPERTY: "object-cached-property",
 }
 
@@ -159,6 +160,18 @@ class RegionObserver(Observer["Frame", "Function"]):
     def attribute_read(self, frame: Frame, node: ast.AST, base: Value) -> None:
         """Of what Dynamo refuses it sees no attributes."""
         layers.read(frame, node, base)
+
+    def attribute_stored(self, frame: Frame, node: ast.AST, tensor: Value, name: str) -> None:
+        """What a tensor is cannot be changed everywhere."""
+        breaks.attribute_stored(frame, node, tensor, name)
+
+    def part_stored(self, frame: Frame, node: ast.AST, index: Value) -> None:
+        """A number taken out of a tensor is no index beside another one."""
+        items.stored(frame, node, index)
+
+    def part_augmented(self, frame: Frame, node: ast.Subscript, index: Value) -> None:
+        """The part is selected before it is set."""
+        items.augmented(frame, node, index)
 
     def came_to(self, frame: Frame, node: ast.AST, step: Step) -> None:
         """The table knows it as a statement of its own kind."""
