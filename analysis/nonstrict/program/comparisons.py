@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Taken
+from nonstrict.domain.events import Event, Step, Taken
 from nonstrict.program import attributes, classes, conditions, constant_folding, releases, symbols
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import breaks
 from nonstrict.program.values import (
     BOOL,
     CONTAINERS,
@@ -162,6 +161,5 @@ def _by_methods(frame: Frame, node: ast.Compare, values: list[Value]) -> Value |
 def _chained(frame: Frame, node: ast.Compare, first: Value) -> Value:
     """`0 < x < 1` of tensors asks for the truth of the first comparison."""
     frame.emit(Event.ESCAPE, node, FRESH, first, "a chained comparison of tensors")
-    if frame.region:
-        breaks.statement(frame, node, "chained-comparison-tensor")
+    frame.observer.came_to(frame, node, Step.CHAINED_COMPARISON)
     return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)

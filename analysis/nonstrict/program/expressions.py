@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Question
+from nonstrict.domain.events import Event, Question, Step
 from nonstrict.facts import shapes
 from nonstrict.program import (
     attributes,
@@ -27,7 +27,6 @@ from nonstrict.program import (
 from nonstrict.program.asked import about
 from nonstrict.program.marks import compiling
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import arguments, breaks, operations
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -35,7 +34,6 @@ from nonstrict.program.values import (
     ELLIPSIS,
     NO_CONSTANT,
     NONE,
-    NUMBER,
     REST,
     SETTING,
     TENSORS,
@@ -83,7 +81,7 @@ def _evaluated(frame: Frame, node: ast.expr) -> Value:
         return UNKNOWN
     value = handler(frame, node)
     if frame.region and type(node) in _COMPUTING:  # asked here too: most frames are of no region
-        operations.note(frame, node, value)
+        frame.observer.computed(frame, node, value)
     return value
 
 
@@ -155,12 +153,8 @@ def _spread(frame: Frame, value: Value) -> list[Value]:
 
 def _binary(frame: Frame, node: ast.BinOp) -> Value:
     left, right = use(frame, node.left), use(frame, node.right)
-    if frame.region and (left.flags | right.flags) & Flag.POINTER:
-        breaks.statement(frame, node, "data-ptr-arithmetic")
-    if frame.region and arguments.computes_with_drawn(frame, left, right):
-        breaks.statement(frame, node, "random-number-arithmetic")
-        return NUMBER
-    return operate(frame, node, left, right, node.op)
+    told = frame.observer.operated(frame, node, left, right)
+    return operate(frame, node, left, right, node.op) if told is None else told
 
 
 def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
@@ -239,9 +233,8 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
     value = use(frame, node.operand)
     if value.kind in TENSORS:
         return Value(Kind.TENSOR, FRESH, flags=value.flags & ~Flag.LITERAL, pending=value.pending)
-    if frame.region and isinstance(node.op, ast.USub) and arguments.computes_with_drawn(frame, value):
-        breaks.statement(frame, node, "random-negative")
-        return NUMBER
+    if (told := frame.observer.operated(frame, node, value)) is not None:
+        return told
     if value.kind is Kind.NUMBER and isinstance(node.op, ast.USub) and isinstance(value.const, (int, float)):
         return Value(Kind.NUMBER, FRESH, const=-value.const, pending=value.pending)
     if value.pending and isinstance(node.op, ast.USub) and not frame.region:
@@ -407,8 +400,8 @@ def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
 
 
 def _yield(frame: Frame, node: ast.Yield | ast.YieldFrom) -> Value:
-    if frame.region and frame.yields is None:
-        breaks.yielded(frame, node)
+    if frame.yields is None:
+        frame.observer.yielded(frame, node)
     if node.value is not None:
         value = use(frame, node.value)
         frame.yields = heap = frame.yields or Heap()
@@ -421,8 +414,7 @@ def _yield(frame: Frame, node: ast.Yield | ast.YieldFrom) -> Value:
 
 
 def _await(frame: Frame, node: ast.Await) -> Value:
-    if frame.region:
-        breaks.statement(frame, node, "await")
+    frame.observer.came_to(frame, node, Step.AWAIT)
     return use(frame, node.value)
 
 

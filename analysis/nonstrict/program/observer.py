@@ -96,6 +96,16 @@ class Observer(Generic[FrameT, FunctionT]):
         """`requires_grad_` of a tensor; the tensor from here on."""
         return tensor
 
+    def computed(self, frame: FrameT, node: ast.AST, value: Value) -> None:
+        """An expression that may compute a tensor has a value."""
+
+    def operated(self, frame: FrameT, node: ast.BinOp | ast.UnaryOp, *operands: Value) -> Value | None:
+        """An operator has its operands; what it gives, None where that is what it is in plain Python."""
+        return None
+
+    def output_given(self, frame: FrameT, node: ast.AST, name: str) -> None:
+        """An operator of torch is given the tensor that it writes into."""
+
     def knows_number(self, frame: FrameT, tensor: Value) -> bool:
         """Whether the number that is taken out of a tensor is a plain one."""
         return False
@@ -140,6 +150,15 @@ class Observer(Generic[FrameT, FunctionT]):
         """A part of a tensor is changed in place, by an operator."""
 
     # -- the rest -------------------------------------------------------------------------------------------------
+
+    def entered(self, frame: FrameT, node: ast.AST, manager: Value) -> None:
+        """A context manager is entered."""
+
+    def yielded(self, frame: FrameT, node: ast.AST) -> None:
+        """The first `yield` of a function: it is a generator."""
+
+    def formatted(self, frame: FrameT, node: ast.AST, given: Value) -> None:
+        """Something is put into a string by `%`."""
 
     def came_to(self, frame: FrameT, node: ast.AST, step: Step) -> None:
         """Something is done of which there is no more to tell than what it is."""

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.domain.events import Event, Step
 from nonstrict.facts import endings
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import rebuilt
@@ -26,7 +26,6 @@ from nonstrict.program import (
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import evaluate, use
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import breaks
 from nonstrict.program.values import BOOL, NONE, UNKNOWN, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -412,8 +411,8 @@ def _as_question(subject: ast.expr, pattern: ast.MatchClass) -> ast.Call:
 
 
 def _definition(frame: Frame, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-    if frame.region and isinstance(statement, ast.ClassDef):
-        breaks.statement(frame, statement, "class-definition")
+    if isinstance(statement, ast.ClassDef):
+        frame.observer.came_to(frame, statement, Step.CLASS_DEFINITION)
     frame.env[statement.name] = UNKNOWN
     frame.env[statement.name] = definition_values.define(frame, statement, frame.offset)
 

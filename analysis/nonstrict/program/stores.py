@@ -21,7 +21,6 @@ from nonstrict.program import (
 )
 from nonstrict.program.effects import Summary
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.regions import operations
 from nonstrict.program.values import (
     CALLABLES,
     CONTAINERS,
@@ -314,7 +313,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     before = _quietly(frame, target)
     value = expressions.use(frame, statement.value)
     if before.kind in TENSORS:
-        operations.note(frame, statement, before.at(FRESH))
+        frame.observer.computed(frame, statement, before.at(FRESH))
         frame.settle(value)
         if isinstance(target, ast.Subscript):
             index = expressions.index(frame, target.slice)
@@ -341,7 +340,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         in_env = frame.scope is None or target.id in frame.scope.local
         read = frame.consume(target, before).at(FRESH) if in_env else before
         result = expressions.operate(frame, statement, read, value, statement.op)
-        operations.note(frame, statement, result)
+        frame.observer.computed(frame, statement, result)
         if not in_env and result.kind is Kind.UNKNOWN:
             result = before.at(FRESH)
         frame.assign(target.id, result, statement)

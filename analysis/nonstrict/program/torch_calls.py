@@ -23,7 +23,6 @@ from nonstrict.program import (
 )
 from nonstrict.program.effects import Sight
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
-from nonstrict.program.regions import outputs
 from nonstrict.program.values import (
     BOOL,
     NO_CONSTANT,
@@ -262,9 +261,8 @@ def _writes(
     if operator.inplace and positional and keywords.get("inplace", UNKNOWN).const is True:
         written.append(positional[0])
     out = keywords.get("out")
-    if out is not None and frame.region:
-        outputs.check(frame, node, last)
     if out is not None:
+        frame.observer.output_given(frame, node, last)
         written.extend(out.heap.items.values() if out.heap is not None else [out])
     for value in written:
         tensor = gradients.of_list(value)

@@ -22,7 +22,17 @@ from nonstrict.program.effects import Effect
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import arguments, branches, contexts, messages, unbacked
 from nonstrict.program.regions import options as dynamo_options
-from nonstrict.program.values import NO_CONSTANT, TENSOR_METADATA, TENSORS, Flag, Kind, Value, became_tensor, is_array
+from nonstrict.program.values import (
+    NO_CONSTANT,
+    NUMBER,
+    TENSOR_METADATA,
+    TENSORS,
+    Flag,
+    Kind,
+    Value,
+    became_tensor,
+    is_array,
+)
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -311,6 +321,18 @@ def _unconverted(expression: ast.expr) -> ast.expr:
             break
         expression = expression.func.value
     return expression
+
+
+def operated(frame: Frame, node: ast.BinOp | ast.UnaryOp, *operands: Value) -> Value | None:
+    """An operator has its operands: a number that Python drew stays one, which torch does not compute with."""
+    binary = isinstance(node, ast.BinOp)
+    if binary and any(operand.flags & Flag.POINTER for operand in operands):
+        statement(frame, node, "data-ptr-arithmetic")
+    negates = isinstance(node.op, ast.USub)
+    if not (binary or negates) or not arguments.computes_with_drawn(frame, *operands):
+        return None
+    statement(frame, node, "random-negative" if negates else "random-number-arithmetic")
+    return NUMBER
 
 
 def attribute_stored(frame: Frame, node: ast.AST, tensor: Value, name: str) -> None:

@@ -86,7 +86,7 @@ def _is_place(frame: Frame, expression: ast.expr, index: Value) -> bool:
 
 def formatted(frame: Frame, node: ast.AST, given: Value) -> None:
     """`"%.4f" % loss.item()`: f-strings and `format` take such a number, this operator does not."""
-    if frame.region and any(part.kind is Kind.NUMBER and arguments.from_item(part) for part in parts(given)):
+    if any(part.kind is Kind.NUMBER and arguments.from_item(part) for part in parts(given)):
         breaks.statement(frame, node, "item-percent")
 
 

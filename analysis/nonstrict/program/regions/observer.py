@@ -16,6 +16,8 @@ from nonstrict.program.regions import (
     ignored,
     items,
     layers,
+    operations,
+    outputs,
     sequences,
 )
 from nonstrict.program.regions.assigned import Settings
@@ -33,6 +35,11 @@ if TYPE_CHECKING:
 _STATEMENTS = {
     Step.BACKWARD_HOOK: "module-backward-hook",
     Step.ENVIRONMENT_WRITE: "environ-write",
+    Step.CHAINED_COMPARISON: "chained-comparison-tensor",
+    Step.TENSOR_IN_PERCENT: "percent-format-tensor",
+    Step.TENSOR_IN_FSTRING: "fstring-tensor-format",
+    Step.CLASS_DEFINITION: "class-definition",
+    Step.AWAIT: "await",
     Step.CACHED_PROPERTY: "object-cached-property",
 }
 
@@ -119,6 +126,18 @@ class RegionObserver(Observer["Frame", "Function"]):
         """The graph breaks if the region returns what follows of it."""
         return breaks.needs_gradient(frame, node, tensor)
 
+    def computed(self, frame: Frame, node: ast.AST, value: Value) -> None:
+        """Graphs are told apart by what is computed between breaks."""
+        operations.note(frame, node, value)
+
+    def operated(self, frame: Frame, node: ast.BinOp | ast.UnaryOp, *operands: Value) -> Value | None:
+        """There are numbers that Dynamo does not compute with."""
+        return breaks.operated(frame, node, *operands)
+
+    def output_given(self, frame: Frame, node: ast.AST, name: str) -> None:
+        """It has to have the shape of the result."""
+        outputs.check(frame, node, name)
+
     def knows_number(self, frame: Frame, tensor: Value) -> bool:
         """Dynamo guards whole numbers that it is given."""
         return arguments.guards_item(tensor)
@@ -172,6 +191,18 @@ class RegionObserver(Observer["Frame", "Function"]):
     def part_augmented(self, frame: Frame, node: ast.Subscript, index: Value) -> None:
         """The part is selected before it is set."""
         items.augmented(frame, node, index)
+
+    def entered(self, frame: Frame, node: ast.AST, manager: Value) -> None:
+        """The table knows context managers by what makes them."""
+        breaks.entered(frame, node, manager)
+
+    def yielded(self, frame: Frame, node: ast.AST) -> None:
+        """The compiled function must not be a generator."""
+        breaks.yielded(frame, node)
+
+    def formatted(self, frame: Frame, node: ast.AST, given: Value) -> None:
+        """Numbers taken out of tensors cannot."""
+        items.formatted(frame, node, given)
 
     def came_to(self, frame: Frame, node: ast.AST, step: Step) -> None:
         """The table knows it as a statement of its own kind."""
