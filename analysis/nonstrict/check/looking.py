@@ -12,8 +12,8 @@ from nonstrict.findings import Related
 from nonstrict.program.body import described
 from nonstrict.program.definitions import Told
 from nonstrict.program.effects import span_of
+from nonstrict.program.misapplied import OF_APPLICATIONS
 from nonstrict.program.regions import graphs, sites
-from nonstrict.program.regions.misapplied import OF_APPLICATIONS
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.regions.switched_off import switched_off
 from nonstrict.rules.constructs import construct

@@ -9,6 +9,7 @@ from nonstrict.domain.events import Event, Question, Step
 from nonstrict.facts import shapes
 from nonstrict.program import (
     attributes,
+    bound_callables,
     comparisons,
     comprehensions,
     conditions,
@@ -25,7 +26,6 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.asked import about
-from nonstrict.program.marks import compiling
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import (
     BOOL,
@@ -129,7 +129,7 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         elif value.heap is not None:
             named = {key: item for key, item in value.heap.items.items() if isinstance(key, str)}
             keywords.update({key: subscripts.entry(frame, value, key, item) for key, item in named.items()})
-        if keyword.arg is None and not contents.is_complete(value) and compiling.takes_options(callee):
+        if keyword.arg is None and not contents.is_complete(value) and bound_callables.takes_options(callee):
             keywords[REST] = UNKNOWN
     return frame.machine.call(frame, node, callee, positional, keywords)
 

@@ -17,6 +17,7 @@ from nonstrict.program import (
     arrays,
     builtin_calls,
     copies,
+    custom_operators,
     held_modules,
     missing,
     naming,
@@ -214,7 +215,7 @@ def _other(frame: Frame, node: ast.AST, name: str, values: list[Value]) -> Value
         elif name.startswith("torch.") and not value.is_tensor:
             frame.sized_elements(value, unknown=True)  # collectives take sizes of parts
     if name.startswith("torch.ops."):
-        operators.note_call(frame, node, operators.by_name(frame.machine, name))
+        custom_operators.note_call(frame, node, custom_operators.by_name(frame.machine.operators, name))
     _run_callbacks(frame, node, values)
     pending = symbols.computed(frame, name, values)
     if "." in name and not name.startswith("builtins."):

@@ -15,6 +15,7 @@ from nonstrict.program import (
     bound_callables,
     call_keys,
     classes,
+    custom_operators,
     differentiation,
     externals,
     fixtures,
@@ -29,11 +30,11 @@ from nonstrict.program import (
     strict_switch,
     unseen,
 )
+from nonstrict.program.bound_callables import holds_marker
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import in_place, marking, operators
-from nonstrict.program.marks.aliases import holds_marker
+from nonstrict.program.marks import in_place, marking
 from nonstrict.program.places import FRESH, NOWHERE, Origin
 from nonstrict.program.values import (
     CALLABLES,
@@ -144,7 +145,7 @@ def _class(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], 
 
 
 def _marked(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    operators.note_call(frame, node, callee.ref.operator)
+    custom_operators.note_call(frame, node, callee.ref.operator)
     return marking.called(frame, node, callee, positional, keywords)
 
 

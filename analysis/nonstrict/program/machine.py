@@ -49,10 +49,9 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.definitions import Class, Function, Mark, Region
+    from nonstrict.program.definitions import Class, Function, Mark, Operator, Region
     from nonstrict.program.generics import Registered
     from nonstrict.program.marks.differentiated import Need
-    from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
     from nonstrict.program.writers.elsewhere import Asked, Bytes

@@ -11,6 +11,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.containers import PUTTING
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, traces_exports
+from nonstrict.program.bound_callables import holds_marker, is_marker
 from nonstrict.program.marks import wrappers
 from nonstrict.program.values import Kind
 
@@ -234,20 +235,6 @@ def _gives_marker(value: Value, words: AbstractSet[str]) -> bool:
 def _is_wrapping_lambda(value: Value, words: AbstractSet[str]) -> bool:
     node = value.ref.node if value.kind is Kind.FUNCTION else None
     return isinstance(node, ast.Lambda) and wrappers.Meanings(node, words).returns_marked()
-
-
-def holds_marker(value: Value) -> bool:
-    """Whether a value may be a marker, or a container of which one is an item."""
-    if value.kind in (Kind.DICT, Kind.LIST, Kind.TUPLE):
-        return value.heap is not None and any(map(is_marker, value.heap.items.values()))
-    return any(map(is_marker, value.alternatives()))
-
-
-def is_marker(value: Value) -> bool:
-    """Whether a value is a marker, perhaps with arguments bound."""
-    if value.kind is Kind.PARTIAL:
-        return is_marker(value.ref[0])
-    return value.kind is Kind.EXTERNAL and value.ref in MARKERS
 
 
 def _may_hold(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:

@@ -33,12 +33,11 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Class
+    from nonstrict.program.definitions import Class, Operator
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.applications import Application
-    from nonstrict.program.marks.operators import Operator
+    from nonstrict.program.misapplied import Misuse, Wasted
     from nonstrict.program.places import Place
-    from nonstrict.program.regions.misapplied import Misuse, Wasted
     from nonstrict.program.values import Value
 
 

@@ -14,8 +14,8 @@ from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.marks import marking, roots
+from nonstrict.program.misapplied import WRAPPED, Misuse
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions.misapplied import WRAPPED, Misuse
 from nonstrict.program.regions.states import Loading, Saving, Testing, plain_of
 from nonstrict.program.values import Kind, Value
 

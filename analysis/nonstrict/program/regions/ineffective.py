@@ -20,11 +20,11 @@ from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import aliases, loose, marking, roots
+from nonstrict.program.misapplied import INEFFECTIVE, Wasted
 from nonstrict.program.naming import names_below
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import sites
 from nonstrict.program.regions.members import BENIGN, CALLING, TELLING
-from nonstrict.program.regions.misapplied import INEFFECTIVE, Wasted
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
