@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.facts.scopes import scope_of
-from nonstrict.program import invoke
+from nonstrict.program import engine, invoke
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
-from nonstrict.program.machine import Machine
 from nonstrict.program.observer import NOBODY, Observer
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.project import Project
@@ -107,7 +106,7 @@ def interpreted(folder: Path, body: str, observer: Observer[Frame, Function]) ->
     path = folder / "program.py"
     path.write_text(_PROGRAM + textwrap.indent(body, "    "))
     project = Project()
-    machine = Machine(project, [str(path)])
+    machine = engine.machine(project, [str(path)])
     module = project.module(str(path))
     assert module is not None
     function: Function = machine.global_value(module, "f").ref

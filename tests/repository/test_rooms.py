@@ -24,12 +24,12 @@ FILES = {
     "container_methods context_variables copies custom_operators differentiation dtypes enumerations externals "
     "functional_calls gradients held_modules hooks iteration methods missing module_contents module_state named_tuples "
     "releases storages strict_switch strings symbolic_sizes symbolic_slices torch_calls unbound_methods",
-    "contracts": "body no_region",
+    "contracts": "body engine no_region",
 }
 ENGINE = PACKAGE / "program"
 ALLOWED = Path(__file__).with_name("upward_imports.txt")
 #: So many files lead to one another in a circle: a number that only falls.
-CIRCLE = 174
+CIRCLE = 155
 
 
 def room_of(name: str) -> str:

@@ -16,9 +16,9 @@ from nonstrict.domain.events import Event
 from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.words import Words
 from nonstrict.findings import UNEXPLAINED, Finding, Severity, Span
+from nonstrict.program import engine
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
-from nonstrict.program.machine import Machine
 from nonstrict.program.marks import callers, loose, open_targets, roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.project import Project
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.outline import Chunk
     from nonstrict.fixes.code.documents import Document
     from nonstrict.program.definitions import Mark, Region
+    from nonstrict.program.machine import Machine
     from nonstrict.text.source import Source
 
 #: Markers of functions that an experiment can compile by themselves or in a region.
@@ -86,7 +87,7 @@ def _examine(
     for number, part in parts:
         if scout is None:
             project = Project(options.site_packages, _overlays(marked, options), options.links)
-            scout = Machine(project, files, torch, found)
+            scout = engine.machine(project, files, torch, found)
             wrappers = _wrappers(files, marked, scout)
             if options.kept is not None:
                 options.kept.append(scout)

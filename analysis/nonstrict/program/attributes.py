@@ -11,7 +11,6 @@ from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_me
 from nonstrict.program import class_attributes, classes, enumerations, namespaces, registries, releases, symbolic_sizes
 from nonstrict.program.effects import NEEDED
 from nonstrict.program.frames import set_later
-from nonstrict.program.marks import in_place
 from nonstrict.program.parameters import argument_value
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
 from nonstrict.program.values import (
@@ -205,7 +204,7 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     at = place if base.place.captured else class_attributes.place_of(base, name)
     inherited = classes.class_attribute(frame.machine, base.ref, name, at)
     if inherited is not None:
-        inherited = in_place.of_member(frame, base.ref, name, inherited)
+        inherited = frame.machine.contracts.in_place_of_member(frame, base.ref, name, inherited)
         if inherited.kind is Kind.FUNCTION:
             frame.identified(node, base)
             return _method(frame, node, base, _exchanged(frame, node, base, inherited, name))
@@ -240,7 +239,7 @@ def _as_constructed(frame: Frame, base: Value, name: str, value: Value) -> Value
     """An attribute of an argument, or of what a closure holds, that only the constructions of its class tell of."""
     if value.kind is not Kind.UNKNOWN or frame.static or base.place.origin not in _CONSTRUCTED:
         return value
-    given = frame.machine.given_by_constructions(base.ref, name)
+    given = frame.machine.contracts.given_by_constructions(frame.machine, base.ref, name)
     if given is None or given.kind is Kind.PARAMETER or given.flags & Flag.REGISTERED:
         return value if given is None else given
     return argument_value(given, base.place.step(f".{name}"))

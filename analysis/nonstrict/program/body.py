@@ -97,7 +97,7 @@ class MarkedBody(NoRegion):
             summary,
             function=function,
             scope=scope_of(function.node),
-            observer=self.machine.tracing if self.marker == "compiled" else None,
+            observer=self.machine.contracts.observer if self.marker == "compiled" else None,
         )
         return differentiation.of_marked(frame, self.mark)
 

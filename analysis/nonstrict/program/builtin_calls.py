@@ -28,7 +28,6 @@ from nonstrict.program import (
     symbolic_sizes,
     symbols,
 )
-from nonstrict.program.boundary import pytrees
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import (
     BOOL,
@@ -469,7 +468,6 @@ SPECIAL: dict[str, Handler] = {
     "builtins.vars": reflection.vars_of,
     "unittest.mock.patch.object": reflection.replace_for_a_while,
     "builtins.super": _super,
-    **pytrees.HANDLERS,
     "collections.namedtuple": named_tuples.made,
     "typing.NamedTuple": named_tuples.made,
     "functools.partial": bound_callables.partial,

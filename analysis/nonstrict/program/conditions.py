@@ -115,7 +115,9 @@ def _asks_for_tracing(frame: Frame, asked: ast.expr) -> bool:
     inside = (node for node in own_scope(callee.ref.node) if isinstance(node, ast.Call))
     if not any(names(call.func) in TRACE_QUESTIONS for call in inside):
         return False
-    tracing = Frame(frame.machine, frame.module, frame.offset, Summary("question"), observer=frame.machine.tracing)
+    tracing = Frame(
+        frame.machine, frame.module, frame.offset, Summary("question"), observer=frame.machine.contracts.observer
+    )
     return bool(frame.machine.call(tracing, asked, callee, [], {}).flags & Flag.TRACE_GUARD)
 
 

@@ -34,7 +34,11 @@ def define(frame: Frame, node: ast.AST, offset: int, owner: Class | None = None)
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         function = function_of(frame, node, offset, owner)
         value = decorated(frame, node.decorator_list, offset, Value(Kind.FUNCTION, FRESH, function))
-        return frame.machine.suppose(frame, node, offset, value, owner) if node in frame.machine.supposed else value
+        return (
+            frame.machine.contracts.suppose(frame, node, offset, value, owner)
+            if node in frame.machine.supposed
+            else value
+        )
     if isinstance(node, ast.ClassDef):
         cls = class_of(frame, node, offset, owner)
         return decorated(frame, node.decorator_list, offset, Value(Kind.CLASS, FRESH, cls))

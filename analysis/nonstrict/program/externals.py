@@ -31,9 +31,7 @@ from nonstrict.program import (
 )
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import compiling, marking, operators
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import layers
 from nonstrict.program.values import (
     BOOL,
     BYTEARRAY,
@@ -121,8 +119,8 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return frame.machine.call(frame, node, layer, positional[1:], keywords)
     if name in _OPERATORS or _is_operator(name):
         return torch_calls.call(frame, node, name, positional, keywords)
-    if name in MARKERS or name in operators.LIBRARIES or name == schemas.INFER_SCHEMA:
-        return _marker(frame, node, name, positional, keywords)
+    if (applied := frame.machine.contracts.apply(frame, node, name, positional, keywords)) is not None:
+        return applied
     if (thing := _thing(frame, name, positional, keywords)) is not None:
         return thing
     if name in _DLPACK:
@@ -151,8 +149,8 @@ def _thing(frame: Frame, name: str, positional: list[Value], keywords: dict[str,
         return Value(Kind.INSTANCE, FRESH, name)
     if name in _NAMESPACES:
         return _namespace(name, keywords)
-    if name == operators.REGISTER_AUTOGRAD:
-        return operators.register_gradient(frame.machine, positional, keywords)
+    if name == schemas.INFER_SCHEMA:
+        return schemas.infer_schema(positional, keywords)
     return releases.made(frame.machine, name, positional)
 
 
@@ -168,19 +166,6 @@ def _is_operator(name: str) -> bool:
     plain = not special and call_effect(name) is None and torch_function(name) is not None
     (_OPERATORS if plain else _OTHERS).add(name)
     return plain
-
-
-def _marker(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    if name in operators.LIBRARIES:
-        return operators.library(positional)
-    if name == schemas.INFER_SCHEMA:
-        return schemas.infer_schema(positional, keywords)
-    if (decorator := compiling.decorator(name, positional, keywords)) is not None:
-        return decorator
-    if MARKERS[name].kind == "compiled" and positional:
-        layers.compiled(frame, node, positional[0], compiling.options(keywords))
-    apply = operators.apply if MARKERS[name].kind in operators.KINDS else marking.apply
-    return apply(frame, node, name, positional, keywords)
 
 
 def _namespace(name: str, keywords: dict[str, Value]) -> Value:

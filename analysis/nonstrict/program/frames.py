@@ -390,7 +390,7 @@ class Frame:
                 if self.static and _is_constant_argument(frame, name, value):
                     return value
                 if self.region and value.kind is Kind.UNKNOWN and frame.function is not None and frame.caller is None:
-                    value = self.machine.handed_to(frame.function, name) or value
+                    value = self.machine.contracts.handed_to(self.machine, frame.function, name) or value
                 return relocated(value, frame.cell(name))
             frame = frame.function.closure if frame.function else None
         return None

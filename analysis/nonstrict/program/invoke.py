@@ -34,7 +34,6 @@ from nonstrict.program.bound_callables import holds_marker
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import in_place, marking
 from nonstrict.program.places import FRESH, NOWHERE, Origin
 from nonstrict.program.values import (
     CALLABLES,
@@ -71,7 +70,7 @@ _MORE_CONSTRUCTORS = 4
 def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """The result of a call."""
     if callee.kind is Kind.UNION:
-        marking.ambiguous(frame, node, callee.ref)
+        frame.machine.contracts.ambiguous(frame, node, callee.ref)
         found: Value | None = None
         chosen = frame.observer.is_choice(frame, node, callee.ref)
         frame.branches += chosen
@@ -102,7 +101,7 @@ def _disabled(
 def _function(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if callee.place.captured:
         frame.consume(node, callee)
-    marked = in_place.of_function(frame, callee)
+    marked = frame.machine.contracts.in_place_of(frame, callee)
     if marked is not None:
         return call(frame, node, marked, positional, keywords)
     if callee.flags & Flag.NATIVE:
@@ -146,7 +145,7 @@ def _class(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], 
 
 def _marked(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     custom_operators.note_call(frame, node, callee.ref.operator)
-    return marking.called(frame, node, callee, positional, keywords)
+    return frame.machine.contracts.called(frame, node, callee, positional, keywords)
 
 
 def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -257,9 +256,9 @@ def follow(
 ) -> Value:
     """Interpret a function of the program for these arguments, and link its summary to the caller's."""
     machine = frame.machine
-    known = marking.known_by_identity(machine, function) if function in machine.allowed else None
+    known = machine.contracts.by_identity(machine, function)
     if known is not None and (frame.static or frame.region):
-        return marking.called(frame, node, Value(Kind.MARKED, FRESH, known), positional, keywords)
+        return machine.contracts.called(frame, node, known, positional, keywords)
     if (left_out := frame.observer.left_out(frame, node, function)) is not None:
         return left_out
     _hand_over(frame, node, (*positional, *keywords.values()))

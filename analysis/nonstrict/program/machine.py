@@ -35,7 +35,8 @@ from nonstrict.program.installed import Installed
 from nonstrict.program.marks import roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.regions.observer import RegionObserver
+from nonstrict.program.regions.assigned import Settings
+from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.summaries import Summaries
 from nonstrict.program.together import Together
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.contracts import Contracts
     from nonstrict.program.definitions import Class, Function, Mark, Operator, Region
     from nonstrict.program.generics import Registered
     from nonstrict.program.marks.differentiated import Need
@@ -76,11 +78,14 @@ class Machine:
     def __init__(
         self,
         project: Project,
+        contracts: Contracts,
         files: Sequence[str] = (),
         torch: tuple[int, int] = OLDEST,
         found: Bytes | None = None,
     ) -> None:
         self.project = project.spelling(files)
+        #: what is known of markers, operators and regions
+        self.contracts = contracts
         #: the release of torch that the program runs with, which decides what breaks a graph
         self.torch = torch
         #: the files of the run, which may hold writers of captured state
@@ -102,9 +107,7 @@ class Machine:
         self.regions: dict[ast.AST, Region] = {}
         #: by their nodes, the other objects for which such a function is compiled
         self.recompiled: dict[ast.AST, list[Region]] = {}
-        #: the observer of compiled regions, and what it came to know
-        self.tracing = RegionObserver()
-        self.compilations, self.settings = self.tracing.compilations, self.tracing.settings
+        self.compilations, self.settings = Compilations(), Settings()
         #: functions that were called where the graph must not break
         self.called_strictly: set[ast.AST] = set()
         #: functions that Dynamo knows by their identity not to look into
@@ -157,7 +160,7 @@ class Machine:
 
     def anew(self) -> Machine:
         """A machine for the same program that nothing was asked of yet: it shares only what texts and the disk tell."""
-        other = Machine(self.project.anew(), self.files, self.torch, self.elsewhere.found)
+        other = Machine(self.project.anew(), self.contracts, self.files, self.torch, self.elsewhere.found)
         other.jedi = self.jedi.anew()
         return other
 
@@ -187,12 +190,6 @@ class Machine:
     def define(self, frame: Frame, node: ast.AST, offset: int) -> Value:
         """The value of a function or class definition, decorators applied."""
         return definition_values.define(frame, node, offset)
-
-    def suppose(self, frame: Frame, node: ast.AST, offset: int, value: Value, owner: Class | None) -> Value:
-        """The value of a definition that is taken for marked."""
-        from nonstrict.program.marks import purity
-
-        return purity.applied(frame, node, offset, value, owner)
 
     def annotated(self, frame: Frame, node: ast.AST | None, place: Place) -> Value:
         """The value an annotation promises."""
@@ -227,24 +224,6 @@ class Machine:
             if found.kind is not Kind.UNKNOWN:
                 self._members[key] = found
         return found
-
-    def given_by_constructions(self, cls: Class, attribute: str) -> Value | None:
-        """What an attribute holds that the constructor of a class was given; None if that is not known."""
-        from nonstrict.program.marks import constructions
-
-        return constructions.given(self, cls, attribute)
-
-    def put_into(self, cls: Class) -> Value | None:
-        """Any of the modules that the constructions of a container of modules put into it; None if none is known."""
-        from nonstrict.program.marks import constructions
-
-        return constructions.entries(self, cls)
-
-    def handed_to(self, function: Function, parameter: str) -> Value | None:
-        """What the calls of a function in its module pass for a parameter; None if that is not known."""
-        from nonstrict.program.marks import callers
-
-        return callers.handed_to(self, function, parameter)
 
     def stored_in(self, place: Place, attribute: str) -> Value | None:
         """What the module of a global object or container stores in it: under an attribute, or at a step to an item."""

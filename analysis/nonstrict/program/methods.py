@@ -33,9 +33,7 @@ from nonstrict.program import (
     torch_calls,
     unseen,
 )
-from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import layers
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -288,7 +286,8 @@ def _with_parts(
 ) -> Value:
     """Methods that concern a module and all in it: one compiles it, the other calls a function with each."""
     if name == "compile":
-        return layers.compiled_in_place(frame, node, module, keywords)
+        frame.machine.contracts.compile_called(frame, node, module, keywords)
+        return NONE
     for part in (_child(module, attributes=True), module) if frame.static and positional else ():
         frame.machine.call(frame, node, positional[0], [part], {})
     if not frame.static:
@@ -367,10 +366,9 @@ def _external(
     if receiver.flags & Flag.NATIVE:
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
     dotted = f"{receiver.ref}.{name}"
-    if receiver.ref == operators.LIBRARY:
-        registered = operators.method(frame, node, receiver, name, positional, keywords)
-        if registered is not None:
-            return registered
+    registered = frame.machine.contracts.apply_method(frame, node, receiver, name, positional, keywords)
+    if registered is not None:
+        return registered
     effect = method_effect(receiver.ref, name)
     if name == "start" and receiver.ref == "thread":
         return externals.start_thread(frame, node, receiver)
@@ -406,10 +404,9 @@ def _runs_itself(frame: Frame, receiver: Value) -> bool:
 def _other(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
-    if receiver.kind is Kind.MARKED:
-        registered = operators.method(frame, node, receiver, name, positional, keywords)
-        if registered is not None:
-            return registered
+    registered = frame.machine.contracts.apply_method(frame, node, receiver, name, positional, keywords)
+    if registered is not None:
+        return registered
     values = [*positional, *keywords.values()]
     frame.consume(node, receiver)
     if frame.opaque and receiver.kind is Kind.UNKNOWN and name.endswith("_") and tensor_method(name) is not None:
@@ -434,7 +431,8 @@ def _other(
     unseen.method(frame, node, receiver, name)
     if frame.static and receiver.kind is Kind.UNKNOWN and name in module_contents.OF_ALL:
         return module_contents.tensors_of(receiver, name)
-    layers.method(frame, node, receiver, name, keywords)
+    if name == "compile":
+        frame.machine.contracts.compile_called(frame, node, receiver, keywords)
     return UNKNOWN.with_pending(receiver.pending)
 
 

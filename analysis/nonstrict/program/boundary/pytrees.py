@@ -10,7 +10,7 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from nonstrict.findings import Span
     from nonstrict.program.definitions import Class
@@ -74,14 +74,6 @@ def register(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value]
         elif positional and not _is_parameter(frame, node):
             frame.machine.registrations.unresolved.add(frame.module.path)
     return UNKNOWN
-
-
-def _handler(name: str) -> Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Value]:
-    return lambda frame, node, positional, keywords: register(frame, node, name, positional, keywords)
-
-
-#: What interprets a call of each function that registers.
-HANDLERS = {name: _handler(name) for name in REGISTRARS}
 
 
 def _made(

@@ -167,7 +167,7 @@ def _of_operator(
         operator.effectful = True
         return UNKNOWN
     if name == "register_autograd":
-        return register_gradient(frame.machine, [UNKNOWN, *positional], keywords)
+        return register_gradient(frame, node, name, [UNKNOWN, *positional], keywords)
     if name not in ("register_fake", "register_kernel"):
         return None
     given = [*positional, *(value for key, value in keywords.items() if key in ("fn", "fake_impl"))]
@@ -185,18 +185,20 @@ def _of_operator(
     return target
 
 
-def register_gradient(machine: Machine, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
+def register_gradient(
+    frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]
+) -> Value:
     """`register_autograd(operator, backward, setup_context=...)`: autograd calls both functions with a context."""
     given = [*positional[1:2], *(value for key, value in keywords.items() if key in _TAKING_CONTEXT)]
     for value in given:
         for alternative in value.alternatives():
-            function = marking.function_of(machine, alternative)
+            function = marking.function_of(frame.machine, alternative)
             if function is not None:
-                machine.gradients.add(function.node)
+                frame.machine.gradients.add(function.node)
     return NONE
 
 
-def library(positional: Sequence[Value]) -> Value:
+def library(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """What `torch.library.Library(namespace, kind)` makes."""
     namespace = positional[0].const if positional else NO_CONSTANT
     return Value(Kind.INSTANCE, FRESH, LIBRARY, namespace if isinstance(namespace, str) else NO_CONSTANT)

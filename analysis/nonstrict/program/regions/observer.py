@@ -20,8 +20,6 @@ from nonstrict.program.regions import (
     outputs,
     sequences,
 )
-from nonstrict.program.regions.assigned import Settings
-from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.values import BOOL, NO_CONSTANT, Flag, Kind, Value
 
 if TYPE_CHECKING:
@@ -48,12 +46,6 @@ class RegionObserver(Observer["Frame", "Function"]):
     """Tells what breaks the graph, and answers what Dynamo decides while it traces."""
 
     is_of_region = True
-
-    def __init__(self) -> None:
-        #: the applications of `torch.compile` and `Module.compile`, and what is done with the state of modules
-        self.compilations = Compilations()
-        #: what was found out of the settings of torch that the program makes
-        self.settings = Settings()
 
     def called(
         self, frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]

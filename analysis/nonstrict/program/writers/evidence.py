@@ -298,7 +298,7 @@ def _reached(machine: Machine, holder: Value | None, step: str) -> Value | None:
     found = holder.heap.step(step) if holder is not None and holder.heap is not None else None
     untold = found is None or found.kind in (Kind.UNKNOWN, Kind.EXTERNAL_METHOD)
     if holder is not None and hasattr(holder.ref, "bases") and untold and step.startswith("."):
-        found = machine.given_by_constructions(holder.ref, step[1:]) or found
+        found = machine.contracts.given_by_constructions(machine, holder.ref, step[1:]) or found
     return found
 
 

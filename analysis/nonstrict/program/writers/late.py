@@ -110,5 +110,7 @@ def _passed(machine: Machine, user: Module, around: ast.AST, stored: ast.expr) -
         return {}
     scope = scope_of(around)
     read = {node.id for node in walk(stored) if isinstance(node, ast.Name)}
-    passed = ((name, machine.handed_to(function.ref, name)) for name in scope.parameters if name in read)
+    passed = (
+        (name, machine.contracts.handed_to(machine, function.ref, name)) for name in scope.parameters if name in read
+    )
     return {name: value for name, value in passed if value is not None}
