@@ -23,6 +23,7 @@ from nonstrict.program.marks import callers, loose, open_targets, roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.project import Project
 from nonstrict.program.regions import identity, ineffective
+from nonstrict.program.regions.region import CompiledRegions
 from nonstrict.program.regions.switched_off import switched_off
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.elsewhere import Bytes
@@ -153,7 +154,7 @@ def examined(
     """
     faults = Faults()
     consulted: set[str] = set()
-    machine.exports = task.exports
+    machine.keep(task.exports)
     for path in sorted(task.own):
         with faults.losing_files("was not searched for marks", [path]):
             _discover(machine, path, task.exports, faults)
@@ -263,7 +264,7 @@ def _examine_bodies(
     bodies += _regions(machine, task, seen, faults)
     while bodies:
         for body in bodies:
-            if wanted(body) and body not in machine.failed_regions():
+            if wanted(body) and body not in machine.part(CompiledRegions).failed():
                 findings = examined_by(body, _asked(body, options))
                 with faults.losing("were not gathered", f"the findings in `{body.function}`", body.marked_at):
                     findings = gathered(body, findings)
@@ -271,7 +272,7 @@ def _examine_bodies(
         # Looking at bodies evaluates more of the program, which may compile more functions.
         bodies = _regions(machine, task, seen, faults)
     _examine_wrapped(machine, task, options, wanted, told, faults)
-    for region in machine.failed_regions():
+    for region in machine.part(CompiledRegions).failed():
         if region.failed is not None:
             faults.lose(region.failed, "was not analysed", f"`{region.function}`", [region.marked_at])
 
@@ -363,7 +364,7 @@ def _regions(machine: Machine, task: Task, seen: set[Region], faults: Faults) ->
     for region in new:
         with faults.losing("was not analysed", "the compiled region", _place_of(region)):
             if switched_off(machine, region.path, region.offset, region.node) is None:
-                bodies.append(machine.compiled_region(region, machine.torch))
+                bodies.append(machine.part(CompiledRegions).of(machine, region, machine.torch))
     return bodies
 
 

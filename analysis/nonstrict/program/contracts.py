@@ -58,6 +58,17 @@ class Contracts:
     def ambiguous(self, frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> None:
         """One of several functions is called."""
 
+    def state_taken(self, frame: Frame, node: ast.AST, module: Value, state: Value) -> None:
+        """`module.state_dict()` gave a state."""
+
+    def state_given(
+        self, frame: Frame, node: ast.AST, module: Value, positional: list[Value], keywords: dict[str, Value]
+    ) -> None:
+        """`module.load_state_dict(state)` is called."""
+
+    def replaced(self, machine: Machine, name: str, value: Value) -> None:
+        """Something is put where a library has what is called so."""
+
     # -- what is marked -------------------------------------------------------------------------------------------
 
     def by_identity(self, machine: Machine, function: Function) -> Value | None:

@@ -13,7 +13,9 @@ from nonstrict.program.machine import Machine
 from nonstrict.program.marks import callers, compiling, constructions, in_place, marking, operators, purity
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import layers
+from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.observer import RegionObserver
+from nonstrict.program.regions.states import HEARD
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
@@ -42,8 +44,15 @@ def _marker(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value],
     return apply(frame, node, name, positional, keywords)
 
 
-#: What interprets a call of each function, by its name.
-_APPLIED: dict[str, Callable[[Frame, ast.AST, str, Sequence[Value], dict[str, Value]], Value]] = {
+def _saved(
+    frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]
+) -> Value | None:
+    return frame.machine.part(Compilations).states.called(frame, node, name, list(positional), keywords)
+
+
+#: What interprets a call of each function, by its name; what gives None leaves that to others.
+_APPLIED: dict[str, Callable[[Frame, ast.AST, str, Sequence[Value], dict[str, Value]], Value | None]] = {
+    **dict.fromkeys(HEARD, _saved),
     **dict.fromkeys(MARKERS, _marker),
     **dict.fromkeys(operators.LIBRARIES, operators.library),
     operators.REGISTER_AUTOGRAD: operators.register_gradient,
@@ -90,6 +99,20 @@ class _OfTorch(Contracts):
     def ambiguous(self, frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> None:
         """Dynamo may take one for the other."""
         marking.ambiguous(frame, node, alternatives)
+
+    def state_taken(self, frame: Frame, node: ast.AST, module: Value, state: Value) -> None:
+        """Its names tell whether the module was compiled."""
+        frame.machine.part(Compilations).states.taken(frame, node, module, state)
+
+    def state_given(
+        self, frame: Frame, node: ast.AST, module: Value, positional: list[Value], keywords: dict[str, Value]
+    ) -> None:
+        """Its names must be those of the module."""
+        frame.machine.part(Compilations).states.given(frame, node, module, positional, keywords)
+
+    def replaced(self, machine: Machine, name: str, value: Value) -> None:
+        """What stands where torch has a compiler compiles nothing."""
+        machine.part(Compilations).replaced(name, value)
 
     def by_identity(self, machine: Machine, function: Function) -> Value | None:
         """`allow_in_graph` leaves a function what it is."""

@@ -175,7 +175,6 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
 def _external(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if callee.place.captured:
         frame.consume(node, callee)
-    frame.machine.compilations.states.called(frame, node, callee.ref, positional, keywords)
     made = singletons.without_init(callee.ref, positional)
     return made or externals.call(frame, node, callee.ref, positional, keywords)
 

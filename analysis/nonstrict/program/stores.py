@@ -196,7 +196,7 @@ def _tensor_attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> No
 def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Value) -> None:
     dotted = f"{base.ref}.{name}"
     if frame.static:
-        frame.machine.compilations.replaced(dotted, value)
+        frame.machine.contracts.replaced(frame.machine, dotted, value)
         return
     known = assignment_effect(dotted)
     if known is not None:

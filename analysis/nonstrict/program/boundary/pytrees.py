@@ -68,11 +68,11 @@ def register(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value]
     classes = positional[0] if positional else keywords.get("cls", keywords.get("class_", UNKNOWN))
     for registered in classes.alternatives():
         if registered.kind is Kind.CLASS:
-            frame.machine.registrations.add(_made(frame, node, name, registered.ref, positional, keywords))
+            frame.machine.part(Registrations).add(_made(frame, node, name, registered.ref, positional, keywords))
         elif registered.kind is Kind.EXTERNAL:
-            frame.machine.registrations.foreign.add(registered.ref)
+            frame.machine.part(Registrations).foreign.add(registered.ref)
         elif positional and not _is_parameter(frame, node):
-            frame.machine.registrations.unresolved.add(frame.module.path)
+            frame.machine.part(Registrations).unresolved.add(frame.module.path)
     return UNKNOWN
 
 

@@ -12,6 +12,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.containers import PUTTING
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, traces_exports
 from nonstrict.program.bound_callables import holds_marker, is_marker
+from nonstrict.program.marker_words import COMMON_WORDS
 from nonstrict.program.marks import wrappers
 from nonstrict.program.values import Kind
 
@@ -34,8 +35,6 @@ _COMPILING = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items
 _KEPT = re.compile(r"^[ \t]+\w+\.\w+\s*=\s*(?:\w+\.)*\w+\(\s*(?:\w+\.)?\w+\s*,", re.MULTILINE)
 #: Longer classes do more than keep what they compile.
 _CLASS_LENGTH = 10_000
-#: Words that mean a marker only in modules which import them from torch.
-COMMON_WORDS = frozenset({"export", "draft_export", "_export"})
 #: What helpers apply to a function that they are given.
 _HANDED = frozenset(name.rpartition(".")[2] for name, one in MARKERS.items() if one.kind != "disable") - {"define"}
 #: Helpers that call helpers are followed so far.

@@ -86,7 +86,7 @@ class Compilations:
 def applied(frame: Frame, node: ast.AST, function: Function, options: CompileOptions) -> None:
     """A compiler was given a function; of options that differ from one time to the next, none is known."""
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
-    compiled = frame.machine.compilations.site(frame, node).compiled
+    compiled = frame.machine.part(Compilations).site(frame, node).compiled
     for number, one in enumerate(compiled):
         if one.function.node is function.node and one.node is at:
             compiled[number] = one._replace(options=one.options.common(options))
@@ -96,7 +96,7 @@ def applied(frame: Frame, node: ast.AST, function: Function, options: CompileOpt
 
 def open_to(frame: Frame, node: ast.AST, given: Value) -> None:
     """A compiler was given something of which no function is known; None says that nothing is compiled."""
-    frame.machine.compilations.site(frame, node).given = given
+    frame.machine.part(Compilations).site(frame, node).given = given
 
 
 def may_be_of_module(frame: Frame, node: ast.AST) -> bool:
@@ -114,7 +114,7 @@ def wrapper(frame: Frame, node: ast.AST, target: Value) -> Value:
     """What `torch.compile` returns for what it is given: of a module its wrapper."""
     site = _note(frame, node, target)
     if site is not None:
-        frame.machine.compilations.wrap(site, target)
+        frame.machine.part(Compilations).wrap(site, target)
     return _flagged(target)
 
 
@@ -124,7 +124,7 @@ def of_unknown(frame: Frame, node: ast.AST, factory: Value) -> Value:
     given = next(iter(positional), dict(keywords).get("model", None))
     if given is None or not any(one.kind in _OPEN for one in given.alternatives()):
         return factory
-    known = frame.machine.compilations.at.get(node)
+    known = frame.machine.part(Compilations).at.get(node)
     held = known.target.heap if known is not None and known.target is not None else None
     heap = held or Heap()
     wrapper(frame, node, UNKNOWN._replace(heap=heap))
@@ -142,7 +142,7 @@ def _note(frame: Frame, node: ast.AST, target: Value) -> CompileSite | None:
     """The application to what the text around it gives, with that."""
     if not frame.static or (frame.application is not None and frame.application[2] is not node):
         return None
-    site = frame.machine.compilations.site(frame, node)
+    site = frame.machine.part(Compilations).site(frame, node)
     site.target = join(site.target, target)
     return site
 
