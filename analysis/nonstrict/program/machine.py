@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from nonstrict.program.generics import Registered
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
+    from nonstrict.program.write import Write
     from nonstrict.program.writers.elsewhere import Asked, Bytes
     from nonstrict.program.writers.members import Put
-    from nonstrict.program.writers.writes import Write
 
 #: A call seen in static code: where, and what is passed.
 StaticCall: TypeAlias = "tuple[Frame, ast.AST, tuple[Value, ...], dict[str, Value]]"
@@ -234,6 +234,10 @@ class Machine:
                 self._stored[key] = late.stored_values(self, module, place.name, attribute)
         return self._stored[key]
 
+    def rebindings(self, module: Module, name: str) -> list[Value]:
+        """The values that functions of a module give a top-level name."""
+        return late.rebindings(self, module, name)
+
     def put_later(self, place: Place, attribute: str = "") -> Value | None:
         """What is put under a top-level name where its module has None, or under an attribute of what it holds."""
         key = (place.owner, place.name, attribute, "later")
@@ -314,9 +318,10 @@ class Machine:
             self._reaching_abroad[key] = list(self.seen_through(reached.writes_reaching_abroad(self, module, name)))
         return self._reaching_abroad[key]
 
-    def is_written(self, place: Place, *, rebound: bool) -> bool:
-        """Whether code of the project was seen to bind a global anew, or to change what it holds."""
-        return any(isinstance(writer, Rebinding) is rebound for writer in writes.writers(self, place))
+    def is_written(self, place: Place, *, rebound: bool | None = None) -> bool:
+        """Whether code of the project was seen to bind a global anew, or to change what it holds; None is either."""
+        found = writes.writers(self, place)
+        return any(rebound in (None, isinstance(writer, Rebinding)) for writer in found)
 
     def installed(self, dotted: str) -> Value | None:
         """The definition of something in an installed package, from its source."""

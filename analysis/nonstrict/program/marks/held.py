@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.places import Place
     from nonstrict.program.regions.region import CompiledRegion
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
 
 
 class Holder(NamedTuple):

@@ -15,7 +15,7 @@ from nonstrict.knowledge.effects import (
     output_position,
     writes_output,
 )
-from nonstrict.program.writers.how import How
+from nonstrict.program.write import How
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,12 +23,11 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers, constructions
 from nonstrict.program.running import runs
 from nonstrict.program.values import UNKNOWN, Kind, Value
+from nonstrict.program.write import How, Write
 from nonstrict.program.writers import attribute_writes, foreign_writes, own_methods
-from nonstrict.program.writers.how import How
 from nonstrict.program.writers.preparing import prepares
 from nonstrict.program.writers.strangers import targets_of
 from nonstrict.program.writers.writes import (
-    Write,
     functions_with,
     related_to,
     writes_within,

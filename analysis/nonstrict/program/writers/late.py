@@ -13,13 +13,13 @@ from nonstrict.facts.walk import walk
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.values import UNKNOWN, Kind, Value, join
+from nonstrict.program.write import How
 from nonstrict.program.writers import writes
-from nonstrict.program.writers.how import How
 
 if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
 
 _TELLS_NOTHING = frozenset({Kind.NONE, Kind.UNKNOWN})
 

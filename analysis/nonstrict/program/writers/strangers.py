@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
     from nonstrict.program.values import Value
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
 
 
 def is_related(machine: Machine, module: Module, offset: int, owner: Class, node: ast.ClassDef) -> bool:
