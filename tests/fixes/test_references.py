@@ -10,7 +10,7 @@ import pytest
 
 from nonstrict.facts.scopes import FunctionNode
 from nonstrict.fixes.context import Documents
-from nonstrict.program.machine import Machine
+from nonstrict.program import engine
 from nonstrict.program.project import Project
 
 
@@ -20,7 +20,7 @@ def uses(folder: Path, files: dict[str, str], path: str, name: str) -> tuple[lis
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(text)
     paths = [str(folder / file) for file in files]
-    documents = Documents(Machine(Project(), paths))
+    documents = Documents(engine.machine(Project(), paths))
     document = documents.document(str(folder / path))
     assert document is not None
     nodes = (node for node in ast.walk(document.tree) if isinstance(node, FunctionNode))

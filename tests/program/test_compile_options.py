@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nonstrict.program import engine
 from nonstrict.program.definitions import CompileOptions, Told
-from nonstrict.program.machine import Machine
 from nonstrict.program.marks import roots
 from nonstrict.program.project import Project
 
@@ -52,7 +52,7 @@ def _compiled(folder: Path, code: str) -> list[Region]:
     path = folder / "main.py"
     path.write_text(_PREAMBLE + code)
     project = Project(())
-    machine = Machine(project, [str(path)])
+    machine = engine.machine(project, [str(path)])
     module = project.module(str(path))
     assert module is not None
     roots.discover(machine, module, roots.words_in(module.source.code))

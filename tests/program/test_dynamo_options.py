@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nonstrict.program.machine import Machine
+from nonstrict.program import engine
 from nonstrict.program.project import Project
 from nonstrict.program.regions import options
 
@@ -25,7 +25,7 @@ def _is_set(folder: Path, files: Mapping[str, str]) -> bool:
         (folder / name).write_text(text)
     paths = sorted(map(str, folder.rglob("*.py")))
     return options.is_set(
-        Machine(Project(()), paths), _OPTION, next(path for path in paths if path.endswith("model.py"))
+        engine.machine(Project(()), paths), _OPTION, next(path for path in paths if path.endswith("model.py"))
     )
 
 

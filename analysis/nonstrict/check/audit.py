@@ -97,15 +97,15 @@ def _placed(question: Question, paths: Sequence[str]) -> tuple[Question, Sequenc
 def _answered(question: Question, discovery: Discovery, settings: Settings, environment: Environment) -> Audited:
     from nonstrict.check.analysis import Analysis, torch_of
     from nonstrict.models.library import models_of
+    from nonstrict.program import engine
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.machine import Machine
     from nonstrict.program.marks import purity, roots
     from nonstrict.program.project import Project
 
     source = _source(question.file)
     project = Project(environment.site_packages, {source.path: source}, models=models_of(environment.models))
     torch = torch_of(environment.torch_version)
-    machine = Machine(project, discovery.files, torch)
+    machine = engine.machine(project, discovery.files, torch)
     machine.elsewhere.max_passes = _MAX_PASSES
     module = project.add(source.path, source)
     definition = _found(question, module)

@@ -17,13 +17,14 @@ from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.words import Words
 from nonstrict.findings import UNEXPLAINED, Finding, Severity, Span
 from nonstrict.models.library import models_of
+from nonstrict.program import engine
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
-from nonstrict.program.machine import Machine
 from nonstrict.program.marks import callers, loose, open_targets, roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.project import Project
 from nonstrict.program.regions import identity, ineffective
+from nonstrict.program.regions.region import CompiledRegions
 from nonstrict.program.regions.switched_off import switched_off
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.elsewhere import Bytes
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.outline import Chunk
     from nonstrict.fixes.code.documents import Document
     from nonstrict.program.definitions import Mark, Region
+    from nonstrict.program.machine import Machine
     from nonstrict.text.source import Source
 
 #: Markers of functions that an experiment can compile by themselves or in a region.
@@ -88,7 +90,7 @@ def _examine(
         if scout is None:
             models = models_of(options.models)
             project = Project(options.site_packages, _overlays(marked, options), options.links, models)
-            scout = Machine(project, files, torch, found)
+            scout = engine.machine(project, files, torch, found)
             wrappers = _wrappers(files, marked, scout)
             if options.kept is not None:
                 options.kept.append(scout)
@@ -154,7 +156,7 @@ def examined(
     """
     faults = Faults()
     consulted: set[str] = set()
-    machine.exports = task.exports
+    machine.keep(task.exports)
     for path in sorted(task.own):
         with faults.losing_files("was not searched for marks", [path]):
             _discover(machine, path, task.exports, faults)
@@ -264,7 +266,7 @@ def _examine_bodies(
     bodies += _regions(machine, task, seen, faults)
     while bodies:
         for body in bodies:
-            if wanted(body) and body not in machine.failed_regions():
+            if wanted(body) and body not in machine.part(CompiledRegions).failed():
                 findings = examined_by(body, _asked(body, options))
                 with faults.losing("were not gathered", f"the findings in `{body.function}`", body.marked_at):
                     findings = gathered(body, findings)
@@ -272,7 +274,7 @@ def _examine_bodies(
         # Looking at bodies evaluates more of the program, which may compile more functions.
         bodies = _regions(machine, task, seen, faults)
     _examine_wrapped(machine, task, options, wanted, told, faults)
-    for region in machine.failed_regions():
+    for region in machine.part(CompiledRegions).failed():
         if region.failed is not None:
             faults.lose(region.failed, "was not analysed", f"`{region.function}`", [region.marked_at])
 
@@ -364,7 +366,7 @@ def _regions(machine: Machine, task: Task, seen: set[Region], faults: Faults) ->
     for region in new:
         with faults.losing("was not analysed", "the compiled region", _place_of(region)):
             if switched_off(machine, region.path, region.offset, region.node) is None:
-                bodies.append(machine.compiled_region(region, machine.torch))
+                bodies.append(machine.part(CompiledRegions).of(machine, region, machine.torch))
     return bodies
 
 

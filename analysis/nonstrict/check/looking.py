@@ -12,8 +12,9 @@ from nonstrict.findings import Related
 from nonstrict.program.body import described
 from nonstrict.program.definitions import Told
 from nonstrict.program.effects import span_of
+from nonstrict.program.misapplied import OF_APPLICATIONS
 from nonstrict.program.regions import graphs, sites
-from nonstrict.program.regions.misapplied import OF_APPLICATIONS
+from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.regions.switched_off import switched_off
 from nonstrict.rules.constructs import construct
@@ -57,7 +58,7 @@ def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBod
     known = {(one.mark.function, one.mark.node): one for one in bodies if isinstance(one, CompiledRegion)}
     told: list[Region] = []
     regions: dict[MarkedBody, list[Region]] = {}
-    for site in machine.compilations.at.values():
+    for site in machine.part(Compilations).at.values():
         for body, seen in _told(machine, site, known, details=details):
             why = seen.wasted or (_WASTED.get(wasted.get(site.node, ""), "") if seen.function else "")
             region = seen._replace(wasted=why, graphs=(0, 0), parts=(), breaks=(), callers=()) if why else seen
@@ -77,7 +78,7 @@ def _told(
         off = _switched_off(machine, compiled)
         body = known.get(_key(machine, compiled)) if not off else None
         yield body, _region(machine, at, compiled, body if details else None)._replace(wasted=off)
-    told = site.compiled or machine.compilations.hands_on(site)
+    told = site.compiled or machine.part(Compilations).hands_on(site)
     why = "" if told else sites.unknown(site, site.node)
     if why:
         yield None, Region(at, at, missed=why)
@@ -102,7 +103,7 @@ def _not_reached(machine: Machine, paths: set[str]) -> Iterator[Region]:
     for path in sorted(paths):
         module = machine.project.module(path)
         for offset, one in sites.in_module(machine, module) if module is not None else ():
-            if one.node not in machine.compilations.at:
+            if one.node not in machine.part(Compilations).at:
                 at = span_of(path, offset, one.node)
                 yield Region(at, at, missed=sites.unknown(None, one.node))
 

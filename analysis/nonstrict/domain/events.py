@@ -169,6 +169,25 @@ class Decision(_Plain):
     """Only whether to go on, or to tell something."""
 
 
+class Step(_Plain):
+    """What code does of which there is no more to tell than that; no effect by itself."""
+
+    BACKWARD_HOOK = "backward-hook"
+    """A module is called that hooks of backward passes are registered on."""
+    ENVIRONMENT_WRITE = "environment-write"
+    """An entry of `os.environ` is set."""
+    CHAINED_COMPARISON = "chained-comparison"
+    """`0 < x < 1` of tensors."""
+    TENSOR_IN_PERCENT = "tensor-in-percent"
+    """`"%s" % x` of a tensor."""
+    TENSOR_IN_FSTRING = "tensor-in-f-string"
+    """`f"{x:.3f}"` of a tensor."""
+    CLASS_DEFINITION = "class-definition"
+    AWAIT = "await"
+    CACHED_PROPERTY = "cached-property"
+    """A property is read whose value `functools.cached_property` keeps."""
+
+
 class Construct(_Plain):
     """What breaks the graph of a region."""
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Question, Read
+from nonstrict.domain.events import Event, Question, Read, Step
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method, torch_kind
 from nonstrict.program import class_attributes, classes, enumerations, namespaces, registries, releases, symbolic_sizes
 from nonstrict.program.effects import NEEDED
-from nonstrict.program.frames import relocated, set_later
-from nonstrict.program.marks import in_place
+from nonstrict.program.frames import set_later
 from nonstrict.program.parameters import argument_value
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
-from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
     CALLABLES,
@@ -33,6 +31,7 @@ from nonstrict.program.values import (
     Kind,
     Value,
     join,
+    relocated,
     without_gradients,
 )
 
@@ -82,7 +81,7 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """The value of `base.name`."""
     if base.kind is Kind.UNION:
         found: Value | None = None
-        chosen = frame.region and layers.is_choice(base.ref)
+        chosen = frame.observer.is_choice(frame, node, base.ref)
         frame.branches += chosen
         for alternative in base.ref:
             if alternative.kind is not Kind.NONE:
@@ -188,7 +187,7 @@ def _of_torch(name: str) -> bool:
 
 def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """An attribute of an instance of a class of the program."""
-    layers.read(frame, node, base)
+    frame.observer.attribute_read(frame, node, base)
     if not hasattr(base.ref, "bases"):
         return _of_external_instance(frame, node, base, name)
     heap = base.heap
@@ -205,7 +204,7 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     at = place if base.place.captured else class_attributes.place_of(base, name)
     inherited = classes.class_attribute(frame.machine, base.ref, name, at)
     if inherited is not None:
-        inherited = in_place.of_member(frame, base.ref, name, inherited)
+        inherited = frame.machine.contracts.in_place_of_member(frame, base.ref, name, inherited)
         if inherited.kind is Kind.FUNCTION:
             frame.identified(node, base)
             return _method(frame, node, base, _exchanged(frame, node, base, inherited, name))
@@ -240,7 +239,7 @@ def _as_constructed(frame: Frame, base: Value, name: str, value: Value) -> Value
     """An attribute of an argument, or of what a closure holds, that only the constructions of its class tell of."""
     if value.kind is not Kind.UNKNOWN or frame.static or base.place.origin not in _CONSTRUCTED:
         return value
-    given = frame.machine.given_by_constructions(base.ref, name)
+    given = frame.machine.contracts.given_by_constructions(frame.machine, base.ref, name)
     if given is None or given.kind is Kind.PARAMETER or given.flags & Flag.REGISTERED:
         return value if given is None else given
     return argument_value(given, base.place.step(f".{name}"))
@@ -272,8 +271,8 @@ def _method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
         return Value(Kind.BOUND, FRESH, (Value(Kind.CLASS, FRESH, base.ref), function))
     bound = Value(Kind.BOUND, base.place, (base, function))
     if function.binding == "property":
-        if frame.region and function.cached_at is not None and last_name(function.cached_at) == "cached_property":
-            breaks.statement(frame, node, "object-cached-property")
+        if function.cached_at is not None and last_name(function.cached_at) == "cached_property":
+            frame.observer.came_to(frame, node, Step.CACHED_PROPERTY)
         return frame.machine.call(frame, node, bound, [], {})
     return bound
 

@@ -97,7 +97,7 @@ class MarkedBody(NoRegion):
             summary,
             function=function,
             scope=scope_of(function.node),
-            region=self.marker == "compiled",
+            observer=self.machine.contracts.observer if self.marker == "compiled" else None,
         )
         return differentiation.of_marked(frame, self.mark)
 

@@ -1,9 +1,13 @@
-"""Callables made of others: `functools.partial`, `partialmethod`, `types.MethodType`, `types.FunctionType`."""
+"""Callables made of others: `functools.partial`, `partialmethod`, `types.MethodType`, `types.FunctionType`.
+
+What is bound in them tells too whether they apply a marker, or compile.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import GLOBALS, PARTIAL_METHOD, UNKNOWN, Kind, Value
 
@@ -13,6 +17,7 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
 
+_PARTIAL = "functools.partial"
 #: What a copy of a code object may have of its own: it runs the same instructions.
 _LABELS = frozenset({"co_filename", "co_firstlineno", "co_name", "co_qualname"})
 
@@ -68,3 +73,32 @@ def _sees_the_same(frame: Frame, function: Function, given: dict[str, Value]) ->
     cells = _owner(given.get("closure", UNKNOWN), "__closure__")
     enclosed = function.closure is None or (cells is not None and cells.ref is function)
     return module is function.module and enclosed
+
+
+def holds_marker(value: Value) -> bool:
+    """Whether a value may be a marker, or a container of which one is an item."""
+    if value.kind in (Kind.DICT, Kind.LIST, Kind.TUPLE):
+        return value.heap is not None and any(map(is_marker, value.heap.items.values()))
+    return any(map(is_marker, value.alternatives()))
+
+
+def is_marker(value: Value) -> bool:
+    """Whether a value is a marker, perhaps with arguments bound."""
+    if value.kind is Kind.PARTIAL:
+        return is_marker(value.ref[0])
+    return value.kind is Kind.EXTERNAL and value.ref in MARKERS
+
+
+def takes_options(callee: Value) -> bool:
+    """Whether a call may hand options on to what compiles: itself, or a function of the program by its `**kwargs`."""
+    return any(map(_may_take, callee.alternatives()))
+
+
+def _may_take(callee: Value) -> bool:
+    if callee.kind is Kind.PARTIAL:
+        return takes_options(callee.ref[0])
+    if callee.kind is Kind.EXTERNAL:
+        return callee.ref == _PARTIAL or (callee.ref in MARKERS and MARKERS[callee.ref].kind == "compiled")
+    if callee.kind is Kind.EXTERNAL_METHOD:
+        return callee.ref[1] == "compile"
+    return callee.kind is Kind.FUNCTION and callee.ref.node.args.kwarg is not None

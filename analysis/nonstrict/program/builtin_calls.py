@@ -22,13 +22,12 @@ from nonstrict.program import (
     named_tuples,
     reflection,
     releases,
+    strict_switch,
     strings,
     symbolic_sizes,
     symbols,
 )
-from nonstrict.program.boundary import pytrees
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import arguments, sequences, strictness
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -84,7 +83,7 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     for alternative in value.alternatives() if not value.is_variant else ():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
             if frame.region:
-                whole = last_name(node) == "int" and arguments.guards_item(frame, alternative)
+                whole = last_name(node) == "int" and frame.observer.knows_number(frame, alternative)
                 return NUMBER if whole else frame.unbacked(node, alternative, "`item()`", Taken.ITEM)
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else "int"
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")
@@ -159,7 +158,7 @@ def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
         compared = frame.machine.call(frame, node, key, [element], {})
         if compared.is_tensor:
             frame.emit(Event.ESCAPE, node, compared.place, compared, "comparing tensors by value")
-        sequences.extreme_by(frame, node, element, compared)
+        frame.observer.extreme_by(frame, node, element, compared)
         return element
     candidates = positional
     if len(positional) == 1:
@@ -183,10 +182,10 @@ def _sorted(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
         found = frame.machine.call(frame, node, key, [element], {})
         if found.is_tensor:
             frame.emit(Event.ESCAPE, node, found.place, found, "comparing tensors by value")
-        sequences.sorted_by(frame, node, found)
+        frame.observer.ordered_by(frame, node, found)
         return container(Kind.LIST, element)
     element = _extreme(frame, node, positional, keywords)
-    sequences.sorted_by(frame, node, element)
+    frame.observer.ordered_by(frame, node, element)
     known = arranged.in_order(frame, positional[0], keywords) if positional else None
     return iteration.listed(Kind.LIST, known, element) if known is not None else container(Kind.LIST, element)
 
@@ -412,7 +411,7 @@ def _globals(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
 
 #: Functions that need more than an entry in the tables of knowledge.
 SPECIAL: dict[str, Handler] = {
-    **dict.fromkeys(strictness.SWITCHES, strictness.switch),
+    **dict.fromkeys(strict_switch.SWITCHES, strict_switch.switch),
     "builtins.globals": _globals,
     "builtins.staticmethod": _same,
     "builtins.int": _number,
@@ -463,7 +462,6 @@ SPECIAL: dict[str, Handler] = {
     "builtins.vars": reflection.vars_of,
     "unittest.mock.patch.object": reflection.replace_for_a_while,
     "builtins.super": _super,
-    **pytrees.HANDLERS,
     "collections.namedtuple": named_tuples.made,
     "typing.NamedTuple": named_tuples.made,
     "functools.partial": bound_callables.partial,

@@ -6,10 +6,9 @@ import functools
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes
-from nonstrict.program.frames import placed, relocated, set_later
-from nonstrict.program.marks import in_place
+from nonstrict.program.frames import set_later
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import CALLABLES, STRING, Kind, Value, join
+from nonstrict.program.values import CALLABLES, STRING, Kind, Value, join, placed, relocated
 
 if TYPE_CHECKING:
     import ast
@@ -32,7 +31,7 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     found = classes.member(frame.machine, cls, name)
     if found is None:
         return _beside_members(frame, base, name)
-    value = in_place.of_member(frame, cls, name, found[0])
+    value = frame.machine.contracts.in_place_of_member(frame, cls, name, found[0])
     if value.kind is Kind.FUNCTION and value.ref.binding == "class":
         return Value(Kind.BOUND, FRESH, (base, value.ref))
     if value.kind in CALLABLES:

@@ -5,11 +5,22 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Taken
+from nonstrict.domain.events import Event, Step, Taken
 from nonstrict.program import attributes, classes, conditions, constant_folding, releases, symbols
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import breaks, items, unbacked
-from nonstrict.program.values import BOOL, CONTAINERS, TENSORS, UNKNOWN, Flag, Kind, Value, join, literals
+from nonstrict.program.values import (
+    BOOL,
+    CONTAINERS,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Kind,
+    Value,
+    became_tensor,
+    is_array,
+    join,
+    literals,
+)
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
@@ -68,7 +79,7 @@ def _of_values(frame: Frame, node: ast.Compare, values: list[Value], *, membersh
     if (known := _of_constants(frame, node, values)) is not None:
         return known.with_pending(pending)
     found = _of_numbers(frame, values).with_pending(pending)
-    return join(Value(Kind.TENSOR, FRESH), found) if frame.region and any(map(breaks.became_tensor, values)) else found
+    return join(Value(Kind.TENSOR, FRESH), found) if frame.region and any(map(became_tensor, values)) else found
 
 
 def _carried(frame: Frame, node: ast.Compare, values: list[Value]) -> frozenset[object]:
@@ -79,7 +90,7 @@ def _carried(frame: Frame, node: ast.Compare, values: list[Value]) -> frozenset[
             return frozenset(one for value in values for one in symbols.beside(value))
         of_numbers = bool(pending) and not any(value.kind in TENSORS for value in values)
         return symbols.compared(pending) if of_numbers else pending
-    return _NO_PENDING if len(values) == 2 and unbacked.is_known(node.ops[0], *values) else pending
+    return _NO_PENDING if len(values) == 2 and symbols.is_known(node.ops[0], *values) else pending
 
 
 def _either(values: list[Value]) -> int:
@@ -98,11 +109,7 @@ def _sought(frame: Frame, node: ast.Compare, values: list[Value], pending: froze
         conditions.decide_value(frame, node, values[-1])
     if frame.region and values[-1].is_tensor:
         return BOOL.with_pending(frame.unbacked(node, values[-1], "`item()`", Taken.ITEM).pending)
-    if items.sought(frame, node, values[0], values[-1]):
-        return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
-    if frame.region and len(values) == 2 and breaks.never_found(frame, node, *values):
-        return BOOL
-    return BOOL.with_pending(pending)
+    return frame.observer.sought(frame, node, values[0], values[-1]) or BOOL.with_pending(pending)
 
 
 def _is_never_equal(operator: ast.cmpop, left: Value, right: Value) -> bool:
@@ -114,7 +121,7 @@ def _is_never_equal(operator: ast.cmpop, left: Value, right: Value) -> bool:
 
 def _of_numbers(frame: Frame, values: list[Value]) -> Value:
     """A truth value, where no operand is a tensor as far as is known; arrays are compared as tensors are."""
-    if frame.region and any(breaks.is_array(value) for value in values):
+    if frame.region and any(is_array(value) for value in values):
         return Value(Kind.NUMPY)
     if any(value.flags & Flag.SHAPE for value in values):
         return Value(Kind.BOOL, FRESH, flags=Flag.SHAPE)
@@ -154,6 +161,5 @@ def _by_methods(frame: Frame, node: ast.Compare, values: list[Value]) -> Value |
 def _chained(frame: Frame, node: ast.Compare, first: Value) -> Value:
     """`0 < x < 1` of tensors asks for the truth of the first comparison."""
     frame.emit(Event.ESCAPE, node, FRESH, first, "a chained comparison of tensors")
-    if frame.region:
-        breaks.statement(frame, node, "chained-comparison-tensor")
+    frame.observer.came_to(frame, node, Step.CHAINED_COMPARISON)
     return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)

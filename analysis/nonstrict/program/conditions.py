@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Decision, Event, Question
 from nonstrict.facts.scopes import parameter_names
-from nonstrict.facts.walk import own_scope
+from nonstrict.facts.walk import own_scope, walk
 from nonstrict.knowledge.markers import TRACE_QUESTIONS
 from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program import decided, expressions, refinements, settled
@@ -19,7 +19,6 @@ from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.naming import dotted, is_chain, names_in
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, folding
 from nonstrict.program.values import NONE, PRIMITIVES, TENSOR, TENSORS, UNKNOWN, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool 
     if isinstance(node, ast.BoolOp):
         around = frame.branches
         for part in node.values:
-            verdict = folding.truth(frame, part) if frame.region else None
+            verdict = frame.observer.truth(frame, part)
             if verdict is None:
                 decide(frame, part, checks=checks, refuses=refuses)
                 frame.branches += frame.region  # what follows is asked only if this does not decide
@@ -68,8 +67,7 @@ def decide_value(frame: Frame, node: ast.AST, value: Value, *, refuses: bool = F
     if value.kind in _DECIDED:
         frame.needed(value)
     told = special(frame, node, value, "__bool__", [])
-    if frame.region:
-        breaks.decided(frame, node, value if told is None else told)
+    frame.observer.decided(frame, node, value if told is None else told)
     for alternative in value.alternatives() if not value.is_variant else ():
         if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, "the truth value of a tensor")
@@ -117,7 +115,9 @@ def _asks_for_tracing(frame: Frame, asked: ast.expr) -> bool:
     inside = (node for node in own_scope(callee.ref.node) if isinstance(node, ast.Call))
     if not any(names(call.func) in TRACE_QUESTIONS for call in inside):
         return False
-    tracing = Frame(frame.machine, frame.module, frame.offset, Summary("question"), region=True)
+    tracing = Frame(
+        frame.machine, frame.module, frame.offset, Summary("question"), observer=frame.machine.contracts.observer
+    )
     return bool(frame.machine.call(tracing, asked, callee, [], {}).flags & Flag.TRACE_GUARD)
 
 
@@ -165,9 +165,21 @@ def settled_truth(frame: Frame, test: ast.expr) -> bool | None:
     """Which branch of a region Dynamo takes, or a script with the objects that it makes; None where that is open."""
     if frame.static:
         return settled.truth(frame, test)
-    verdict = folding.truth(frame, test) if frame.region else None
+    verdict = frame.observer.truth(frame, test)
     verdict = settled.constant(frame, test) if verdict is None else verdict
     return decided.truth(frame, test) if verdict is None else verdict
+
+
+def marks_what_it_asks(frame: Frame, statement: ast.If) -> bool:
+    """Whether an attribute is set by the branch alone that asks for it: `if self.fn is None: self.fn = mark(f)`."""
+    test = statement.test
+    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Attribute):
+        return False
+    held = expressions.evaluate(frame, test.left).alternatives()
+    if any(value.kind is not Kind.MARKED for value in held):
+        return False
+    inside = {id(node) for one in statement.body for node in walk(one)}
+    return all(id(value.ref.node) in inside for value in held)
 
 
 def none_verdict(frame: Frame, test: ast.expr) -> bool | None:

@@ -9,7 +9,6 @@ from nonstrict.domain.events import Change
 from nonstrict.models.members import CHANGING, SPREADING, STORING
 from nonstrict.program import contents, iteration, stores, subscripts
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import sequences
 from nonstrict.program.values import (
     BYTEARRAY,
     CONTAINERS,
@@ -57,7 +56,7 @@ def call(
         compared = (
             frame.machine.call(frame, node, keywords["key"], [element or UNKNOWN], {}) if "key" in keywords else element
         )
-        sequences.sorted_by(frame, node, compared or UNKNOWN)
+        frame.observer.ordered_by(frame, node, compared or UNKNOWN)
     if kind and name in CHANGING[kind]:
         return _mutate(frame, node, receiver, name, positional, keywords)
     frame.consume(node, _looked_up(frame, receiver, positional) if name == "get" else receiver)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from nonstrict.domain.events import Event
 from nonstrict.program import classes, context_variables
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import breaks
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ _MODES = ("torch.inference_mode", "torch.autograd.grad_mode.inference_mode")
 
 def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
     """What `with manager as name` binds."""
-    if frame.region:
-        breaks.entered(frame, node, manager)
+    frame.observer.entered(frame, node, manager)
     if not frame.static and (manager.ref == "contextlib" or hasattr(manager.ref, "bases")):
         context_variables.entered(frame, node, manager)
     if manager.kind is Kind.INSTANCE and isinstance(manager.ref, str):

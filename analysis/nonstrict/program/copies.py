@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes, subscripts
-from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.values import CONTAINERS, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.values import CONTAINERS, UNKNOWN, Flag, Heap, Kind, Value, join, relocated
 
 if TYPE_CHECKING:
     import ast

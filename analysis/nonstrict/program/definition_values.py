@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.pytrees import REGISTRARS
-from nonstrict.program import fixtures
+from nonstrict.program import fixtures, strict_switch
 from nonstrict.program.definitions import Class, Function
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import strictness
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -35,7 +34,11 @@ def define(frame: Frame, node: ast.AST, offset: int, owner: Class | None = None)
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         function = function_of(frame, node, offset, owner)
         value = decorated(frame, node.decorator_list, offset, Value(Kind.FUNCTION, FRESH, function))
-        return frame.machine.suppose(frame, node, offset, value, owner) if node in frame.machine.supposed else value
+        return (
+            frame.machine.contracts.suppose(frame, node, offset, value, owner)
+            if node in frame.machine.supposed
+            else value
+        )
     if isinstance(node, ast.ClassDef):
         cls = class_of(frame, node, offset, owner)
         return decorated(frame, node.decorator_list, offset, Value(Kind.CLASS, FRESH, cls))
@@ -103,7 +106,7 @@ def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
         _look_into(frame, decorator, value, result)
         return value if result.kind is Kind.UNKNOWN else result
     _register(frame, decorator, callee, value)
-    return strictness.applied(callee, value)
+    return strict_switch.applied(callee, value)
 
 
 def _tell(function: Function, name: str, decorator: ast.expr) -> None:

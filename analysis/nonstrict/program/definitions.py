@@ -12,10 +12,9 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.frames import Frame
-    from nonstrict.program.marks.operators import Operator
+    from nonstrict.program.misapplied import Misuse, Wasted
     from nonstrict.program.modules import Module
     from nonstrict.program.places import Place
-    from nonstrict.program.regions.misapplied import Misuse, Wasted
     from nonstrict.program.values import Value
 
 
@@ -98,6 +97,47 @@ class Mark:
     apart: set[ast.AST] = field(default_factory=set["ast.AST"])  # calls in code that runs only where nothing is traced
     wasted: Wasted | None = None  # why `torch.compile` compiles nothing
     misused: tuple[Misuse, ...] = ()  # where its wrapper of a module is taken for the module
+
+
+@dataclass(eq=False, slots=True)
+class Operator:
+    """One custom operator or leaf function.
+
+    `api` is what declares it, "" where no declaration was seen; `name` is `namespace::name`, "" where it is computed.
+    `mutates` names the parameters declared as changed, None where that is not known. `traced` says that the compiler
+    may look through an implementation, `fakes_unknown` that a fake exists whose code was not seen. `inferred` says that
+    the schema is made of the annotations of the function.
+    """
+
+    name: str
+    api: str = ""
+    path: str = ""
+    offset: int = 0
+    node: ast.AST | None = None
+    mutates: frozenset[str] | None = None
+    schema: str = ""
+    inplace: bool = False
+    traced: bool = False
+    inferred: bool = False
+    effectful: bool = False
+    fakes_unknown: bool = False
+    implementations: list[Mark] = field(default_factory=list[Mark])
+    fakes: list[Value] = field(default_factory=list["Value"])
+
+    @property
+    def bare(self) -> str:
+        """The name without its namespace."""
+        return self.name.rpartition("::")[2]
+
+    @property
+    def has_fake(self) -> bool:
+        """Whether a fake was seen."""
+        return bool(self.fakes) or self.fakes_unknown
+
+    @property
+    def aliases_declared(self) -> bool:
+        """Whether the schema says that a result is one of the arguments."""
+        return self.inplace or "(" in self.schema.rpartition("->")[2].replace("()", "")
 
 
 class Told(enum.Enum):

@@ -16,19 +16,17 @@ from typing import TYPE_CHECKING
 from nonstrict.domain.events import Event, Gradient
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import nn_module
-from nonstrict.program import dtypes, gradients
+from nonstrict.program import custom_operators, dtypes, gradients
 from nonstrict.program.effects import NEEDED, Effect
-from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import NO_CONSTANT, Flag, Kind, Value, container
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from nonstrict.program.definitions import Function, Mark
+    from nonstrict.program.definitions import Function, Mark, Operator
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
-    from nonstrict.program.marks.operators import Operator
 
 _BACKWARD = frozenset({"torch.autograd.backward", "torch.autograd.grad"})
 #: Context managers and decorators of torch that may turn gradients off.
@@ -120,7 +118,7 @@ def _operator(frame: Frame, callee: Value) -> Operator | None:
     if callee.kind is Kind.MARKED:
         return callee.ref.operator
     named = callee.kind is Kind.EXTERNAL and callee.ref.startswith("torch.ops.")
-    return operators.by_name(frame.machine, callee.ref) if named else None
+    return custom_operators.by_name(frame.machine.operators, callee.ref) if named else None
 
 
 def _of_operator(frame: Frame, node: ast.AST, operator: Operator, result: Value, carried: frozenset[Effect]) -> Value:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Question
+from nonstrict.domain.events import Event, Question, Step
 from nonstrict.facts import shapes
 from nonstrict.program import (
     attributes,
+    bound_callables,
     comparisons,
     comprehensions,
     conditions,
@@ -25,9 +26,7 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.asked import about
-from nonstrict.program.marks import compiling
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import arguments, breaks, folding, operations
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -35,7 +34,6 @@ from nonstrict.program.values import (
     ELLIPSIS,
     NO_CONSTANT,
     NONE,
-    NUMBER,
     REST,
     SETTING,
     TENSORS,
@@ -83,7 +81,7 @@ def _evaluated(frame: Frame, node: ast.expr) -> Value:
         return UNKNOWN
     value = handler(frame, node)
     if frame.region and type(node) in _COMPUTING:  # asked here too: most frames are of no region
-        operations.note(frame, node, value)
+        frame.observer.computed(frame, node, value)
     return value
 
 
@@ -131,7 +129,7 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         elif value.heap is not None:
             named = {key: item for key, item in value.heap.items.items() if isinstance(key, str)}
             keywords.update({key: subscripts.entry(frame, value, key, item) for key, item in named.items()})
-        if keyword.arg is None and not contents.is_complete(value) and compiling.takes_options(callee):
+        if keyword.arg is None and not contents.is_complete(value) and bound_callables.takes_options(callee):
             keywords[REST] = UNKNOWN
     return frame.machine.call(frame, node, callee, positional, keywords)
 
@@ -155,12 +153,8 @@ def _spread(frame: Frame, value: Value) -> list[Value]:
 
 def _binary(frame: Frame, node: ast.BinOp) -> Value:
     left, right = use(frame, node.left), use(frame, node.right)
-    if frame.region and (left.flags | right.flags) & Flag.POINTER:
-        breaks.statement(frame, node, "data-ptr-arithmetic")
-    if frame.region and arguments.computes_with_drawn(frame, left, right):
-        breaks.statement(frame, node, "random-number-arithmetic")
-        return NUMBER
-    return operate(frame, node, left, right, node.op)
+    told = frame.observer.operated(frame, node, left, right)
+    return operate(frame, node, left, right, node.op) if told is None else told
 
 
 def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
@@ -232,16 +226,15 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.op
 def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Not):
         conditions.decide(frame, node.operand)
-        verdict = folding.truth(frame, node.operand) if frame.region else None
+        verdict = frame.observer.truth(frame, node.operand)
         if frame.static and naming.is_chain(node.operand):
             verdict = constant_folding.truth(frame.machine.is_rebound, evaluate(frame, node.operand))
         return BOOL if verdict is None else BOOL._replace(const=not verdict)
     value = use(frame, node.operand)
     if value.kind in TENSORS:
         return Value(Kind.TENSOR, FRESH, flags=value.flags & ~Flag.LITERAL, pending=value.pending)
-    if frame.region and isinstance(node.op, ast.USub) and arguments.computes_with_drawn(frame, value):
-        breaks.statement(frame, node, "random-negative")
-        return NUMBER
+    if (told := frame.observer.operated(frame, node, value)) is not None:
+        return told
     if value.kind is Kind.NUMBER and isinstance(node.op, ast.USub) and isinstance(value.const, (int, float)):
         return Value(Kind.NUMBER, FRESH, const=-value.const, pending=value.pending)
     if value.pending and isinstance(node.op, ast.USub) and not frame.region:
@@ -257,7 +250,7 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
     for index, part in enumerate(node.values):
         value = evaluate(frame, part)
         guarded = guarded or (isinstance(node.op, ast.Or) and bool(value.flags & Flag.TRACE_GUARD))
-        verdict = folding.of_value(frame, value) if frame.region else None
+        verdict = frame.observer.truth_of(frame, value)
         if verdict is not None and index < last:
             if verdict is isinstance(node.op, ast.Or):
                 found = join(found, value)
@@ -407,8 +400,8 @@ def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
 
 
 def _yield(frame: Frame, node: ast.Yield | ast.YieldFrom) -> Value:
-    if frame.region and frame.yields is None:
-        breaks.yielded(frame, node)
+    if frame.yields is None:
+        frame.observer.yielded(frame, node)
     if node.value is not None:
         value = use(frame, node.value)
         frame.yields = heap = frame.yields or Heap()
@@ -421,8 +414,7 @@ def _yield(frame: Frame, node: ast.Yield | ast.YieldFrom) -> Value:
 
 
 def _await(frame: Frame, node: ast.Await) -> Value:
-    if frame.region:
-        breaks.statement(frame, node, "await")
+    frame.observer.came_to(frame, node, Step.AWAIT)
     return use(frame, node.value)
 
 

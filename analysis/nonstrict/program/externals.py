@@ -18,6 +18,7 @@ from nonstrict.program import (
     arrays,
     builtin_calls,
     copies,
+    custom_operators,
     held_modules,
     missing,
     naming,
@@ -32,9 +33,7 @@ from nonstrict.program import (
 )
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import compiling, marking, operators
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
     NONE,
@@ -69,9 +68,8 @@ _NATIVE_LOADERS = frozenset(
 
 def _tell(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> None:
     """A call in a region may break the graph; `torch._check` tells of numbers that follow from data."""
-    if frame.region:
-        breaks.called(frame, node, name, positional, keywords)
-    elif name.startswith("torch._check"):
+    frame.observer.called(frame, node, name, positional, keywords)
+    if not frame.region and name.startswith("torch._check"):
         symbols.told(frame, node, positional, keywords)
     known = frame.machine.models.called(name)
     for parameter in known.changes if known is not None else ():
@@ -88,8 +86,8 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return frame.machine.call(frame, node, layer, positional[1:], keywords)
     if name in _OPERATORS or _is_operator(name):
         return torch_calls.call(frame, node, name, positional, keywords)
-    if name in MARKERS or name in operators.LIBRARIES or name == schemas.INFER_SCHEMA:
-        return _marker(frame, node, name, positional, keywords)
+    if (applied := frame.machine.contracts.apply(frame, node, name, positional, keywords)) is not None:
+        return applied
     if (thing := _thing(frame, name, positional, keywords)) is not None:
         return thing
     if name in _DLPACK:
@@ -131,8 +129,8 @@ def _thing(frame: Frame, name: str, positional: list[Value], keywords: dict[str,
         return Value(Kind.INSTANCE, FRESH, name)
     if name in _NAMESPACES:
         return _namespace(name, keywords)
-    if name == operators.REGISTER_AUTOGRAD:
-        return operators.register_gradient(frame.machine, positional, keywords)
+    if name == schemas.INFER_SCHEMA:
+        return schemas.infer_schema(positional, keywords)
     return releases.made(frame.machine, name, positional)
 
 
@@ -148,19 +146,6 @@ def _is_operator(name: str) -> bool:
     plain = not special and SHIPPED.find(name) is None and torch_function(name) is not None
     (_OPERATORS if plain else _OTHERS).add(name)
     return plain
-
-
-def _marker(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    if name in operators.LIBRARIES:
-        return operators.library(positional)
-    if name == schemas.INFER_SCHEMA:
-        return schemas.infer_schema(positional, keywords)
-    if (decorator := compiling.decorator(name, positional, keywords)) is not None:
-        return decorator
-    if MARKERS[name].kind == "compiled" and positional:
-        layers.compiled(frame, node, positional[0], compiling.options(keywords))
-    apply = operators.apply if MARKERS[name].kind in operators.KINDS else marking.apply
-    return apply(frame, node, name, positional, keywords)
 
 
 def _namespace(name: str, keywords: dict[str, Value]) -> Value:
@@ -195,7 +180,7 @@ def _other(frame: Frame, node: ast.AST, name: str, known: Entry | None, values: 
         elif name.startswith("torch.") and not value.is_tensor:
             frame.sized_elements(value, unknown=True)  # collectives take sizes of parts
     if name.startswith("torch.ops."):
-        operators.note_call(frame, node, operators.by_name(frame.machine, name))
+        custom_operators.note_call(frame, node, custom_operators.by_name(frame.machine.operators, name))
     _run_callbacks(frame, node, values)
     pending = symbols.computed(frame, name, values)
     if "." in name and not name.startswith("builtins."):
@@ -324,8 +309,7 @@ def native(frame: Frame, node: ast.AST, name: str, values: Sequence[Value]) -> V
     """A call into compiled code outside torch: fake tensors have no data for it."""
     for value in values:
         frame.consume(node, value)
-    if frame.region:
-        breaks.native(frame, node, name)
+    frame.observer.native_called(frame, node, name)
     given = next((value for value in values if value.holds_tensor), None)
     if given is not None:
         frame.emit(Event.NATIVE, node, given.place, given, name, how=_as_array(name))

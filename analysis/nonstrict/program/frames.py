@@ -13,8 +13,21 @@ from nonstrict.facts.scopes import is_as_passed
 from nonstrict.findings import Output
 from nonstrict.program import context_variables, refinements, registries, symbols, values
 from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Sight, Summary
+from nonstrict.program.observer import NOBODY
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
-from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.values import (
+    CALLABLES,
+    CONTAINERS,
+    NO_CONSTANT,
+    UNKNOWN,
+    Flag,
+    Heap,
+    Kind,
+    Value,
+    join,
+    relocated,
+    traced,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +38,7 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Function
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.program.observer import Observer
 
 #: Methods by which iterators and generators give what comes next.
 _ADVANCING = frozenset({"send", "throw", "__next__"})
@@ -62,6 +76,7 @@ class Frame:
         "in_order",
         "machine",
         "module",
+        "observer",
         "offset",
         "opaque",
         "plain",
@@ -88,7 +103,7 @@ class Frame:
         scope: Scope | None = None,
         caller: Frame | None = None,
         static: bool = False,
-        region: bool = False,
+        observer: Observer[Frame, Function] | None = None,
         opaque: bool = False,
     ) -> None:
         self.machine = machine
@@ -99,7 +114,9 @@ class Frame:
         self.scope = scope
         self.caller = caller
         self.static = static
-        self.region: bool = region or (caller is not None and caller.region)
+        #: who is told what the code does, here and in what is called from here
+        self.observer: Observer[Frame, Function] = observer or (NOBODY if caller is None else caller.observer)
+        self.region: bool = self.observer.is_of_region
         #: part of an operator or leaf function, which declares the arguments that it changes
         self.opaque: bool = opaque or (caller is not None and caller.opaque)
         #: whether tensors carry that they need gradients (`nonstrict.program.differentiation`)
@@ -373,7 +390,7 @@ class Frame:
                 if self.static and _is_constant_argument(frame, name, value):
                     return value
                 if self.region and value.kind is Kind.UNKNOWN and frame.function is not None and frame.caller is None:
-                    value = self.machine.handed_to(frame.function, name) or value
+                    value = self.machine.contracts.handed_to(self.machine, frame.function, name) or value
                 return relocated(value, frame.cell(name))
             frame = frame.function.closure if frame.function else None
         return None
@@ -448,18 +465,6 @@ class Frame:
         self.env = merged
 
 
-def relocated(value: Value, place: Place) -> Value:
-    """A value read through a captured place; definitions and external names stay what they are."""
-    if value.kind is Kind.UNION:
-        return value._replace(ref=tuple(relocated(alternative, place) for alternative in value.ref))
-    if value.kind in (Kind.CLASS, Kind.PYTHON_MODULE, Kind.EXTERNAL, Kind.UNKNOWN) and value.place.origin in (
-        Origin.FRESH,
-        Origin.UNKNOWN,
-    ):
-        return value._replace(place=place) if value.kind is Kind.UNKNOWN else value
-    return value.at(place)
-
-
 def _is_constant_argument(frame: Frame, name: str, value: Value) -> bool:
     """Whether a call that is followed passed a constant for a parameter that nothing binds anew."""
     if frame.function is None or frame.caller is None or value.place.origin is not Origin.FRESH:
@@ -477,24 +482,3 @@ def set_later(frame: Frame, found: Value, holder: Place, attribute: str = "") ->
     later = frame.machine.put_later(holder, attribute)
     place = holder.step(f".{attribute}") if attribute else holder
     return found if later is None else join(found, relocated(later, place))
-
-
-def placed(value: Value, place: Place) -> Value:
-    """A value read through a place that something else is put at: there functions and classes are told apart too."""
-    if value.kind is Kind.UNION:
-        return value._replace(ref=tuple(placed(alternative, place) for alternative in value.ref))
-    return relocated(value, place) if value.kind is Kind.PYTHON_MODULE else value.at(place)
-
-
-def traced(value: Value) -> bool:
-    """Whether a value is, or directly holds, a tensor that tracing made: a fake tensor while compiling."""
-    for alternative in value.alternatives():
-        if alternative.kind is Kind.TENSOR and not alternative.place.captured and not alternative.flags & Flag.LITERAL:
-            return True
-        if alternative.kind is Kind.TENSOR and alternative.place.origin is Origin.FRESH:
-            return True
-        if alternative.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT) and alternative.heap is not None:
-            element = alternative.heap.element
-            if alternative.place.origin is Origin.FRESH and element is not None and traced(element):
-                return True
-    return False

@@ -8,16 +8,21 @@ from nonstrict.knowledge.operators import nn_module
 from nonstrict.program import contents
 from nonstrict.program.definitions import Function
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions import branches
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Mapping
 
     from nonstrict.program.frames import Frame
 
 _FUNCTIONAL_CALLS = frozenset({"torch.func.functional_call", "torch.nn.utils.stateless.functional_call"})
 _MAX_DEPTH = 4
+CHECKPOINT = "torch.utils.checkpoint.checkpoint"
+#: Arguments of `checkpoint` that are not for the function.
+_OPTIONS = frozenset(
+    {"use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state", "respect_ac"}
+)
 
 
 def called(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value | None:
@@ -25,8 +30,8 @@ def called(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
 
     None for other calls, and where the mode matters.
     """
-    if name == branches.CHECKPOINT and positional and not frame.static:
-        return frame.machine.call(frame, node, positional[0], positional[1:], branches.given_to_body(keywords))
+    if name == CHECKPOINT and positional and not frame.static:
+        return frame.machine.call(frame, node, positional[0], positional[1:], given_to_body(keywords))
     module = positional[0] if name in _FUNCTIONAL_CALLS and len(positional) > 2 else UNKNOWN
     if module.kind is not Kind.MODULE or mode_dependent(module):
         return None
@@ -35,6 +40,11 @@ def called(frame: Frame, node: ast.AST, name: str, positional: list[Value], keyw
     for value in positional[1:]:
         contents.consume_all(frame, node, value)
     return frame.machine.call(frame, node, module.at(FRESH), given, {})
+
+
+def given_to_body(keywords: Mapping[str, Value]) -> dict[str, Value]:
+    """The keyword arguments that `checkpoint` passes on."""
+    return {name: value for name, value in keywords.items() if name not in _OPTIONS}
 
 
 def mode_dependent(module: Value, depth: int = 0) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program import releases
-from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.values import (
     BOOL,
@@ -25,8 +24,9 @@ from nonstrict.program.values import (
     Value,
     container,
     join,
+    placed,
+    relocated,
 )
-from nonstrict.program.writers import late
 
 if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
@@ -73,7 +73,7 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
     if found is None:
         return UNKNOWN
     if name in module.declared_global and (not _settled(found) or found.kind is Kind.MARKED):
-        for written in late.rebindings(machine, module, name):
+        for written in machine.rebindings(module, name):
             found = join(found, written)
     if not owned:
         # `from settings import SCALE` keeps what was there: a later binding of the name is not seen.

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Event
 from nonstrict.facts.endings import asks_for_none
-from nonstrict.program.frames import relocated
 from nonstrict.program.places import Origin
-from nonstrict.program.values import NONE, TENSOR, UNKNOWN, Flag, Kind, Value, holding, join, without_gradients
+from nonstrict.program.values import (
+    NONE,
+    TENSOR,
+    UNKNOWN,
+    Flag,
+    Kind,
+    Value,
+    holding,
+    join,
+    relocated,
+    without_gradients,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,3 +73,8 @@ def of_list(value: Value) -> Value:
     if held is None or not held.is_tensor:
         return value
     return held if value.place.origin is Origin.FRESH else relocated(held, value.place.step("[]"))
+
+
+def cut(tensor: Value) -> Value:
+    """A tensor that autograd does not connect with what was made to require gradients."""
+    return tensor.with_pending(frozenset(effect for effect in tensor.pending if effect.event is not Event.BREAK))

@@ -95,7 +95,7 @@ def inherited(frame: Frame, module: Value) -> Value:
     held = classes.as_inherited(module)
     if held is module or held.heap is None or held.heap.element is not None:
         return held
-    put = frame.machine.put_into(module.ref)
+    put = frame.machine.contracts.put_into(frame.machine, module.ref)
     if put is None:
         return held
     heap = Heap()

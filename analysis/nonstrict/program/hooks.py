@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.domain.events import Step
 from nonstrict.facts import hooks as facts
 from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program import classes, externals
 from nonstrict.program.places import NOWHERE, Origin, Place
-from nonstrict.program.regions import breaks
 from nonstrict.program.running import names_run
 from nonstrict.program.values import UNKNOWN, Heap, Kind, Value, container
 
@@ -86,7 +86,7 @@ def _traced(frame: Frame, node: ast.AST, module: Value) -> None:
     """In a region Dynamo traces the hooks of the modules that are called, and refuses those of backward passes."""
     run_around(frame, node, module)
     if module.heap is not None and module.heap.backward:
-        breaks.statement(frame, node, "module-backward-hook")
+        frame.observer.came_to(frame, node, Step.BACKWARD_HOOK)
 
 
 def run_around(frame: Frame, node: ast.AST, module: Value) -> None:

@@ -101,3 +101,10 @@ def spellings(
         if known.source == source.path:
             found.update((alias.asname or name,) for alias in statement.names if alias.name in (name, "*"))
     return found
+
+
+def stem_of(path: str) -> bytes:
+    """The last part of the name by which a file is imported."""
+    folder, _, name = path.replace("\\", "/").rpartition("/")
+    stem = name.rpartition(".")[0]
+    return (folder.rpartition("/")[2] if stem == "__init__" else stem).encode("utf-8", "surrogateescape")

@@ -15,6 +15,7 @@ from nonstrict.program import (
     bound_callables,
     call_keys,
     classes,
+    custom_operators,
     differentiation,
     externals,
     fixtures,
@@ -26,15 +27,14 @@ from nonstrict.program import (
     named_tuples,
     parameters,
     singletons,
+    strict_switch,
     unseen,
 )
+from nonstrict.program.bound_callables import holds_marker
 from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Summary
-from nonstrict.program.frames import Frame, traced
-from nonstrict.program.marks import in_place, marking, operators
-from nonstrict.program.marks.aliases import holds_marker
+from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, NOWHERE, Origin
-from nonstrict.program.regions import breaks, dispatch, ignored, layers, strictness
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,
@@ -47,6 +47,7 @@ from nonstrict.program.values import (
     Value,
     container,
     join,
+    traced,
 )
 
 if TYPE_CHECKING:
@@ -69,11 +70,11 @@ _MORE_CONSTRUCTORS = 4
 def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """The result of a call."""
     if callee.kind is Kind.UNION:
-        marking.ambiguous(frame, node, callee.ref)
+        frame.machine.contracts.ambiguous(frame, node, callee.ref)
         found: Value | None = None
-        chosen = frame.region and (dispatch.is_choice(frame, node) or layers.is_choice(callee.ref))
+        chosen = frame.observer.is_choice(frame, node, callee.ref)
         frame.branches += chosen
-        for alternative in dispatch.met(callee.ref) if frame.region else callee.ref:
+        for alternative in frame.observer.reached(callee.ref):
             if alternative.kind is not Kind.NONE:
                 found = join(found, call(frame, node, alternative, positional, keywords))
         frame.branches -= chosen
@@ -90,7 +91,7 @@ def _disabled(
     frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]
 ) -> Value:
     """A region calls what `torch.compiler.disable` keeps out of it: eager code runs, and tells what it gives back."""
-    breaks.emit(frame, node, breaks.DISABLED_MODULE if callee.kind is Kind.MODULE else breaks.DISABLED)
+    frame.observer.disabled_called(frame, node, callee)
     if callee.kind not in (Kind.EXTERNAL, Kind.EXTERNAL_METHOD):
         return UNKNOWN
     eager = Frame(frame.machine, frame.module, frame.offset, Summary("disabled"), static=True)
@@ -100,7 +101,7 @@ def _disabled(
 def _function(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if callee.place.captured:
         frame.consume(node, callee)
-    marked = in_place.of_function(frame, callee)
+    marked = frame.machine.contracts.in_place_of(frame, callee)
     if marked is not None:
         return call(frame, node, marked, positional, keywords)
     if callee.flags & Flag.NATIVE:
@@ -124,8 +125,7 @@ def _chosen(
     chosen = generics.implementation(frame, function, positional) if "generic" in function.traits else function
     if chosen is None:
         return _unknown(frame, node, UNKNOWN, positional, keywords)
-    if frame.region:
-        breaks.decorated(frame, node, chosen)
+    frame.observer.function_called(frame, node, chosen)
     return follow(frame, node, chosen, positional, keywords)
 
 
@@ -144,8 +144,8 @@ def _class(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], 
 
 
 def _marked(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    operators.note_call(frame, node, callee.ref.operator)
-    return marking.called(frame, node, callee, positional, keywords)
+    custom_operators.note_call(frame, node, callee.ref.operator)
+    return frame.machine.contracts.called(frame, node, callee, positional, keywords)
 
 
 def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -162,8 +162,8 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
         if callee.kind is not Kind.MODULE:
             return UNKNOWN
         return methods.call_module(frame, node, classes.as_inherited(callee), positional, keywords)
-    if frame.region and callee.kind is Kind.MODULE:
-        layers.called(frame, node, callee)
+    if callee.kind is Kind.MODULE:
+        frame.observer.module_called(frame, node, callee)
     frame.identified(node, callee)
     if module_state.is_capture(callee) and target.kind is Kind.BOUND:
         # Inside, the module's own state is not reported once more.
@@ -175,7 +175,6 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
 def _external(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if callee.place.captured:
         frame.consume(node, callee)
-    frame.machine.compilations.states.called(frame, node, callee.ref, positional, keywords)
     made = singletons.without_init(callee.ref, positional)
     return made or externals.call(frame, node, callee.ref, positional, keywords)
 
@@ -197,8 +196,8 @@ def _external_instance(
 ) -> Value:
     if callee.flags & Flag.NATIVE:
         return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
-    if strictness.setting(callee) is not None and positional:
-        return strictness.applied(callee, positional[0])
+    if strict_switch.setting(callee) is not None and positional:
+        return strict_switch.applied(callee, positional[0])
     if callee.ref == NAMED_TUPLE and callee.heap is not None and callee.heap.items:
         return named_tuples.instance(list(callee.heap.items), positional, keywords)
     if frame.static and len(positional) == 1 and _is_mode(callee) and positional[0].kind in CALLABLES:
@@ -256,15 +255,11 @@ def follow(
 ) -> Value:
     """Interpret a function of the program for these arguments, and link its summary to the caller's."""
     machine = frame.machine
-    known = marking.known_by_identity(machine, function) if function in machine.allowed else None
+    known = machine.contracts.by_identity(machine, function)
     if known is not None and (frame.static or frame.region):
-        return marking.called(frame, node, Value(Kind.MARKED, FRESH, known), positional, keywords)
-    if frame.region and ("disabled" in function.traits or function in machine.allowed):
-        if function not in machine.allowed:
-            breaks.emit(frame, node, breaks.DISABLED_ALONE if marking.ALONE in function.traits else breaks.DISABLED)
-        return _returned_without_looking(frame, function)
-    if frame.region and ignored.is_ignored(machine, function):
-        return NONE
+        return machine.contracts.called(frame, node, known, positional, keywords)
+    if (left_out := frame.observer.left_out(frame, node, function)) is not None:
+        return left_out
     _hand_over(frame, node, (*positional, *keywords.values()))
     if frame.static:
         _noted(frame, node, function, positional, keywords)
@@ -275,7 +270,7 @@ def follow(
         or machine.summaries.is_spent()
     ):
         unseen.note(frame, node, Unseen.BUDGET, function.qualname)
-        return _returned_without_looking(frame, function)
+        return promised(frame, function)
     bound = parameters.bind(frame, function, positional, keywords)
     _replaced_defaults(frame, node, function, len(positional) + len(keywords))
     _read_where_passed(bound)
@@ -388,7 +383,8 @@ def _pass_on(frame: Frame, node: ast.AST, value: Value) -> None:
         frame.consume(node, value)
 
 
-def _returned_without_looking(frame: Frame, function: Function) -> Value:
+def promised(frame: Frame, function: Function) -> Value:
+    """What a function that is not looked into gives back, as its annotation says."""
     returns = getattr(function.node, "returns", None)
     if returns is None:
         return UNKNOWN

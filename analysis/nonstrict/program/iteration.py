@@ -8,9 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program import attributes, classes, constant_folding, subscripts
-from nonstrict.program.frames import relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
-from nonstrict.program.regions import sequences
 from nonstrict.program.values import (
     DICT_VIEW,
     NUMBER,
@@ -25,6 +23,7 @@ from nonstrict.program.values import (
     Value,
     container,
     join,
+    relocated,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ _SEQUENCES = frozenset({Kind.LIST, Kind.TUPLE, Kind.SET, Kind.ITERATOR, Kind.MOD
 def elements_of(frame: Frame, node: ast.AST, iterable: Value) -> Value:
     """What iterating over a value yields."""
     found: Value | None = None
-    sequences.iterated(frame, node, iterable)
+    frame.observer.iterated(frame, node, iterable)
     for alternative in iterable.alternatives():
         found = join(found, _element(frame, node, alternative))
     element = found or UNKNOWN

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from nonstrict.facts.execution import entries
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import ANY_ENTRY
 from nonstrict.findings import Rebinding
 from nonstrict.knowledge.graph_breaks import OLDEST
-from nonstrict.knowledge.markers import WRAPPABLE
 from nonstrict.program import (
     classes,
     context_managers,
@@ -20,6 +19,7 @@ from nonstrict.program import (
     differentiation,
     globals_of,
     invoke,
+    marker_words,
     parameters,
     requested_fixtures,
     running,
@@ -28,16 +28,10 @@ from nonstrict.program import (
 from nonstrict.program import expressions as _expressions
 from nonstrict.program import statements as _statements
 from nonstrict.program.annotations import promised_value
-from nonstrict.program.boundary.pytrees import Registrations
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.installed import Installed
-from nonstrict.program.marks import roots
-from nonstrict.program.marks.exports import Exports
 from nonstrict.program.places import Origin, Place
-from nonstrict.program.regions.assigned import Settings
-from nonstrict.program.regions.compilations import Compilations
-from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.program.summaries import Summaries
 from nonstrict.program.together import Together
 from nonstrict.program.values import Kind, Value
@@ -50,18 +44,18 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.definitions import Class, Function, Mark, Region
+    from nonstrict.program.contracts import Contracts
+    from nonstrict.program.definitions import Class, Function, Mark, Operator, Region
     from nonstrict.program.generics import Registered
-    from nonstrict.program.marks.differentiated import Need
-    from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
+    from nonstrict.program.write import Write
     from nonstrict.program.writers.elsewhere import Asked, Bytes
     from nonstrict.program.writers.members import Put
-    from nonstrict.program.writers.writes import Write
 
 #: A call seen in static code: where, and what is passed.
 StaticCall: TypeAlias = "tuple[Frame, ast.AST, tuple[Value, ...], dict[str, Value]]"
+Part = TypeVar("Part")
 #: How deep calls are followed from code outside traced bodies, where only values matter.
 STATIC_DEPTH = 3
 
@@ -78,12 +72,15 @@ class Machine:
     def __init__(
         self,
         project: Project,
+        contracts: Contracts,
         files: Sequence[str] = (),
         torch: tuple[int, int] = OLDEST,
         found: Bytes | None = None,
     ) -> None:
         self.project = project.spelling(files)
         self.models = project.models
+        #: what is known of markers, operators and regions
+        self.contracts = contracts
         #: the release of torch that the program runs with, which decides what breaks a graph
         self.torch = torch
         #: the files of the run, which may hold writers of captured state
@@ -105,8 +102,6 @@ class Machine:
         self.regions: dict[ast.AST, Region] = {}
         #: by their nodes, the other objects for which such a function is compiled
         self.recompiled: dict[ast.AST, list[Region]] = {}
-        #: the applications of `torch.compile` and `Module.compile`, and what is done with the state of modules
-        self.compilations = Compilations()
         #: functions that were called where the graph must not break
         self.called_strictly: set[ast.AST] = set()
         #: functions that Dynamo knows by their identity not to look into
@@ -129,9 +124,7 @@ class Machine:
         #: evidence from the whole project (`nonstrict.program.writers`)
         self.found_writes = FoundWrites()
         #: names by which markers are applied
-        self.words: set[str] = set(roots.ALL_WORDS)
-        #: the names by which the files of the program apply markers for one another
-        self.exports = Exports()
+        self.words: set[str] = set(marker_words.ALL_WORDS)
         #: what was interpreted outside traced bodies: by path, the names of definitions and the lines of statements
         self.evaluated: set[tuple[str, str | int]] = set()
         #: whether a definition may have to do with what is looked at: others are not searched for calls and marks
@@ -142,8 +135,6 @@ class Machine:
         self.sought_regions: dict[str, int] = {}
         self.elsewhere = Elsewhere(project, files, found)
         self.own_files = frozenset(files)
-        #: classes that were seen to be registered with torch's pytrees
-        self.registrations = Registrations()
         #: by class and attribute, what the constructions of the class give it (`nonstrict.program.marks.constructions`)
         self.constructed: dict[tuple[Class, str], Value | None] = {}
         self._reaching: dict[tuple[str, str], list[Write]] = {}
@@ -155,11 +146,11 @@ class Machine:
         self._members: dict[tuple[tuple[str, ...], str, str], Value] = {}
         self._frames: dict[str, Frame] = {}
         self._static: dict[tuple[object, ...], Frame] = {}
-        self._compiled: dict[Region, CompiledRegion] = {}
+        self._parts: dict[type, object] = {}
 
     def anew(self) -> Machine:
         """A machine for the same program that nothing was asked of yet: it shares only what texts and the disk tell."""
-        other = Machine(self.project.anew(), self.files, self.torch, self.elsewhere.found)
+        other = Machine(self.project.anew(), self.contracts, self.files, self.torch, self.elsewhere.found)
         other.jedi = self.jedi.anew()
         return other
 
@@ -169,6 +160,16 @@ class Machine:
         self.own_files = frozenset(files)
         self.project.look_again(changed)
         return self.elsewhere.found.replace_files(files, changed)
+
+    def part(self, kind: type[Part]) -> Part:
+        """The one object of a class that those above the interpreter keep here, made when first asked for."""
+        if kind not in self._parts:
+            self._parts[kind] = kind()
+        return cast("Part", self._parts[kind])
+
+    def keep(self, part: object) -> None:
+        """Take an object for the one of its class."""
+        self._parts[type(part)] = part
 
     # The methods below let parts that need one another call through the hub, without an import cycle.
 
@@ -189,12 +190,6 @@ class Machine:
     def define(self, frame: Frame, node: ast.AST, offset: int) -> Value:
         """The value of a function or class definition, decorators applied."""
         return definition_values.define(frame, node, offset)
-
-    def suppose(self, frame: Frame, node: ast.AST, offset: int, value: Value, owner: Class | None) -> Value:
-        """The value of a definition that is taken for marked."""
-        from nonstrict.program.marks import purity
-
-        return purity.applied(frame, node, offset, value, owner)
 
     def annotated(self, frame: Frame, node: ast.AST | None, place: Place) -> Value:
         """The value an annotation promises."""
@@ -230,24 +225,6 @@ class Machine:
                 self._members[key] = found
         return found
 
-    def given_by_constructions(self, cls: Class, attribute: str) -> Value | None:
-        """What an attribute holds that the constructor of a class was given; None if that is not known."""
-        from nonstrict.program.marks import constructions
-
-        return constructions.given(self, cls, attribute)
-
-    def put_into(self, cls: Class) -> Value | None:
-        """Any of the modules that the constructions of a container of modules put into it; None if none is known."""
-        from nonstrict.program.marks import constructions
-
-        return constructions.entries(self, cls)
-
-    def handed_to(self, function: Function, parameter: str) -> Value | None:
-        """What the calls of a function in its module pass for a parameter; None if that is not known."""
-        from nonstrict.program.marks import callers
-
-        return callers.handed_to(self, function, parameter)
-
     def stored_in(self, place: Place, attribute: str) -> Value | None:
         """What the module of a global object or container stores in it: under an attribute, or at a step to an item."""
         key = (place.owner, place.name, attribute)
@@ -257,6 +234,10 @@ class Machine:
             if module is not None:
                 self._stored[key] = late.stored_values(self, module, place.name, attribute)
         return self._stored[key]
+
+    def rebindings(self, module: Module, name: str) -> list[Value]:
+        """The values that functions of a module give a top-level name."""
+        return late.rebindings(self, module, name)
 
     def put_later(self, place: Place, attribute: str = "") -> Value | None:
         """What is put under a top-level name where its module has None, or under an attribute of what it holds."""
@@ -294,18 +275,6 @@ class Machine:
     def handed_open(self) -> dict[Function, None]:
         """Functions that hand a marker what their callers, or those who make their objects, give them."""
         return {}
-
-    @cached_property
-    def differentiated(self) -> dict[tuple[str, int], list[Need]]:
-        """By file and line of their marks, why operators need a formula for autograd; found out once."""
-        from nonstrict.program.marks import differentiated
-
-        return differentiated.seen(self)
-
-    @cached_property
-    def settings(self) -> Settings:
-        """What was found out of the settings of torch that the program makes."""
-        return Settings()
 
     @cached_property
     def together(self) -> Together:
@@ -350,9 +319,10 @@ class Machine:
             self._reaching_abroad[key] = list(self.seen_through(reached.writes_reaching_abroad(self, module, name)))
         return self._reaching_abroad[key]
 
-    def is_written(self, place: Place, *, rebound: bool) -> bool:
-        """Whether code of the project was seen to bind a global anew, or to change what it holds."""
-        return any(isinstance(writer, Rebinding) is rebound for writer in writes.writers(self, place))
+    def is_written(self, place: Place, *, rebound: bool | None = None) -> bool:
+        """Whether code of the project was seen to bind a global anew, or to change what it holds; None is either."""
+        found = writes.writers(self, place)
+        return any(rebound in (None, isinstance(writer, Rebinding)) for writer in found)
 
     def installed(self, dotted: str) -> Value | None:
         """The definition of something in an installed package, from its source."""
@@ -393,11 +363,6 @@ class Machine:
         return members.exchanges(self, cls, name)
 
     @cached_property
-    def marking_words(self) -> frozenset[str]:
-        """The words by which the program may mark a function that stays callable."""
-        return WRAPPABLE | self.exports.marking()
-
-    @cached_property
     def derived(self) -> dict[Class, tuple[Class, ...]]:
         """By class, those that derive from it; looked for once."""
         return {}
@@ -435,22 +400,12 @@ class Machine:
     def may_mark(self, node: ast.AST) -> bool:
         """Whether a function applies a marker, or compiles, by one of the names known for that."""
         if node not in self.applying:
-            self.applying[node] = roots.applies(node, self.words)
+            self.applying[node] = marker_words.applies(node, self.words)
         return self.applying[node]
 
     def marks_inside(self, node: FunctionNode) -> bool:
         """Whether the body of a function applies a marker, or compiles: its decorators do not count."""
         return any(map(self.may_mark, node.body if isinstance(node.body, list) else [node.body]))
-
-    def compiled_region(self, region: Region, torch: tuple[int, int]) -> CompiledRegion:
-        """What Dynamo traces of a compiled function; interpreted once."""
-        if region not in self._compiled:
-            self._compiled[region] = CompiledRegion(self, region, torch)
-        return self._compiled[region]
-
-    def failed_regions(self) -> list[CompiledRegion]:
-        """The regions that could not be read when others asked about them."""
-        return [region for region in self._compiled.values() if region.failed is not None]
 
     def begin(self) -> None:
         """A new marked function is interpreted: it gets a budget of its own."""

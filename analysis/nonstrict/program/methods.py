@@ -34,10 +34,7 @@ from nonstrict.program import (
     typed,
     unseen,
 )
-from nonstrict.program.frames import relocated
-from nonstrict.program.marks import operators
 from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import breaks, layers
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -54,6 +51,7 @@ from nonstrict.program.values import (
     container,
     holding,
     join,
+    relocated,
 )
 
 if TYPE_CHECKING:
@@ -110,8 +108,7 @@ def call(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
     """The result of `receiver.name(...)`."""
-    if frame.region:
-        breaks.method(frame, node, receiver, name, positional, keywords)
+    frame.observer.method_called(frame, node, receiver, name, positional, keywords)
     if receiver.kind is Kind.UNION:
         found: Value | None = None
         for alternative in receiver.ref:
@@ -179,9 +176,9 @@ def _rebind(frame: Frame, node: ast.AST, receiver: Value, name: str) -> Value:
             frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node))
         elif receiver.place.captured:
             frame.emit(Event.TENSOR_WRITE, node, receiver.place, receiver, f"`{name}`")
-    if frame.region and name == "requires_grad_":
-        return breaks.needs_gradient(frame, node, receiver)
-    return breaks.without_gradient(receiver) if name == "detach_" else receiver
+    if name == "requires_grad_":
+        return frame.observer.gradient_required(frame, node, receiver)
+    return gradients.cut(receiver) if name == "detach_" else receiver
 
 
 def _text(node: ast.AST) -> str:
@@ -211,8 +208,7 @@ def call_module(
         frame.emit(Event.MODE, node, module.place, module, dependent)
     if module.place.origin is Origin.ARGUMENT and str(module.ref).startswith("torch.") and "Dropout" in module.ref:
         frame.emit(Event.ATTRIBUTE, node, module.place.step(".p"), NUMBER, "p")
-    if frame.region:
-        layers.called(frame, node, module)
+    frame.observer.module_called(frame, node, module)
     _run_children(frame, node, module, positional)
     pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in positional if value.is_tensor))
     attached = Flag.ATTACHED if any(value.flags & Flag.ATTACHED for value in positional) else Flag.NONE
@@ -286,7 +282,8 @@ def _with_parts(
 ) -> Value:
     """Methods that concern a module and all in it: one compiles it, the other calls a function with each."""
     if name == "compile":
-        return layers.compiled_in_place(frame, node, module, keywords)
+        frame.machine.contracts.compile_called(frame, node, module, keywords)
+        return NONE
     for part in (_child(module, attributes=True), module) if frame.static and positional else ():
         frame.machine.call(frame, node, positional[0], [part], {})
     if not frame.static:
@@ -364,10 +361,9 @@ def _external(
     values = [*positional, *keywords.values()]
     if receiver.flags & Flag.NATIVE:
         return externals.native(frame, node, _text(node).removesuffix("()"), values)
-    if receiver.ref == operators.LIBRARY:
-        registered = operators.method(frame, node, receiver, name, positional, keywords)
-        if registered is not None:
-            return registered
+    registered = frame.machine.contracts.apply_method(frame, node, receiver, name, positional, keywords)
+    if registered is not None:
+        return registered
     models = frame.machine.models
     known = models.member(receiver.ref, name)
     effect = known.effect if known is not None else None
@@ -408,10 +404,9 @@ def _runs_itself(frame: Frame, receiver: Value) -> bool:
 def _other(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
-    if receiver.kind is Kind.MARKED:
-        registered = operators.method(frame, node, receiver, name, positional, keywords)
-        if registered is not None:
-            return registered
+    registered = frame.machine.contracts.apply_method(frame, node, receiver, name, positional, keywords)
+    if registered is not None:
+        return registered
     values = [*positional, *keywords.values()]
     frame.consume(node, receiver)
     if frame.opaque and receiver.kind is Kind.UNKNOWN and name.endswith("_") and tensor_method(name) is not None:
@@ -436,7 +431,8 @@ def _other(
     unseen.method(frame, node, receiver, name)
     if frame.static and receiver.kind is Kind.UNKNOWN and name in module_contents.OF_ALL:
         return module_contents.tensors_of(receiver, name)
-    layers.method(frame, node, receiver, name, keywords)
+    if name == "compile":
+        frame.machine.contracts.compile_called(frame, node, receiver, keywords)
     return UNKNOWN.with_pending(receiver.pending)
 
 

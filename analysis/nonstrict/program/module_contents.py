@@ -21,13 +21,15 @@ def method(
     frame: Frame, node: ast.AST, module: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
     """The result of one of the `METHODS` of a module."""
-    states = frame.machine.compilations.states
+    contracts = frame.machine.contracts
     if name == "load_state_dict":
-        states.given(frame, node, module, positional, keywords)
+        contracts.state_given(frame, node, module, positional, keywords)
         unseen.method(frame, node, module, name)
         return UNKNOWN
     found = tensors_of(module, name)
-    return states.taken(frame, node, module, found) if name == "state_dict" else found
+    if name == "state_dict":
+        contracts.state_taken(frame, node, module, found)
+    return found
 
 
 def of_wrapper(
@@ -37,11 +39,13 @@ def of_wrapper(
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
         frame.settle(value)
-    states = frame.machine.compilations.states
+    contracts = frame.machine.contracts
     if name == "state_dict":
-        return states.taken(frame, node, wrapper, holding(Kind.DICT, UNKNOWN))
+        state = holding(Kind.DICT, UNKNOWN)
+        contracts.state_taken(frame, node, wrapper, state)
+        return state
     if name == "load_state_dict":
-        states.given(frame, node, wrapper, positional, keywords)
+        contracts.state_given(frame, node, wrapper, positional, keywords)
     return wrapper if name in RETURNING_MODULE else None
 
 

@@ -19,7 +19,7 @@ from nonstrict.program.places import Origin, Place, owned_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
     from nonstrict.text.source import Source
 
 #: Not tied to the start of the line: a pattern that begins with a literal is found many times faster.

@@ -100,7 +100,10 @@ def runs_region(machine: Machine, function: Function) -> bool:
         held = machine.evaluate(frame, callee) if root in function.module.bindings else UNKNOWN
         if _leads_to_region(machine, held):
             return True
-    given = (machine.handed_to(function, name) for name in remembered(function.node, "_nonstrict_run", _run_parameters))
+    given = (
+        machine.contracts.handed_to(machine, function, name)
+        for name in remembered(function.node, "_nonstrict_run", _run_parameters)
+    )
     return any(held is not None and _leads_to_region(machine, held) for held in given)
 
 

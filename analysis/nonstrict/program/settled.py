@@ -11,13 +11,11 @@ from nonstrict.facts.comparing import COMPARISONS
 from nonstrict.facts.scopes import rebound_inside
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.findings import Rebinding
 from nonstrict.program import constant_folding, expressions
 from nonstrict.program.naming import dotted
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CONTAINERS, NO_CONSTANT, NUMBER, Flag, Kind, Value
-from nonstrict.program.writers import writes
-from nonstrict.program.writers.how import How
+from nonstrict.program.write import How
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
@@ -112,12 +110,12 @@ def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
     if not made or holder.heap is None or name not in holder.heap.attributes:
         return False
     # Whatever writes there puts something else in: neither None nor a constant is changed in place.
-    return not frame.machine.attribute_writes_of(holder.ref, name) and not writes.writers(frame.machine, place)
+    return not frame.machine.attribute_writes_of(holder.ref, name) and not frame.machine.is_written(place)
 
 
 def _is_rebound(frame: Frame, module: Module, place: Place) -> bool:
     """Whether a name is bound anew, also by what does so before anything compiled runs."""
-    if any(isinstance(one, Rebinding) for one in writes.writers(frame.machine, place)):
+    if frame.machine.is_written(place, rebound=True):
         return True
     own = frame.machine.writes_told(module, place.name)
     return any(write.how is How.REBOUND for write in (*own, *frame.machine.foreign_writes(module, place.name)))

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.domain.events import Event, Step
 from nonstrict.facts import endings
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import rebuilt
@@ -21,11 +21,11 @@ from nonstrict.program import (
     only_effects,
     settled,
     stores,
+    strict_switch,
 )
 from nonstrict.program.exceptions import handles
 from nonstrict.program.expressions import evaluate, use
-from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.regions import assertions, breaks, folding, strictness
+from nonstrict.program.places import FRESH
 from nonstrict.program.values import BOOL, NONE, UNKNOWN, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -110,8 +110,7 @@ def _raise(frame: Frame, statement: ast.Raise) -> None:
             conditions.forget_reads(frame, known)
     if not handles(frame.caught, name, raised):
         frame.emit(Event.RAISE, statement, value=raised, what=name)
-        if frame.region:
-            breaks.raised(frame, statement)
+        frame.observer.raised(frame, statement)
     frame.done = True
     frame.endings.add(ast.Return)
 
@@ -130,9 +129,7 @@ def _assert(frame: Frame, statement: ast.Assert) -> None:
     if settled.truth(frame, statement.test) is False:
         frame.done = True
         return
-    if frame.region:
-        assertions.asserted(frame, statement)
-    else:
+    if not frame.observer.asserted(frame, statement):
         conditions.decide(frame, statement.test, checks=True, refuses=True)
     frame.env = conditions.narrowed(frame, statement.test, frame.env, truth=True)
 
@@ -148,7 +145,7 @@ def _if(frame: Frame, statement: ast.If) -> None:
         _untraced(frame, statement.orelse if verdict else statement.body)
         return
     verdict = conditions.settled_truth(frame, statement.test)
-    if verdict is False and frame.region and folding.marks_what_it_asks(frame, statement):
+    if verdict is False and frame.region and conditions.marks_what_it_asks(frame, statement):
         verdict = None  # the first call comes by
     if verdict is None:
         _undecided(frame, statement)
@@ -251,8 +248,7 @@ def _unrolled_by_dynamo(frame: Frame, run: Callable[[], None]) -> None:
 def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
     iterable = use(frame, statement.iter)
     frame.settle(iterable)
-    if frame.region and iterable.kind is Kind.ITERATOR and iterable.place.origin is Origin.ARGUMENT:
-        breaks.statement(frame, statement.iter, "for-iterator-argument")
+    frame.observer.looped_over(frame, statement.iter, iterable)
     if _unrolled(frame, statement, iterable):
         return
     element = iteration.elements_of(frame, statement.iter, iterable)
@@ -301,7 +297,7 @@ def _with(frame: Frame, statement: ast.With | ast.AsyncWith) -> None:
     previous, strict, differentiates = frame.caught, frame.strict, frame.differentiates
     for item in statement.items:
         manager = evaluate(frame, item.context_expr)
-        told = strictness.setting(manager)
+        told = strict_switch.setting(manager)
         frame.strict = frame.strict if told is None else told
         frame.differentiates = frame.differentiates and not differentiation.is_off(manager)
         entered = frame.machine.enter(frame, item.context_expr, manager)
@@ -415,8 +411,8 @@ def _as_question(subject: ast.expr, pattern: ast.MatchClass) -> ast.Call:
 
 
 def _definition(frame: Frame, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-    if frame.region and isinstance(statement, ast.ClassDef):
-        breaks.statement(frame, statement, "class-definition")
+    if isinstance(statement, ast.ClassDef):
+        frame.observer.came_to(frame, statement, Step.CLASS_DEFINITION)
     frame.env[statement.name] = UNKNOWN
     frame.env[statement.name] = definition_values.define(frame, statement, frame.offset)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Change, Event, Unseen
+from nonstrict.domain.events import Change, Event, Step, Unseen
 from nonstrict.facts.steps import member_of
 from nonstrict.models.entries import Doing
 from nonstrict.program import (
@@ -20,14 +20,13 @@ from nonstrict.program import (
     unseen,
 )
 from nonstrict.program.effects import Summary
-from nonstrict.program.frames import traced
 from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.regions import breaks, compilations, items, operations
 from nonstrict.program.values import (
     CALLABLES,
     CONTAINERS,
     GLOBALS,
     NO_CONSTANT,
+    TENSOR_METADATA,
     TENSORS,
     UNKNOWN,
     Flag,
@@ -36,6 +35,7 @@ from nonstrict.program.values import (
     Value,
     container,
     join,
+    traced,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 #: Events of reading state that the caller of a function, or a module, holds.
 _READS = frozenset({Event.READ, Event.ATTRIBUTE})
-_TENSOR_METADATA = frozenset({"data", "grad", "requires_grad", "names"})
 
 
 def store(frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None:
@@ -104,9 +103,7 @@ def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:
 def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Value) -> None:
     """`base.name = value`."""
     if base.kind in TENSORS:
-        if frame.region and name in _TENSOR_METADATA:
-            made_here = "-intermediate" if base.place.origin is Origin.FRESH else ""
-            breaks.tensor_attribute(frame, node, f"tensor-{name}-assign", made_here)
+        frame.observer.attribute_stored(frame, node, base, name)
         _tensor_attribute(frame, node, base, name)
         return
     if base.kind in (Kind.PYTHON_MODULE, Kind.EXTERNAL) or (base.kind is Kind.SETTING and isinstance(base.ref, str)):
@@ -192,14 +189,14 @@ def _tensor_attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> No
     if of_argument or lost:
         frame.emit(Event.REBIND_DATA, node, base.place, base, _spelled(node))
     elif base.place.captured:
-        event = Event.TENSOR_WRITE if name in _TENSOR_METADATA else Event.WRITE
+        event = Event.TENSOR_WRITE if name in TENSOR_METADATA else Event.WRITE
         frame.emit(event, node, base.place, base, f"{name} =")
 
 
 def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Value) -> None:
     dotted = f"{base.ref}.{name}"
     if frame.static:
-        compilations.replaced(frame, dotted, value)
+        frame.machine.contracts.replaced(frame.machine, dotted, value)
         return
     known = frame.machine.models.assignment(dotted)
     if known is not None:
@@ -264,10 +261,8 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         unseen.note(frame, node, Unseen.WRITE)
     if base.kind in TENSORS:
         frame.settle(value)
-        items.indexes(frame, node, index, stores=True)
-        if isinstance(node, ast.Subscript) and frame.region:
-            items.selects(frame, node, items.parts(index), stores=True)
-        elif isinstance(node, ast.Subscript):
+        frame.observer.part_stored(frame, node, index)
+        if isinstance(node, ast.Subscript) and not frame.region:
             symbolic_slices.stored(frame, node.slice, index)
         frame.written(node, base, "[...] =")
         return
@@ -276,8 +271,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         return
     if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
         frame.emit(Event.IO, node, what="changes the environment")
-        if frame.region:
-            breaks.statement(frame, node, "environ-write")
+        frame.observer.came_to(frame, node, Step.ENVIRONMENT_WRITE)
         return
     if (owner := namespaces.holder(base)) is not None:
         set_attribute(frame, node, owner, namespaces.named(index), value)
@@ -319,12 +313,13 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     before = _quietly(frame, target)
     value = expressions.use(frame, statement.value)
     if before.kind in TENSORS:
-        operations.note(frame, statement, before.at(FRESH))
+        frame.observer.computed(frame, statement, before.at(FRESH))
         frame.settle(value)
-        if isinstance(target, ast.Subscript) and frame.region:
-            items.augmented(frame, target, expressions.index(frame, target.slice))
-        elif isinstance(target, ast.Subscript):
-            symbolic_slices.stored(frame, target.slice, expressions.index(frame, target.slice))
+        if isinstance(target, ast.Subscript):
+            index = expressions.index(frame, target.slice)
+            frame.observer.part_augmented(frame, target, index)
+            if not frame.region:
+                symbolic_slices.stored(frame, target.slice, index)
         frame.written(statement, _holder(frame, target, before), "an in-place operator")
         if isinstance(target, ast.Name):
             frame.env[target.id] = before._replace(flags=before.flags & ~Flag.LITERAL)
@@ -345,7 +340,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         in_env = frame.scope is None or target.id in frame.scope.local
         read = frame.consume(target, before).at(FRESH) if in_env else before
         result = expressions.operate(frame, statement, read, value, statement.op)
-        operations.note(frame, statement, result)
+        frame.observer.computed(frame, statement, result)
         if not in_env and result.kind is Kind.UNKNOWN:
             result = before.at(FRESH)
         frame.assign(target.id, result, statement)

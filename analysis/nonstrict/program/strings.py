@@ -6,9 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.domain.events import Event, Taken
+from nonstrict.domain.events import Event, Step, Taken
 from nonstrict.program import iteration, schemas
-from nonstrict.program.regions import breaks, items
 from nonstrict.program.values import NO_CONSTANT, STRING, TENSORS, Kind, Value
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def joined(frame: Frame, node: ast.JoinedStr) -> Value:
             texts[-1] = written(value) if part.format_spec is None and part.conversion < 0 else None
             pending |= value.pending
             if part.format_spec is not None:
-                _formatted(frame, part.value, value, "fstring-tensor-format")
+                _formatted(frame, part.value, value, Step.TENSOR_IN_FSTRING)
                 frame.needed(value, exactly=True)
     known = [text for text in texts if isinstance(text, str)]
     made = STRING._replace(const="".join(known)) if len(known) == len(texts) else STRING._replace(ref=_pattern(texts))
@@ -94,15 +93,14 @@ def tensor_written(frame: Frame, node: ast.AST, tensor: Value) -> None:
     frame.emit(Event.ESCAPE, node, tensor.place, tensor, "formatting the value of a tensor", how=Taken.TEXT)
 
 
-def _formatted(frame: Frame, node: ast.AST, value: Value, construct: str = "percent-format-tensor") -> None:
+def _formatted(frame: Frame, node: ast.AST, value: Value, step: Step = Step.TENSOR_IN_PERCENT) -> None:
     candidates = [value]
     if value.kind is Kind.TUPLE and value.heap is not None and value.heap.element is not None:
         candidates = [*value.heap.items.values()] or [value.heap.element]
     for candidate in candidates:
         if candidate.kind in TENSORS:
             tensor_written(frame, node, candidate)
-            if frame.region:
-                breaks.statement(frame, node, construct)
+            frame.observer.came_to(frame, node, step)
             return
 
 
@@ -119,7 +117,7 @@ def _percent(left: Value, right: Value) -> str | None:
 def combined(frame: Frame, node: ast.AST, left: Value, right: Value, operator: ast.operator) -> Value:
     """A string that an operator makes of another one."""
     if isinstance(operator, ast.Mod):
-        items.formatted(frame, node, right)
+        frame.observer.formatted(frame, node, right)
         _formatted(frame, node, right)
     named = schemas.named_schema(left, right) if isinstance(operator, ast.Add) else None
     if named is not None:

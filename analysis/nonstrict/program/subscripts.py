@@ -10,9 +10,7 @@ from nonstrict.domain.events import Event, Taken
 from nonstrict.facts.steps import member_of
 from nonstrict.program import attributes, classes, namespaces, releases, symbolic_sizes, symbolic_slices, symbols
 from nonstrict.program.effects import Sight
-from nonstrict.program.frames import placed, relocated
 from nonstrict.program.places import FRESH, VIEW, Origin
-from nonstrict.program.regions import breaks, dispatch, items
 from nonstrict.program.values import (
     GLOBALS,
     NO_CONSTANT,
@@ -24,6 +22,8 @@ from nonstrict.program.values import (
     Kind,
     Value,
     join,
+    placed,
+    relocated,
 )
 
 if TYPE_CHECKING:
@@ -115,10 +115,7 @@ def _element_at(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
     heap = base.heap
     if heap is None:
         return UNKNOWN
-    if frame.region:
-        breaks.selected(frame, node, base, index)
-        if base.kind is Kind.DICT and index.const is NO_CONSTANT:
-            index = index._replace(const=dispatch.key(frame, node.slice))
+    index = frame.observer.selected(frame, node, base, index)
     if isinstance(node.slice, ast.Slice) and (base.kind in _SEQUENCES or _is_layers(base)):
         return sliced(base, node.slice)
     if index.kind is Kind.SETTING and base.kind in _SEQUENCES:
@@ -204,13 +201,12 @@ def _index_at(node: ast.Subscript, position: int) -> ast.expr:
 
 def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     frame.settle(index)
-    items.indexes(frame, node, index)
+    frame.observer.indexed(frame, node, index)
     pending = base.pending
     parts = [index]
     if index.kind is Kind.TUPLE and index.heap is not None:
         parts = list(index.heap.items.values())
     advanced = False
-    items.selects(frame, node, parts)
     if not frame.region:
         pending = symbolic_slices.selected(frame, node.slice, base, parts)
     for position, part in enumerate(parts):
@@ -221,8 +217,6 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
             advanced = True
             frame.settle(part)
             if part.flags & Flag.BOOLEAN:
-                if frame.region:
-                    breaks.statement(frame, node, "tensor-subscript-mask")
                 made = frame.unbacked(
                     node,
                     base,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Pending = frozenset[Any]
 
 SEQUENCES = frozenset({Kind.LIST, Kind.TUPLE, Kind.SIZE})
+_SIZES = frozenset({Kind.NUMBER, Kind.SIZE})
 _LINEAR = (ast.Add, ast.Sub)
 _DIVISIONS = (ast.FloorDiv, ast.Div, ast.Mod, ast.Pow, ast.LShift, ast.RShift)
 #: So far containers in containers are looked into.
@@ -176,6 +177,32 @@ def is_settled(operator: ast.cmpop, size: Value, limit: Value) -> bool:
     sizes = of(size)
     plain = all(one.how not in NUMBERS and one.sight.is_shown and one.sight.times > 0 for one in sizes)
     return bool(sizes) and plain and limit.const == 0 and isinstance(operator, (ast.GtE, ast.Lt))
+
+
+def is_known(operator: ast.cmpop, left: Value, right: Value) -> bool:
+    """Whether a comparison of sizes is answered without the data: one size with itself, and whether one is negative."""
+    if not {left.kind, right.kind} <= _SIZES:
+        return False
+    if isinstance(operator, (ast.GtE, ast.Lt)) and right.const == 0 and _is_made(left):
+        return all(effect.how is not Taken.ITEM for effect in left.pending)
+    return _is_made(left) and left.pending == right.pending
+
+
+def _is_made(size: Value) -> bool:
+    return bool(size.pending) and all(effect.event is Event.ESCAPE for effect in size.pending)
+
+
+def depends_on_data(frame: Frame, value: Value) -> bool:
+    """Whether a number or truth value follows from the data of a tensor: nothing can be decided on it.
+
+    What `torch._check` was told of is decided.
+    """
+    checked = frame.summary.settled
+    numeric = value.kind in (Kind.NUMBER, Kind.BOOL)
+    return any(
+        effect.event is Event.ESCAPE and effect.key not in checked and (numeric or effect.how is Taken.ITEM)
+        for effect in value.pending
+    )
 
 
 def told(frame: Frame, node: ast.AST, given: Sequence[Value], keywords: dict[str, Value]) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from nonstrict.program.imports import imports_in, imports_in_functions, modules_imported
-from nonstrict.program.writers.elsewhere import stem_of
+from nonstrict.program.imports import imports_in, imports_in_functions, modules_imported, stem_of
 
 if TYPE_CHECKING:
     import ast

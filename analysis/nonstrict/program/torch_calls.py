@@ -22,9 +22,7 @@ from nonstrict.program import (
     typed,
 )
 from nonstrict.program.effects import Sight
-from nonstrict.program.frames import relocated
 from nonstrict.program.places import CAPTURED, FRESH, HOST, VIEW, Origin
-from nonstrict.program.regions import arguments, breaks, outputs
 from nonstrict.program.values import (
     BOOL,
     NO_CONSTANT,
@@ -38,6 +36,7 @@ from nonstrict.program.values import (
     Value,
     container,
     holding,
+    relocated,
     without_gradients,
 )
 
@@ -263,9 +262,8 @@ def _writes(
     if operator.inplace and positional and keywords.get("inplace", UNKNOWN).const is True:
         written.append(positional[0])
     out = keywords.get("out")
-    if out is not None and frame.region:
-        outputs.check(frame, node, last)
     if out is not None:
+        frame.observer.output_given(frame, node, last)
         written.extend(out.heap.items.values() if out.heap is not None else [out])
     for value in written:
         tensor = gradients.of_list(value)
@@ -282,7 +280,7 @@ def _made(frame: Frame, node: ast.AST, last: str, values: list[Value], keywords:
     if not frame.region:
         frame.needed(data.with_pending(symbols.held_in(data)), exactly=True)
     # Dynamo knows numbers that do not follow from data.
-    plain = frame.region and data.kind is Kind.NUMBER and not breaks.depends_on_data(frame, data)
+    plain = frame.region and data.kind is Kind.NUMBER and not symbols.depends_on_data(frame, data)
     single = bool(data.flags & Flag.LITERAL) and constants.is_single(data)
     literal = single or data.const is not NO_CONSTANT or plain
     if data.is_tensor:
@@ -316,7 +314,7 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
     if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.origin is FRESH.origin:
         return NUMBER
     if last in _TAKEN:
-        if last == "item" and arguments.guards_item(frame, first):
+        if last == "item" and frame.observer.knows_number(frame, first):
             return NUMBER
         made = frame.unbacked(node, first, f"`{last}()`", _TAKEN[last], of=_selected_from(node, name))
         if last == "item":

@@ -51,6 +51,9 @@ class Kind(enum.Enum):
 TENSORS = frozenset({Kind.TENSOR, Kind.PARAMETER})
 CONTAINERS = frozenset({Kind.LIST, Kind.DICT, Kind.SET, Kind.DEQUE})
 PRIMITIVES = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING, Kind.SIZE})
+#: Attributes that say what a tensor is.
+TENSOR_METADATA = frozenset({"data", "grad", "requires_grad", "names"})
+_PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.NONE})
 CALLABLES = frozenset(
     {Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.CLASS, Kind.EXTERNAL, Kind.EXTERNAL_METHOD, Kind.MARKED}
 )
@@ -378,3 +381,49 @@ def _alike(left: Value, right: Value) -> bool:
 
 def _common(left: Value, right: Value) -> Place:
     return left.place if left.place.origin is not FRESH.origin else right.place
+
+
+def relocated(value: Value, place: Place) -> Value:
+    """A value read through a captured place; definitions and external names stay what they are."""
+    if value.kind is Kind.UNION:
+        return value._replace(ref=tuple(relocated(alternative, place) for alternative in value.ref))
+    if value.kind in (Kind.CLASS, Kind.PYTHON_MODULE, Kind.EXTERNAL, Kind.UNKNOWN) and value.place.origin in (
+        Origin.FRESH,
+        Origin.UNKNOWN,
+    ):
+        return value._replace(place=place) if value.kind is Kind.UNKNOWN else value
+    return value.at(place)
+
+
+def placed(value: Value, place: Place) -> Value:
+    """A value read through a place that something else is put at: there functions and classes are told apart too."""
+    if value.kind is Kind.UNION:
+        return value._replace(ref=tuple(placed(alternative, place) for alternative in value.ref))
+    return relocated(value, place) if value.kind is Kind.PYTHON_MODULE else value.at(place)
+
+
+def traced(value: Value) -> bool:
+    """Whether a value is, or directly holds, a tensor that tracing made: a fake tensor while compiling."""
+    for alternative in value.alternatives():
+        if alternative.kind is Kind.TENSOR and not alternative.place.captured and not alternative.flags & Flag.LITERAL:
+            return True
+        if alternative.kind is Kind.TENSOR and alternative.place.origin is Origin.FRESH:
+            return True
+        if alternative.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT) and alternative.heap is not None:
+            element = alternative.heap.element
+            if alternative.place.origin is Origin.FRESH and element is not None and traced(element):
+                return True
+    return False
+
+
+def became_tensor(value: Value) -> bool:
+    """Whether a value is a plain one to begin with that a path through the region makes a tensor of."""
+    kinds = {member.kind for member in value.alternatives()}
+    made = all(member.place == FRESH for member in value.alternatives() if member.kind in TENSORS)
+    return made and Kind.TENSOR in kinds and bool(kinds & _PLAIN) and kinds <= _PLAIN | {Kind.TENSOR}
+
+
+def is_array(value: Value) -> bool:
+    """Whether a value is an array of NumPy, or a number that is one of its scalars."""
+    scalar = value.kind is Kind.NUMBER and isinstance(value.ref, str) and value.ref.startswith("numpy.")
+    return value.kind is Kind.NUMPY or scalar

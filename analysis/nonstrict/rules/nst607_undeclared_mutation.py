@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
+    from nonstrict.program.definitions import Operator
     from nonstrict.program.effects import Observed
-    from nonstrict.program.marks.operators import Operator
     from nonstrict.program.places import Place
     from nonstrict.program.values import Value
     from nonstrict.rules.base import Body

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
+    from nonstrict.program.definitions import Operator
     from nonstrict.program.marks.applied import AppliedMarker
     from nonstrict.program.marks.differentiated import Need
-    from nonstrict.program.marks.operators import Operator
     from nonstrict.rules.base import Body
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix, Span
     from nonstrict.fixes.context import Context
-    from nonstrict.program.regions.misapplied import Wasted
+    from nonstrict.program.misapplied import Wasted
     from nonstrict.rules.base import Body
 
 #: Messages and notes, by how the application is wasted.

@@ -30,7 +30,7 @@ from nonstrict.check.live.units import again, seen
 from nonstrict.check.stack import undisturbed
 from nonstrict.knowledge.markers import may_mark
 from nonstrict.models.library import models_of
-from nonstrict.program.machine import Machine
+from nonstrict.program import engine
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.project import Project
 from nonstrict.program.writers.elsewhere import stem_of
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nonstrict.check.files import Discovery
     from nonstrict.coverage import Region
     from nonstrict.findings import Diagnostic, Finding, LocatedFix, Location
+    from nonstrict.program.machine import Machine
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
@@ -321,7 +322,7 @@ class Folder:
         project = Project(environment.site_packages, self._overlays, models=models_of(environment.models))
         if before is not None:
             project.inherit(before.project)
-        self._scout = Machine(project, self._files, torch_of(environment.torch_version))
+        self._scout = engine.machine(project, self._files, torch_of(environment.torch_version))
         self._marked = MarkedFiles(self._files)
         self._presenter = Presenter(self.settings, self._discovery.nested)
         self.known = Known(self.settings)
@@ -475,7 +476,7 @@ class Folder:
         """What the marked functions of a file yield as far as the files that it imports tell."""
         if not self._holds_markers(path):
             return []
-        machine = Machine(self._scout.project.anew(), [path], self._scout.torch)
+        machine = engine.machine(self._scout.project.anew(), [path], self._scout.torch)
         told = undisturbed(lambda: examined(machine, Task({path}, {path}, Exports()), self._options))
         return [finding for finding in told.share.findings if finding.span.path == path]
 

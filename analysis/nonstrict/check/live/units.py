@@ -17,8 +17,9 @@ from nonstrict.check.live.mentions import Mentions, Piece, edited_sheet, names_o
 from nonstrict.check.live.results import SeenMark, seen_mark
 from nonstrict.check.live.texts import differing_lines
 from nonstrict.facts.words import identifiers
+from nonstrict.program import marker_words
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import loose, roots
+from nonstrict.program.marks import loose
 from nonstrict.program.writers.elsewhere import imported_words, stem_of
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _MAX_READERS = 8
 _FAR_REACHING = re.compile(
     r"\b(?:global|nonlocal|import|export|draft_export|library|environ|putenv|unsetenv|set_stance|config|globals|exec"
     r"|eval|train|(?:un)?register\w*|\w*pytree\w*|dataclass|impl\w*|fullgraph|error_on_graph_break|nopython|optimize_assert|\w*compile\w*"
-    r"|__all__|" + "|".join(sorted(map(re.escape, roots.ALL_WORDS | roots.OPERATOR_WORDS))) + r")\b"
+    r"|__all__|" + "|".join(sorted(map(re.escape, marker_words.ALL_WORDS | marker_words.OPERATOR_WORDS))) + r")\b"
 )
 
 

@@ -17,7 +17,7 @@ from nonstrict.fixes.marks.outside import taken_out
 from nonstrict.program import classes
 from nonstrict.program.boundary import soundness
 from nonstrict.program.boundary.exchange import Taken
-from nonstrict.program.boundary.pytrees import Registration
+from nonstrict.program.boundary.pytrees import Registration, Registrations
 from nonstrict.program.boundary.soundness import Flaw
 from nonstrict.program.boundary.verdicts import Boundary, Crossing
 from nonstrict.program.values import Kind
@@ -320,7 +320,7 @@ def _unused_functions(document: Document, call: ast.Call) -> Iterator[Edit]:
 
 
 def _constant_registration(context: Context, cls: Class) -> tuple[Document, ast.Call] | None:
-    for registration in context.machine.registrations.of.get(cls, []):
+    for registration in context.machine.part(Registrations).of.get(cls, []):
         document = context.documents.document(registration.path)
         call = document.at(registration.span, ast.Call) if document is not None else None
         if registration.kind == "constant" and document is not None and call is not None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.marks.operators import Operator
+    from nonstrict.program.definitions import Operator
 
 _PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 

@@ -17,8 +17,7 @@ from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, returns_o
 from nonstrict.fixes.operators.observed import Call, tensors_in, types_in
 from nonstrict.knowledge.markers import LEAF_COMPILES
 from nonstrict.program.body import MarkedBody
-from nonstrict.program.definitions import Mark
-from nonstrict.program.marks.operators import Operator
+from nonstrict.program.definitions import Mark, Operator
 from nonstrict.program.parameters import default_nodes
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import NO_CONSTANT, TENSORS, UNKNOWN, Kind, Value

@@ -10,7 +10,7 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from nonstrict.findings import Span
     from nonstrict.program.definitions import Class
@@ -68,20 +68,12 @@ def register(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value]
     classes = positional[0] if positional else keywords.get("cls", keywords.get("class_", UNKNOWN))
     for registered in classes.alternatives():
         if registered.kind is Kind.CLASS:
-            frame.machine.registrations.add(_made(frame, node, name, registered.ref, positional, keywords))
+            frame.machine.part(Registrations).add(_made(frame, node, name, registered.ref, positional, keywords))
         elif registered.kind is Kind.EXTERNAL:
-            frame.machine.registrations.foreign.add(registered.ref)
+            frame.machine.part(Registrations).foreign.add(registered.ref)
         elif positional and not _is_parameter(frame, node):
-            frame.machine.registrations.unresolved.add(frame.module.path)
+            frame.machine.part(Registrations).unresolved.add(frame.module.path)
     return UNKNOWN
-
-
-def _handler(name: str) -> Callable[[Frame, ast.AST, list[Value], dict[str, Value]], Value]:
-    return lambda frame, node, positional, keywords: register(frame, node, name, positional, keywords)
-
-
-#: What interprets a call of each function that registers.
-HANDLERS = {name: _handler(name) for name in REGISTRARS}
 
 
 def _made(

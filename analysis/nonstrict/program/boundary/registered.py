@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.pytrees import PLAIN_DECORATORS, WORDS, is_plain_base
-from nonstrict.program import classes
+from nonstrict.program import classes, marker_words
+from nonstrict.program.boundary.pytrees import Registrations
 from nonstrict.program.marks import roots
 from nonstrict.program.values import NAMED_TUPLE, Kind
 
@@ -45,7 +46,7 @@ def is_typed_dict(cls: Class) -> bool:
 
 def registrations(machine: Machine, cls: Class) -> list[Registration] | None:
     """The registrations of a class; None if it cannot be told whether there are any."""
-    found = machine.registrations
+    found = machine.part(Registrations)
     _search(machine, cls)
     if cls in found.of:
         return None if all(one.kind == "other" for one in found.of[cls]) else found.of[cls]
@@ -66,11 +67,11 @@ def is_foreign(machine: Machine, names: Iterable[str]) -> bool:
     """
     wanted = {name.rpartition(".")[2].lower() for name in names}
     for path, words in _files(machine, None).items():
-        module = machine.project.module(path) if path not in machine.registrations.searched else None
+        module = machine.project.module(path) if path not in machine.part(Registrations).searched else None
         if module is not None and any(re.search(rf"\b{name}\b", module.source.code, re.IGNORECASE) for name in wanted):
-            machine.registrations.searched.add(path)
+            machine.part(Registrations).searched.add(path)
             _interpret(machine, module, words)
-    return any(known.rpartition(".")[2].lower() in wanted for known in machine.registrations.foreign)
+    return any(known.rpartition(".")[2].lower() in wanted for known in machine.part(Registrations).foreign)
 
 
 def _is_abstract(cls: Class) -> bool:
@@ -141,7 +142,7 @@ def _for_effect(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _is_entry(machine: Machine, cls: Class) -> bool:
     """Whether a statement enters a class into a table whose entries are registered, by its name or by a decorator."""
-    tables = machine.registrations.tables
+    tables = machine.part(Registrations).tables
     if not tables:
         return False
     pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(tables))) + r")\b")
@@ -192,11 +193,11 @@ def _hooks_subclasses(cls: Class) -> bool:
 def _search(machine: Machine, cls: Class) -> None:
     """Interpret what registers classes in the files that mention a class by name."""
     for path, words in _files(machine, cls.module).items():
-        if path in machine.registrations.searched:
+        if path in machine.part(Registrations).searched:
             continue
         module = machine.project.module(path)
         if module is not None and (module is cls.module or cls.name in module.source.code):
-            machine.registrations.searched.add(path)
+            machine.part(Registrations).searched.add(path)
             _interpret(machine, module, words)
 
 
@@ -204,15 +205,15 @@ def _interpret(machine: Machine, module: Module, words: frozenset[str]) -> None:
     roots.run_shell(machine, module, set(words))
     for chunk in module.chunks_with(words):
         node = module.outline.node(chunk)
-        if node is not None and roots.applies(node, words):
+        if node is not None and marker_words.applies(node, words):
             roots.evaluate_chunk(machine, module, chunk, node, set(words))
 
 
 def _files(machine: Machine, own: Module | None) -> dict[str, frozenset[str]]:
     """The files that hold a registration, or a call of a helper that registers what it is given, with the words."""
-    found = machine.registrations.files
+    found = machine.part(Registrations).files
     if found is None:
-        found = machine.registrations.files = {}
+        found = machine.part(Registrations).files = {}
         words = set(WORDS)
         for path in machine.elsewhere.holding(words):
             found[path] = WORDS
@@ -240,10 +241,14 @@ def _helpers(machine: Machine, path: str, words: set[str]) -> set[str]:
     found = _renamed(module, words)
     for chunk in module.chunks_with(words):
         node = None if chunk.is_class else module.outline.node(chunk)
-        if isinstance(node, ast.FunctionDef) and (node.args.args or node.args.vararg) and roots.applies(node, words):
+        if (
+            isinstance(node, ast.FunctionDef)
+            and (node.args.args or node.args.vararg)
+            and marker_words.applies(node, words)
+        ):
             found.add(chunk.name)
     tables = _tables(module, words)
-    machine.registrations.tables |= tables
+    machine.part(Registrations).tables |= tables
     return found | tables
 
 
@@ -288,7 +293,7 @@ def _registering_methods(machine: Machine, paths: Iterable[str], words: set[str]
 def _registers(method: ast.FunctionDef, words: set[str]) -> bool:
     marks = {last_name(decorator) for decorator in method.decorator_list}
     given = bool(method.args.args or method.args.vararg)
-    return given and bool(marks & {"classmethod", "staticmethod"}) and roots.applies(method, words)
+    return given and bool(marks & {"classmethod", "staticmethod"}) and marker_words.applies(method, words)
 
 
 def _tables(module: Module, words: set[str]) -> set[str]:
@@ -299,7 +304,7 @@ def _tables(module: Module, words: set[str]) -> set[str]:
     for statement in statements:
         for loop in (node for node in walk(statement) if isinstance(node, (ast.For, ast.comprehension))):
             whole = loop if isinstance(loop, ast.For) else statement
-            if not roots.applies(whole, words):
+            if not marker_words.applies(whole, words):
                 continue
             names = {node.id for node in walk(loop.iter) if isinstance(node, ast.Name)}
             found |= {name for name in names & module.bindings.keys() if _is_table(module, name)}

@@ -11,6 +11,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, traces_exports
 from nonstrict.models.members import PUTTING
+from nonstrict.program.bound_callables import holds_marker, is_marker
+from nonstrict.program.marker_words import COMMON_WORDS
 from nonstrict.program.marks import wrappers
 from nonstrict.program.values import Kind
 
@@ -33,8 +35,6 @@ _COMPILING = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items
 _KEPT = re.compile(r"^[ \t]+\w+\.\w+\s*=\s*(?:\w+\.)*\w+\(\s*(?:\w+\.)?\w+\s*,", re.MULTILINE)
 #: Longer classes do more than keep what they compile.
 _CLASS_LENGTH = 10_000
-#: Words that mean a marker only in modules which import them from torch.
-COMMON_WORDS = frozenset({"export", "draft_export", "_export"})
 #: What helpers apply to a function that they are given.
 _HANDED = frozenset(name.rpartition(".")[2] for name, one in MARKERS.items() if one.kind != "disable") - {"define"}
 #: Helpers that call helpers are followed so far.
@@ -234,20 +234,6 @@ def _gives_marker(value: Value, words: AbstractSet[str]) -> bool:
 def _is_wrapping_lambda(value: Value, words: AbstractSet[str]) -> bool:
     node = value.ref.node if value.kind is Kind.FUNCTION else None
     return isinstance(node, ast.Lambda) and wrappers.Meanings(node, words).returns_marked()
-
-
-def holds_marker(value: Value) -> bool:
-    """Whether a value may be a marker, or a container of which one is an item."""
-    if value.kind in (Kind.DICT, Kind.LIST, Kind.TUPLE):
-        return value.heap is not None and any(map(is_marker, value.heap.items.values()))
-    return any(map(is_marker, value.alternatives()))
-
-
-def is_marker(value: Value) -> bool:
-    """Whether a value is a marker, perhaps with arguments bound."""
-    if value.kind is Kind.PARTIAL:
-        return is_marker(value.ref[0])
-    return value.kind is Kind.EXTERNAL and value.ref in MARKERS
 
 
 def _may_hold(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:

@@ -33,12 +33,11 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Span
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Class
+    from nonstrict.program.definitions import Class, Operator
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.applications import Application
-    from nonstrict.program.marks.operators import Operator
+    from nonstrict.program.misapplied import Misuse, Wasted
     from nonstrict.program.places import Place
-    from nonstrict.program.regions.misapplied import Misuse, Wasted
     from nonstrict.program.values import Value
 
 
@@ -134,8 +133,11 @@ class AppliedMarker:
     @cached_property
     def is_traced(self) -> bool:
         """Whether a compiled region applies the marker, so that Dynamo traces the application."""
+        from nonstrict.program.regions.region import CompiledRegions
+
         regions = list(self._machine.regions.values())
-        bodies = (self._machine.compiled_region(region, self._torch) for region in regions)
+        known = self._machine.part(CompiledRegions)
+        bodies = (known.of(self._machine, region, self._torch) for region in regions)
         return any(seen.effect.node is self._mark.node for one in bodies for seen in one.seen_by_others(Event.MARKS))
 
     @cached_property

@@ -15,6 +15,7 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.knowledge.operators import BASE_MODULES
 from nonstrict.program import classes
 from nonstrict.program.places import Origin, Place
+from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.values import UNKNOWN, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _is_own(holder: Value) -> bool:
 
 def _put(frame: Frame, cls: Class, name: str) -> Value | None:
     """What the methods of a class that are not running bind an attribute to, as far as that can be compiled."""
-    known = frame.machine.compilations.bound_later
+    known = frame.machine.part(Compilations).bound_later
     if (cls, name) not in known:
         known[cls, name] = None
         running = {around.function for around in frame.around()}

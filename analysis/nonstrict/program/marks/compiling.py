@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import contents
 from nonstrict.program.definitions import CompileOptions, Told
 from nonstrict.program.places import FRESH
@@ -17,7 +16,7 @@ from nonstrict.program.values import NO_CONSTANT, PRIMITIVES, REST, Kind, Value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_COMPILE, _PARTIAL = "torch.compile", "functools.partial"
+_COMPILE = "torch.compile"
 #: What `torch._dynamo.optimize` calls otherwise.
 _OTHER_NAMES = {"nopython": "fullgraph"}
 _ASSERTING = frozenset({"torch._dynamo.optimize_assert", "torch._dynamo.eval_frame.optimize_assert"})
@@ -55,21 +54,6 @@ def decorator(name: str, positional: Sequence[Value], keywords: Mapping[str, Val
 def makes_decorator(name: str) -> bool:
     """Whether a compiler is never given what it compiles: it returns what is."""
     return name in _DECORATORS
-
-
-def takes_options(callee: Value) -> bool:
-    """Whether a call may hand options on to what compiles: itself, or a function of the program by its `**kwargs`."""
-    return any(map(_may_take, callee.alternatives()))
-
-
-def _may_take(callee: Value) -> bool:
-    if callee.kind is Kind.PARTIAL:
-        return takes_options(callee.ref[0])
-    if callee.kind is Kind.EXTERNAL:
-        return callee.ref == _PARTIAL or (callee.ref in MARKERS and MARKERS[callee.ref].kind == "compiled")
-    if callee.kind is Kind.EXTERNAL_METHOD:
-        return callee.ref[1] == "compile"
-    return callee.kind is Kind.FUNCTION and callee.ref.node.args.kwarg is not None
 
 
 def _constant(value: Value | None, missing: Told) -> object:

@@ -51,16 +51,29 @@ class Need(NamedTuple):
     at: Related
 
 
+class _Needs:
+    """What was found out, once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int], list[Need]] | None = None
+
+    def of(self, machine: Machine) -> dict[tuple[str, int], list[Need]]:
+        """By file and line of their marks, why operators need a formula."""
+        if self._known is None:
+            self._known = _seen(machine)
+        return self._known
+
+
 def needs(machine: Machine, mark: Mark) -> list[Need]:
     """Why an operator needs a formula; nothing where no gradient was seen to reach it."""
-    return machine.differentiated.get(_key(mark), [])
+    return machine.part(_Needs).of(machine).get(_key(mark), [])
 
 
 def _key(mark: Mark) -> tuple[str, int]:
     return mark.path, getattr(mark.node, "lineno", 0) + mark.offset
 
 
-def seen(machine: Machine) -> dict[tuple[str, int], list[Need]]:
+def _seen(machine: Machine) -> dict[tuple[str, int], list[Need]]:
     """By file and line of the marks of operators, where gradients are asked of them."""
     other = machine.anew()
     for path in sorted({mark.path for mark in machine.marks.values() if mark.operator is not None}):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.places import Place
     from nonstrict.program.regions.region import CompiledRegion
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
 
 
 class Holder(NamedTuple):
@@ -40,10 +40,12 @@ class Holder(NamedTuple):
 
 def calls_through_attributes(machine: Machine, mark: Mark) -> Iterator[tuple[str, int, ast.AST]]:
     """The calls `layer.fn(x)` of regions that reach a marked function in one object, another in others, or later."""
+    from nonstrict.program.regions.region import CompiledRegions
+
     for region in list(machine.regions.values()):
         if region.target.kind is Kind.MARKED:
             continue
-        compiled = machine.compiled_region(region, machine.torch)
+        compiled = machine.part(CompiledRegions).of(machine, region, machine.torch)
         for seen in compiled.seen_by_others(Event.CALLED):
             place = seen.effect.value.place
             if place.origin is not Origin.ARGUMENT or not place.path[-1:] or not place.path[-1].startswith("."):

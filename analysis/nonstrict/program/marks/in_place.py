@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.program.frames import relocated
+from nonstrict.knowledge.markers import WRAPPABLE
+from nonstrict.program import marker_words
 from nonstrict.program.marks import import_order, roots
+from nonstrict.program.marks.exports import Exports
 from nonstrict.program.places import Origin
-from nonstrict.program.values import UNKNOWN, Kind, Value
+from nonstrict.program.values import UNKNOWN, Kind, Value, relocated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,6 +34,19 @@ if TYPE_CHECKING:
 
 #: What stores under names that only its arguments tell.
 _STORING = frozenset({"setattr", "update", "setitem"})
+
+
+class _Words:
+    """The words by which the program may mark a function that stays callable; found out once."""
+
+    def __init__(self) -> None:
+        self._known: frozenset[str] | None = None
+
+    def of(self, machine: Machine) -> frozenset[str]:
+        """The words, of all files of the run."""
+        if self._known is None:
+            self._known = WRAPPABLE | machine.part(Exports).marking()
+        return self._known
 
 
 def of_function(frame: Frame, callee: Value) -> Value | None:
@@ -89,8 +104,9 @@ def _may_be_put(machine: Machine, owner: Module, name: str) -> bool:
 def _files_putting(machine: Machine, owner: Module, name: str) -> Iterator[str]:
     """The files that may put a marked function under a name, as far as their bytes tell."""
     elsewhere = machine.elsewhere
+    words = machine.part(_Words).of(machine)
     for path in [*elsewhere.files_storing(name), *({owner.path} - machine.own_files)]:
-        if elsewhere.says_any(path, machine.marking_words):
+        if elsewhere.says_any(path, words):
             yield path
 
 
@@ -113,7 +129,7 @@ def _find(machine: Machine, module: Module) -> Iterator[Put]:
 
 def _puts(code: ast.AST, names: AbstractSet[str]) -> bool:
     """Whether code applies a marker, by one of some names, and stores something other than in a variable."""
-    return roots.applies(code, names) and any(_stores(node, names) for node in walk(code))
+    return marker_words.applies(code, names) and any(_stores(node, names) for node in walk(code))
 
 
 def _stores(node: ast.AST, names: AbstractSet[str]) -> bool:

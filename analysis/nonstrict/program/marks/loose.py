@@ -14,8 +14,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.markers import MARKERS, since
 from nonstrict.program.definitions import Mark
 from nonstrict.program.marks import once, roots
+from nonstrict.program.misapplied import INEFFECTIVE, WRAPPED
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions.misapplied import INEFFECTIVE, WRAPPED
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from nonstrict.facts.scopes import parameter_names, receiver_of
 from nonstrict.program import classes
 from nonstrict.program.marks import callers, overriding, roots
 from nonstrict.program.places import Origin, Place
+from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def seek_callers(machine: Machine) -> None:
             machine.begin()
             _seek(machine, function)
         for function in left:
-            if any(site.within is function and not site.compiled for site in machine.compilations.at.values()):
+            if any(site.within is function and not site.compiled for site in machine.part(Compilations).at.values()):
                 machine.begin()
                 _run_with_given(machine, function)
 

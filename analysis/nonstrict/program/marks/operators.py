@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
-from nonstrict.facts.discarded import is_discarded
 from nonstrict.knowledge.devices import EXTENSIONS
 from nonstrict.knowledge.markers import MARKERS
+from nonstrict.program.definitions import Operator
 from nonstrict.program.marks import marking
 from nonstrict.program.places import FRESH
 from nonstrict.program.schemas import Inferred, names_in
@@ -22,7 +20,6 @@ from nonstrict.program.values import NO_CONSTANT, NONE, UNKNOWN, Kind, Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nonstrict.program.definitions import Mark
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
 
@@ -45,47 +42,6 @@ _EFFECTFUL = "_register_effectful_op"
 _IN_PLACE = re.compile(r"\b(?:inplace|out)\b")
 _TAKING_CONTEXT = frozenset({"backward", "setup_context"})
 _EMPTY = frozenset({"set", "frozenset", "tuple", "list", "dict"})
-
-
-@dataclass(eq=False, slots=True)
-class Operator:
-    """One custom operator or leaf function.
-
-    `api` is what declares it, "" where no declaration was seen; `name` is `namespace::name`, "" where it is computed.
-    `mutates` names the parameters declared as changed, None where that is not known. `traced` says that the compiler
-    may look through an implementation, `fakes_unknown` that a fake exists whose code was not seen. `inferred` says that
-    the schema is made of the annotations of the function.
-    """
-
-    name: str
-    api: str = ""
-    path: str = ""
-    offset: int = 0
-    node: ast.AST | None = None
-    mutates: frozenset[str] | None = None
-    schema: str = ""
-    inplace: bool = False
-    traced: bool = False
-    inferred: bool = False
-    effectful: bool = False
-    fakes_unknown: bool = False
-    implementations: list[Mark] = field(default_factory=list["Mark"])
-    fakes: list[Value] = field(default_factory=list["Value"])
-
-    @property
-    def bare(self) -> str:
-        """The name without its namespace."""
-        return self.name.rpartition("::")[2]
-
-    @property
-    def has_fake(self) -> bool:
-        """Whether a fake was seen."""
-        return bool(self.fakes) or self.fakes_unknown
-
-    @property
-    def aliases_declared(self) -> bool:
-        """Whether the schema says that a result is one of the arguments."""
-        return self.inplace or "(" in self.schema.rpartition("->")[2].replace("()", "")
 
 
 # -- declarations and registrations through functions -------------------------------------------------------------
@@ -211,7 +167,7 @@ def _of_operator(
         operator.effectful = True
         return UNKNOWN
     if name == "register_autograd":
-        return register_gradient(frame.machine, [UNKNOWN, *positional], keywords)
+        return register_gradient(frame, node, name, [UNKNOWN, *positional], keywords)
     if name not in ("register_fake", "register_kernel"):
         return None
     given = [*positional, *(value for key, value in keywords.items() if key in ("fn", "fake_impl"))]
@@ -229,36 +185,23 @@ def _of_operator(
     return target
 
 
-def register_gradient(machine: Machine, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
+def register_gradient(
+    frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]
+) -> Value:
     """`register_autograd(operator, backward, setup_context=...)`: autograd calls both functions with a context."""
     given = [*positional[1:2], *(value for key, value in keywords.items() if key in _TAKING_CONTEXT)]
     for value in given:
         for alternative in value.alternatives():
-            function = marking.function_of(machine, alternative)
+            function = marking.function_of(frame.machine, alternative)
             if function is not None:
-                machine.gradients.add(function.node)
+                frame.machine.gradients.add(function.node)
     return NONE
 
 
-def library(positional: Sequence[Value]) -> Value:
+def library(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """What `torch.library.Library(namespace, kind)` makes."""
     namespace = positional[0].const if positional else NO_CONSTANT
     return Value(Kind.INSTANCE, FRESH, LIBRARY, namespace if isinstance(namespace, str) else NO_CONSTANT)
-
-
-def by_name(machine: Machine, name: str) -> Operator | None:
-    """The operator that `torch.ops.namespace.name` or one of its overloads is, if its declaration was seen."""
-    parts = name.split(".")
-    return machine.operators.get(f"{parts[2]}::{parts[3]}") if len(parts) > 3 else None
-
-
-def note_call(frame: Frame, node: ast.AST, operator: Operator | None) -> None:
-    """Record a call in traced code whose result nothing uses."""
-    if frame.static or operator is None or not operator.implementations or frame.function is None:
-        return
-    if isinstance(node, ast.Call) and is_discarded(frame.function.node, node):
-        called = Value(Kind.MARKED, FRESH, operator.implementations[0])
-        frame.emit(Event.DROPPED, node, value=called, what=operator.name)
 
 
 # -- what belongs to an operator ----------------------------------------------------------------------------------

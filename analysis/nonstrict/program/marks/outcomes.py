@@ -53,7 +53,13 @@ def _computed(
     """
     if mark.function is None or mark.kind != "nonstrict" or mark.target.kind not in (Kind.FUNCTION, Kind.BOUND):
         return UNKNOWN  # what is known by its identity would be called as what it is known for
-    aside = Frame(frame.machine, frame.module, frame.offset, Summary(mark.function.qualname), region=True)
+    aside = Frame(
+        frame.machine,
+        frame.module,
+        frame.offset,
+        Summary(mark.function.qualname),
+        observer=frame.machine.contracts.observer,
+    )
     aside.depth = frame.depth
     body = mark.target.at(FRESH)  # not the name, in whose place the marked function may lie
     return _crossing(frame.machine.call(aside, node, body, [*positional], keywords))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
+    from nonstrict.program.definitions import Operator
     from nonstrict.program.machine import Machine
-    from nonstrict.program.marks.operators import Operator
     from nonstrict.program.modules import Binding, Module
     from nonstrict.program.project import Project
     from nonstrict.program.writers.elsewhere import Bytes

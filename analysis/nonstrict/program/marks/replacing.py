@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
 def calls_through_globals(machine: Machine, mark: Mark) -> Iterator[tuple[str, int, ast.AST]]:
     """The calls of regions that reach a marked function at a place of a global, and another one there later."""
+    from nonstrict.program.regions.region import CompiledRegions
+
     for region in list(machine.regions.values()):
         if region.target.kind is Kind.MARKED:
             continue
-        compiled = machine.compiled_region(region, machine.torch)
+        compiled = machine.part(CompiledRegions).of(machine, region, machine.torch)
         for seen in compiled.seen_by_others(Event.CALLED):
             place = seen.effect.value.place
             if place.origin is Origin.GLOBAL and identity(mark).key in {one.key for one in replaced(machine, place)}:

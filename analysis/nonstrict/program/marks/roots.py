@@ -15,8 +15,9 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, makes_operators, traces_exports
 from nonstrict.program import classes, definition_values
-from nonstrict.program.marks.aliases import COMMON_WORDS, NAMING, aliases, made_by, makers, renamed
-from nonstrict.program.marks.exports import Applied
+from nonstrict.program.marker_words import COMMON_WORDS, LIBRARY_WORDS, OPERATOR_WORDS, TRACING_WORDS, applies
+from nonstrict.program.marks.aliases import NAMING, aliases, made_by, makers, renamed
+from nonstrict.program.marks.exports import Applied, Exports
 from nonstrict.program.places import Origin, Place
 
 if TYPE_CHECKING:
@@ -38,28 +39,10 @@ TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"}
 _SELF = Place(Origin.ARGUMENT, "", "self")
 #: The last part of every spelling of these markers.
 WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS)
-#: What declares and implements custom operators and leaf functions; the common words count only beside a `Library`.
-OPERATOR_WORDS = frozenset(
-    {
-        "leaf_function",
-        "custom_op",
-        "triton_op",
-        "register_fake",
-        "register_kernel",
-        "register_effect",
-        "register_autograd",
-        "impl_abstract",
-        "_register_fake",
-    }
-)
-LIBRARY_WORDS = frozenset({"impl", "define"})
 _DECLARING = ("custom_op", "triton_op", "leaf_function")
 #: What compiles a region.
 REGION_WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "compiled")
-ALL_WORDS = frozenset(name.rpartition(".")[2] for name in MARKERS)
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-#: Words that count only where they are called: handed on, as in `partial(make_fx, ...)`, they mean too many things.
-_TRACING_WORDS = COMMON_WORDS | OPERATOR_WORDS | LIBRARY_WORDS
 
 
 def discover(
@@ -100,7 +83,7 @@ def discover(
 
 def marking(machine: Machine, module: Module) -> set[str]:
     """The names by which a module may mark a function that stays callable, or have one marked where it lies."""
-    meant = machine.exports.meant_in(machine.project, module)
+    meant = machine.part(Exports).meant_in(machine.project, module)
     words = WRAPPABLE | (meant.marking - meant.compiling)
     return {*words, *aliases(machine, module, words)}
 
@@ -122,7 +105,7 @@ def _promising(machine: Machine, module: Module, names: AbstractSet[str]) -> Ite
         if not machine.concerns(module, chunk) or not _compiles_or_marks(chunk.text, names - REGION_WORDS):
             continue
         node = module.outline.glimpse(chunk)
-        handed = names - _TRACING_WORDS
+        handed = names - TRACING_WORDS
         meant = names if node is None else names | targets.held_as(node, names)
         if node is not None and applies(node, meant) and targets.promising(node, meant, handed, module.own_names):
             chunk.keep(node)
@@ -179,26 +162,7 @@ def exported(machine: Machine, module: Module, known: Applied | None = None) -> 
 def _applications(module: Module, names: Iterable[str]) -> Iterator[int]:
     """Where in a module's text a marker may be applied by one of the names."""
     names = frozenset(names)
-    return module.applications(names & _TRACING_WORDS, names - _TRACING_WORDS)
-
-
-def applies(node: ast.AST, names: AbstractSet[str]) -> bool:
-    """Whether a name is called, decorates something, or is handed on as an argument."""
-    called, handed = remembered(node, "_nonstrict_applied", _applied_words)
-    return not called.isdisjoint(names) or not handed.isdisjoint(names)
-
-
-def _applied_words(node: ast.AST) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that are called or decorate, and those that are arguments and no markers that trace at once."""
-    called: set[str] = set()
-    handed: set[str] = set()
-    for inner in walk(node):
-        if isinstance(inner, ast.Call):
-            called.add(last_name(inner.func))
-            handed.update(map(last_name, inner.args))
-        elif isinstance(inner, _DEFINITION):
-            called.update(map(last_name, targets.decorators(inner)))
-    return frozenset(called), frozenset(handed - _TRACING_WORDS)
+    return module.applications(names & TRACING_WORDS, names - TRACING_WORDS)
 
 
 def run_shell(machine: Machine, module: Module, names: set[str]) -> None:

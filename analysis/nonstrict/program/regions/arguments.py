@@ -63,7 +63,7 @@ def conditions(
     for value in (*positional, *keywords.values()):
         if value.is_tensor and value.flags & Flag.LITERAL:
             yield "literal"
-        if value.is_tensor and _takes_numbers(name) and guards_item(frame, value):
+        if value.is_tensor and _takes_numbers(name) and guards_item(value):
             yield "tensor-argument"
             continue
         yield from _of_value(value)
@@ -171,13 +171,13 @@ def from_item(value: Value) -> bool:
     return any(effect.how is Taken.ITEM for effect in value.pending)
 
 
-def guards_item(frame: Frame, tensor: Value) -> bool:
+def guards_item(tensor: Value) -> bool:
     """Whether Dynamo may know the number that a region takes out of a tensor: it guards that of an input.
 
     So it does for integers without a dimension; what they are of which nothing else is known, is not told here.
     """
     given = tensor.place.origin is Origin.ARGUMENT or tensor.place.captured
-    return frame.region and given and not tensor.place.is_view and not tensor.flags & (Flag.FLOATING | Flag.BOOLEAN)
+    return given and not tensor.place.is_view and not tensor.flags & (Flag.FLOATING | Flag.BOOLEAN)
 
 
 def is_drawn(frame: Frame, value: Value) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.domain.events import Change, Construct, Event
 from nonstrict.facts import restoring
+from nonstrict.program import functional_calls
 from nonstrict.program.effects import Effect, Observed, Summary, observed
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import Origin, Place
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nonstrict.domain.events import How
-
-CHECKPOINT = "torch.utils.checkpoint.checkpoint"
-#: Arguments of `checkpoint` that are not for the function.
-_OPTIONS = frozenset(
-    {"use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state", "respect_ac"}
-)
 
 
 class _Constructs(NamedTuple):
@@ -64,8 +59,8 @@ def changed(
 
     A predicate that is a number is decided while tracing, and its branch is traced like any function.
     """
-    if name == CHECKPOINT and positional:
-        options = given_to_body(keywords)
+    if name == functional_calls.CHECKPOINT and positional:
+        options = functional_calls.given_to_body(keywords)
         return _changed_by(frame, node, positional[0], positional[1:], options, _CHECKPOINTED)
     if name != "torch.cond" or len(positional) != 4 or not _is_open(positional[0]):
         return None
@@ -76,11 +71,6 @@ def changed(
         if found is not None:
             return found
     return None
-
-
-def given_to_body(keywords: Mapping[str, Value]) -> dict[str, Value]:
-    """The keyword arguments that `checkpoint` passes on."""
-    return {name: value for name, value in keywords.items() if name not in _OPTIONS}
 
 
 def _is_open(predicate: Value) -> bool:

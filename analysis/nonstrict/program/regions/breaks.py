@@ -17,12 +17,22 @@ from nonstrict.facts.guards import is_switched
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured, may_break
-from nonstrict.program import classes, differentiation, naming
+from nonstrict.program import classes, differentiation, naming, symbols
 from nonstrict.program.effects import Effect
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.regions import arguments, branches, contexts, messages, unbacked
 from nonstrict.program.regions import options as dynamo_options
-from nonstrict.program.values import NO_CONSTANT, TENSORS, Flag, Kind, Value
+from nonstrict.program.values import (
+    NO_CONSTANT,
+    NUMBER,
+    TENSOR_METADATA,
+    TENSORS,
+    Flag,
+    Kind,
+    Value,
+    became_tensor,
+    is_array,
+)
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -60,7 +70,6 @@ _DEPRECATING = frozenset({"warnings.deprecated", "typing_extensions.deprecated"}
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 #: What the table calls files.
 _FILES = ("file", "builtins.open")
-_PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.NONE})
 _SELECTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE, Kind.MODULE})
 _CONVERSIONS = frozenset({"long", "int", "to", "cpu", "cuda", "contiguous"})
 _CONTEXT_VARIABLE = {"get": "context-variable-read", "set": "context-variable-write"}
@@ -150,11 +159,6 @@ def _turns_gradients_off(frame: Frame) -> bool:
     return any(parts[0] == "torch" and parts[-1] in differentiation.SWITCHES for parts in known)
 
 
-def without_gradient(tensor: Value) -> Value:
-    """A tensor that autograd does not connect with what was made to require gradients."""
-    return tensor.with_pending(frozenset(effect for effect in tensor.pending if effect.event is not Event.BREAK))
-
-
 def method(
     frame: Frame,
     node: ast.AST,
@@ -226,7 +230,7 @@ def decided(frame: Frame, node: ast.AST, value: Value) -> None:
     Dynamo does not look into tensors made of literals either, and takes arrays of NumPy for tensors.
     """
     alternatives = value.alternatives()
-    if depends_on_data(frame, value):
+    if symbols.depends_on_data(frame, value):
         statement(frame, node, "if-tensor-item")
     if arguments.is_drawn(frame, value):
         statement(frame, node, "if-random")
@@ -240,19 +244,6 @@ def decided(frame: Frame, node: ast.AST, value: Value) -> None:
         frame.branches += 1  # on another path it is none
         statement(frame, node, "if-tensor")
         frame.branches -= 1
-
-
-def became_tensor(value: Value) -> bool:
-    """Whether a value is a plain one to begin with that a path through the region makes a tensor of."""
-    kinds = {member.kind for member in value.alternatives()}
-    made = all(member.place == FRESH for member in value.alternatives() if member.kind in TENSORS)
-    return made and Kind.TENSOR in kinds and bool(kinds & _PLAIN) and kinds <= _PLAIN | {Kind.TENSOR}
-
-
-def is_array(value: Value) -> bool:
-    """Whether a value is an array of NumPy, or a number that is one of its scalars."""
-    scalar = value.kind is Kind.NUMBER and isinstance(value.ref, str) and value.ref.startswith("numpy.")
-    return value.kind is Kind.NUMPY or scalar
 
 
 def never_found(frame: Frame, node: ast.AST, sought: Value, numbers: Value) -> bool:
@@ -301,14 +292,14 @@ def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> No
     if base.kind not in _SELECTED:
         return
     mapping = base.kind is Kind.DICT
-    if depends_on_data(frame, index):
+    if symbols.depends_on_data(frame, index):
         statement(frame, node, "dict-subscript-item" if mapping else "list-subscript-item")
     elif arguments.is_drawn(frame, index) and not mapping:
         statement(frame, node, "list-subscript-random")
     elif index.is_tensor and not mapping and not index.flags & Flag.LITERAL:
         # What is converted may be an integer before, and then it is the same tensor.
         source = frame.machine.evaluate(frame, _unconverted(node.slice))
-        guarded = arguments.guards_item(frame, source)
+        guarded = arguments.guards_item(source)
         statement(frame, node, "list-subscript-tensor-argument" if guarded else "list-subscript-tensor")
 
 
@@ -321,10 +312,24 @@ def _unconverted(expression: ast.expr) -> ast.expr:
     return expression
 
 
-def tensor_attribute(frame: Frame, node: ast.AST, name: str, made_here: str) -> None:
+def operated(frame: Frame, node: ast.BinOp | ast.UnaryOp, *operands: Value) -> Value | None:
+    """An operator has its operands: a number that Python drew stays one, which torch does not compute with."""
+    binary = isinstance(node, ast.BinOp)
+    if binary and any(operand.flags & Flag.POINTER for operand in operands):
+        statement(frame, node, "data-ptr-arithmetic")
+    negates = isinstance(node.op, ast.USub)
+    if not (binary or negates) or not arguments.computes_with_drawn(frame, *operands):
+        return None
+    statement(frame, node, "random-negative" if negates else "random-number-arithmetic")
+    return NUMBER
+
+
+def attribute_stored(frame: Frame, node: ast.AST, tensor: Value, name: str) -> None:
     """An attribute of a tensor is set; the table may tell tensors of the region apart."""
-    apart = is_measured(f"stmt:{name}{made_here}", frame.machine.torch)
-    statement(frame, node, f"{name}{made_here}" if apart else name)
+    if name in TENSOR_METADATA:
+        made_here = f"tensor-{name}-assign-intermediate"
+        apart = tensor.place.origin is Origin.FRESH and is_measured(f"stmt:{made_here}", frame.machine.torch)
+        statement(frame, node, made_here if apart else f"tensor-{name}-assign")
 
 
 def raised(frame: Frame, node: ast.Raise) -> None:
@@ -364,19 +369,6 @@ def _switched_on(frame: Frame, key: str) -> bool:
     if _is_logging(key):
         options |= _LOGGING_OPTIONS
     return any(dynamo_options.is_set(frame.machine, option, frame.module.path) for option in sorted(options))
-
-
-def depends_on_data(frame: Frame, value: Value) -> bool:
-    """Whether a number or truth value follows from the data of a tensor: nothing can be decided on it.
-
-    What `torch._check` was told of is decided.
-    """
-    checked = frame.summary.settled
-    numeric = value.kind in (Kind.NUMBER, Kind.BOOL)
-    return any(
-        effect.event is Event.ESCAPE and effect.key not in checked and (numeric or effect.how is Taken.ITEM)
-        for effect in value.pending
-    )
 
 
 def checked(frame: Frame, values: Sequence[Value]) -> None:

@@ -70,6 +70,15 @@ class Compilations:
         """The applications to what the text around them gives, with that."""
         yield from ((site, site.target) for site in self.at.values() if site.target is not None)
 
+    def replaced(self, name: str, value: Value) -> None:
+        """Something is put where torch has what is called so: what then is called hands on what it is given.
+
+        Its calls are told as those of torch's own compiler.
+        """
+        if name in MARKERS and MARKERS[name].kind == "compiled":
+            functions = (one.ref for one in value.alternatives() if one.kind is Kind.FUNCTION)
+            self.compilers.update(one.node for one in functions)
+
 
 # -- what is compiled ---------------------------------------------------------------------------------------------
 
@@ -77,7 +86,7 @@ class Compilations:
 def applied(frame: Frame, node: ast.AST, function: Function, options: CompileOptions) -> None:
     """A compiler was given a function; of options that differ from one time to the next, none is known."""
     path, offset, at = frame.application or (frame.module.path, frame.offset, node)
-    compiled = frame.machine.compilations.site(frame, node).compiled
+    compiled = frame.machine.part(Compilations).site(frame, node).compiled
     for number, one in enumerate(compiled):
         if one.function.node is function.node and one.node is at:
             compiled[number] = one._replace(options=one.options.common(options))
@@ -87,7 +96,7 @@ def applied(frame: Frame, node: ast.AST, function: Function, options: CompileOpt
 
 def open_to(frame: Frame, node: ast.AST, given: Value) -> None:
     """A compiler was given something of which no function is known; None says that nothing is compiled."""
-    frame.machine.compilations.site(frame, node).given = given
+    frame.machine.part(Compilations).site(frame, node).given = given
 
 
 def may_be_of_module(frame: Frame, node: ast.AST) -> bool:
@@ -98,16 +107,6 @@ def may_be_of_module(frame: Frame, node: ast.AST) -> bool:
     return all(keyword.arg in (None, *_OPTIONS) for keyword in node.keywords) and is_statement(around, node)
 
 
-def replaced(frame: Frame, name: str, value: Value) -> None:
-    """Something is put where torch has what is called so: what then is called as a compiler hands on what it is given.
-
-    Its calls are told as those of torch's own.
-    """
-    if name in MARKERS and MARKERS[name].kind == "compiled":
-        functions = (one.ref for one in value.alternatives() if one.kind is Kind.FUNCTION)
-        frame.machine.compilations.compilers.update(one.node for one in functions)
-
-
 # -- what becomes of it -------------------------------------------------------------------------------------------
 
 
@@ -115,7 +114,7 @@ def wrapper(frame: Frame, node: ast.AST, target: Value) -> Value:
     """What `torch.compile` returns for what it is given: of a module its wrapper."""
     site = _note(frame, node, target)
     if site is not None:
-        frame.machine.compilations.wrap(site, target)
+        frame.machine.part(Compilations).wrap(site, target)
     return _flagged(target)
 
 
@@ -125,7 +124,7 @@ def of_unknown(frame: Frame, node: ast.AST, factory: Value) -> Value:
     given = next(iter(positional), dict(keywords).get("model", None))
     if given is None or not any(one.kind in _OPEN for one in given.alternatives()):
         return factory
-    known = frame.machine.compilations.at.get(node)
+    known = frame.machine.part(Compilations).at.get(node)
     held = known.target.heap if known is not None and known.target is not None else None
     heap = held or Heap()
     wrapper(frame, node, UNKNOWN._replace(heap=heap))
@@ -143,7 +142,7 @@ def _note(frame: Frame, node: ast.AST, target: Value) -> CompileSite | None:
     """The application to what the text around it gives, with that."""
     if not frame.static or (frame.application is not None and frame.application[2] is not node):
         return None
-    site = frame.machine.compilations.site(frame, node)
+    site = frame.machine.part(Compilations).site(frame, node)
     site.target = join(site.target, target)
     return site
 

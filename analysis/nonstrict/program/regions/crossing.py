@@ -106,10 +106,12 @@ def reads_mode(machine: Machine, mark: Mark, torch: tuple[int, int]) -> bool:
 
 def calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tuple[CompiledRegion, Observed]]:
     """The calls of a marked function in the regions of its own module and of those that were seen to call it."""
+    from nonstrict.program.regions.region import CompiledRegions
+
     paths = {mark.path, *(call.path for call in mark.calls)}
     for region in list(machine.regions.values()):
         if region.function.module.path in paths and region.target.kind is not Kind.MARKED:
-            compiled = machine.compiled_region(region, torch)
+            compiled = machine.part(CompiledRegions).of(machine, region, torch)
             for seen in compiled.seen_by_others(Event.CALLED):
                 called: Mark = seen.effect.value.ref
                 if called is mark or (called.function is not None and called.function is mark.function):

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.domain.truth import of_condition
-from nonstrict.facts.walk import walk
 from nonstrict.program import constant_folding, decided, expressions
 from nonstrict.program.regions import fields
 from nonstrict.program.values import CALLABLES, NO_CONSTANT, Flag, Kind
@@ -35,18 +34,6 @@ def of_value(frame: Frame, value: Value) -> bool | None:
     if value.const is not NO_CONSTANT:
         return None if frame.machine.is_rebound(value.place) else bool(value.const)
     return True if decided.is_callable(value) else None
-
-
-def marks_what_it_asks(frame: Frame, statement: ast.If) -> bool:
-    """Whether an attribute is set by the branch alone that asks for it: `if self.fn is None: self.fn = mark(f)`."""
-    test = statement.test
-    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Attribute):
-        return False
-    held = expressions.evaluate(frame, test.left).alternatives()
-    if any(value.kind is not Kind.MARKED for value in held):
-        return False
-    inside = {id(node) for one in statement.body for node in walk(one)}
-    return all(id(value.ref.node) in inside for value in held)
 
 
 def _may_be_none(value: Value) -> bool:

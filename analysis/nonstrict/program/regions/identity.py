@@ -14,8 +14,9 @@ from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.marks import marking, roots
+from nonstrict.program.misapplied import WRAPPED, Misuse
 from nonstrict.program.places import FRESH
-from nonstrict.program.regions.misapplied import WRAPPED, Misuse
+from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.states import Loading, Saving, Testing, plain_of
 from nonstrict.program.values import Kind, Value
 
@@ -35,7 +36,7 @@ _READ = ("state_dict", "load_state_dict", "isinstance")
 
 def bodies(machine: Machine, paths: Collection[str]) -> Iterator[MarkedBody]:
     """The applications of `torch.compile` in some files whose wrappers are taken for modules."""
-    own = {site.path for site, _ in machine.compilations.given_here() if site.path in paths}
+    own = {site.path for site, _ in machine.part(Compilations).given_here() if site.path in paths}
     if not own:
         return
     for path in sorted(own):
@@ -47,7 +48,7 @@ def bodies(machine: Machine, paths: Collection[str]) -> Iterator[MarkedBody]:
     found: dict[ast.AST, list[Misuse]] = {}
     for site, misuse in _misuses(machine, aware=aware):
         found.setdefault(site.node, []).append(misuse)
-    for site, target in machine.compilations.given_here():
+    for site, target in machine.part(Compilations).given_here():
         if site.path in paths and site.node in found:
             mark = _mark(machine, site, target, tuple(dict.fromkeys(found[site.node])))
             yield MarkedBody(machine, mark, machine.torch)
@@ -63,7 +64,7 @@ def _mark(machine: Machine, site: CompileSite, target: Value, misused: tuple[Mis
 
 def _misuses(machine: Machine, *, aware: bool) -> Iterator[tuple[CompileSite, Misuse]]:
     """What is wrong, with the application that made the wrapper; `aware` is a program that names what is inside it."""
-    for one in machine.compilations.states.seen:
+    for one in machine.part(Compilations).states.seen:
         if isinstance(one, Testing):
             yield from _of_test(machine, one)
         elif isinstance(one, Saving) and not aware:
@@ -74,7 +75,7 @@ def _misuses(machine: Machine, *, aware: bool) -> Iterator[tuple[CompileSite, Mi
 
 def _made_by(machine: Machine, value: Value, at: Seen) -> CompileSite | None:
     """The application that made a wrapper; None if it comes after the use, in the same function."""
-    for made in machine.compilations.around(value):
+    for made in machine.part(Compilations).around(value):
         later = made.path == at.path and made.within is at.function and _line(made) >= at.span.line
         if not later:
             return made
@@ -129,7 +130,7 @@ def _of_saved(machine: Machine, saving: Saving) -> Iterator[tuple[CompileSite, M
         return
     again = [
         one
-        for one in machine.compilations.states.seen
+        for one in machine.part(Compilations).states.seen
         if isinstance(one, Loading) and one.file and one.file == saving.file
     ]
     if not any(one.is_wrapper for one in again):
@@ -141,7 +142,9 @@ def _of_load(machine: Machine, loading: Loading) -> Iterator[tuple[CompileSite, 
     states = [loading.state] if loading.state is not None else []
     if loading.file:
         saved = [
-            one for one in machine.compilations.states.seen if isinstance(one, Saving) and one.file == loading.file
+            one
+            for one in machine.part(Compilations).states.seen
+            if isinstance(one, Saving) and one.file == loading.file
         ]
         states += [one.state for one in saved]
     if not states or any(one.is_wrapper is loading.is_wrapper for one in states):

@@ -1,4 +1,4 @@
-"""Functions of the program that Dynamo is told to leave out of regions, or to call at their end.
+"""Functions of the program that Dynamo is told to leave out of regions, to call at their end, or to run as they are.
 
 `torch._dynamo.config.ignore_logging_functions.add(report)`: torch 2.13, `variables/functions.py`, asks both sets before
 it looks into a function.
@@ -10,22 +10,35 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
-from nonstrict.program import naming
-from nonstrict.program.regions import options
-from nonstrict.program.values import Kind
+from nonstrict.program import invoke, naming
+from nonstrict.program.marks import marking
+from nonstrict.program.regions import breaks, options
+from nonstrict.program.values import NONE, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.program.definitions import Function
+    from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.program.values import Value
 
 _OPTIONS = ("ignore_logging_functions", "reorderable_logging_functions")
 _CONFIG = "torch._dynamo.config"
 
 
-def is_ignored(machine: Machine, function: Function) -> bool:
+def left_out(frame: Frame, node: ast.AST, function: Function) -> Value | None:
+    """What the call of a function that Dynamo does not look into gives back; None for all others."""
+    if function in frame.machine.allowed:
+        return invoke.promised(frame, function)
+    if "disabled" in function.traits:
+        breaks.emit(frame, node, breaks.DISABLED_ALONE if marking.ALONE in function.traits else breaks.DISABLED)
+        return invoke.promised(frame, function)
+    return NONE if _is_ignored(frame.machine, function) else None
+
+
+def _is_ignored(machine: Machine, function: Function) -> bool:
     """Whether the top level of a file of the program puts a function in one of the two sets."""
     return any(
         given.kind is Kind.FUNCTION and given.ref.node is function.node

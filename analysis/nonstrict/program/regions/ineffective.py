@@ -20,11 +20,12 @@ from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import aliases, loose, marking, roots
+from nonstrict.program.misapplied import INEFFECTIVE, Wasted
 from nonstrict.program.naming import names_below
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import sites
+from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.members import BENIGN, CALLING, TELLING
-from nonstrict.program.regions.misapplied import INEFFECTIVE, Wasted
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _mark(machine: Machine, module: Module, site: _Site, wasted: Wasted) -> Mark
 
 def _target(machine: Machine, site: _Site) -> Value:
     """What is compiled, as far as that was seen."""
-    known = machine.compilations.at.get(site.call)
+    known = machine.part(Compilations).at.get(site.call)
     target = known.target if known is not None else None
     return target if target is not None and target.kind is not Kind.UNION else UNKNOWN
 
@@ -90,7 +91,7 @@ def _target(machine: Machine, site: _Site) -> Value:
 def _sites(machine: Machine, part: Part, names: Names, words: AbstractSet[str]) -> Iterator[_Site]:
     whole = text_of(part.root)
     for call, given in (*_applied(part, names, words), *_mapped(whole, names)):
-        known = machine.compilations.at.get(call)
+        known = machine.part(Compilations).at.get(call)
         if known is None or known.given is None or known.given.kind is not Kind.NONE:
             yield _Site(part, text_of(_around(whole, call)), call, given, names)
 
@@ -252,7 +253,7 @@ def _outwards(text: Text, node: ast.AST) -> Iterator[ast.AST]:
 
 def _in_place(machine: Machine, module: Module, part: Part, names: Names) -> Iterator[MarkedBody]:
     for call in walk(part.root):
-        known = machine.compilations.at.get(call)
+        known = machine.part(Compilations).at.get(call)
         if known is None or not known.in_place or known.target is None or not isinstance(call, ast.Call):
             continue
         held = call.func.value if isinstance(call.func, ast.Attribute) else None

@@ -17,13 +17,29 @@ if TYPE_CHECKING:
 _LISTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.SET})
 
 
+def indexed(frame: Frame, node: ast.Subscript, index: Value) -> None:
+    """A part of a tensor is read."""
+    indexes(frame, node, index)
+    given = parts(index)
+    selects(frame, node, given)
+    if any(part.is_tensor and part.flags & Flag.BOOLEAN for part in given):
+        breaks.statement(frame, node, "tensor-subscript-mask")
+
+
 def indexes(frame: Frame, node: ast.AST, index: Value, *, stores: bool = False) -> None:
     """Such a number beside another index of a tensor (`x[:, k]`) is no index for torch; alone (`x[k]`) it is."""
     several = index.kind is Kind.TUPLE and index.heap is not None and len(index.heap.items) > 1
-    if not frame.region or not several or index.heap is None:
+    if not several or index.heap is None:
         return
     if any(part.kind is Kind.NUMBER and arguments.from_item(part) for part in index.heap.items.values()):
         breaks.statement(frame, node, "item-in-index-write" if stores else "item-in-index")
+
+
+def stored(frame: Frame, node: ast.AST, index: Value) -> None:
+    """A part of a tensor is set."""
+    indexes(frame, node, index, stores=True)
+    if isinstance(node, ast.Subscript):
+        selects(frame, node, parts(index), stores=True)
 
 
 def parts(index: Value) -> list[Value]:
@@ -34,7 +50,7 @@ def parts(index: Value) -> list[Value]:
 def selects(frame: Frame, node: ast.Subscript, given: Sequence[Value], *, stores: bool = False) -> None:
     """Torch takes the number out of an index that is a tensor: one without dimensions, or the bound of a slice."""
     written = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if not frame.region or len(written) != len(given):
+    if len(written) != len(given):
         return
     for expression, value in zip(written, given, strict=True):
         if isinstance(expression, ast.Slice):
@@ -65,18 +81,18 @@ def _is_place(frame: Frame, expression: ast.expr, index: Value) -> bool:
     """Whether an index is a whole number in a tensor, of which Dynamo does not know it."""
     if not index.is_tensor or index.flags & (Flag.BOOLEAN | Flag.LITERAL | Flag.FLOATING):
         return False
-    return not arguments.guards_item(frame, index) and ranks.rank(frame, expression) == 0
+    return not arguments.guards_item(index) and ranks.rank(frame, expression) == 0
 
 
 def formatted(frame: Frame, node: ast.AST, given: Value) -> None:
     """`"%.4f" % loss.item()`: f-strings and `format` take such a number, this operator does not."""
-    if frame.region and any(part.kind is Kind.NUMBER and arguments.from_item(part) for part in parts(given)):
+    if any(part.kind is Kind.NUMBER and arguments.from_item(part) for part in parts(given)):
         breaks.statement(frame, node, "item-percent")
 
 
 def sought(frame: Frame, node: ast.AST, element: Value, holder: Value) -> bool:
     """Whether a tensor is sought among tensors: the answer is one too. Among numbers that decides on its data."""
-    if not frame.region or not element.is_tensor or holder.kind not in _LISTED or holder.heap is None:
+    if not element.is_tensor or holder.kind not in _LISTED or holder.heap is None:
         return False
     held = list(holder.heap.items.values()) or _elements(holder)
     if held and all(one.kind in PRIMITIVES and one.const is not NO_CONSTANT for one in held):

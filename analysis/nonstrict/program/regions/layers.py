@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.program import classes, held_modules
 from nonstrict.program.marks import bound_later, compiling, marking
 from nonstrict.program.regions import breaks, compilations
-from nonstrict.program.values import NONE, Kind, Value, join
+from nonstrict.program.values import Kind, Value, join
 
 if TYPE_CHECKING:
     import ast
@@ -32,7 +32,7 @@ def called(frame: Frame, node: ast.AST, module: Value) -> None:
 
 def read(frame: Frame, node: ast.AST, base: Value) -> None:
     """An attribute of a module is read in a region: of one that Dynamo refuses, it sees none."""
-    construct = _refused(base) if frame.region else None
+    construct = _refused(base)
     if construct is not None:
         breaks.statement(frame, node, construct, base.place)
 
@@ -48,26 +48,27 @@ def _refused(module: Value) -> str | None:
     return _REFUSED.get(held_modules.name_of(held))
 
 
-def compiled_in_place(frame: Frame, node: ast.AST, module: Value, keywords: dict[str, Value]) -> Value:
-    """`module.compile()` is called."""
-    options = compiling.options(keywords)
-    if options.disable is not True:
-        compilations.in_place(frame, node, module)
-    compiled(frame, node, module, options)
-    return NONE
-
-
-def method(frame: Frame, node: ast.AST, receiver: Value, name: str, keywords: dict[str, Value]) -> None:
-    """A method is called on what may be anything, or is not there yet: that of a module, if it is called `compile`."""
-    if name != "compile" or not frame.static or not compilations.may_be_of_module(frame, node):
+def compile_called(frame: Frame, node: ast.AST, receiver: Value, keywords: dict[str, Value]) -> None:
+    """A method `compile` is called: of a module, or of what may be anything, or is not there yet."""
+    if receiver.kind is Kind.MODULE:
+        _compiled_in_place(frame, node, receiver, keywords)
+        return
+    if not frame.static or not compilations.may_be_of_module(frame, node):
         return
     later = bound_later.held(frame, receiver)
     modules = [one for one in later.alternatives() if one.kind is Kind.MODULE] if later is not None else []
     if modules:
-        compiled_in_place(frame, node, reduce(join, modules), keywords)
+        _compiled_in_place(frame, node, reduce(join, modules), keywords)
     elif receiver.kind is Kind.UNKNOWN or _is_inherited(receiver):
         marking.note_open(frame, receiver)
         compilations.open_to(frame, node, receiver)
+
+
+def _compiled_in_place(frame: Frame, node: ast.AST, module: Value, keywords: dict[str, Value]) -> None:
+    options = compiling.options(keywords)
+    if options.disable is not True:
+        compilations.in_place(frame, node, module)
+    compiled(frame, node, module, options)
 
 
 def _is_inherited(receiver: Value) -> bool:

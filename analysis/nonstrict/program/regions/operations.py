@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def note(frame: Frame, node: ast.AST, value: Value) -> None:
-    """An expression has a value: in a region, a new tensor is computed there; what is not known may be one."""
-    if frame.region and (value.kind in TENSORS or value.kind is Kind.UNKNOWN):
+    """An expression has a value: a new tensor is computed there; what is not known may be one."""
+    if value.kind in TENSORS or value.kind is Kind.UNKNOWN:
         computes = value.place.origin is Origin.FRESH or _is_method(node)
         known = frame.summary.operations
         known[node] = known.get(node, False) or (value.kind in TENSORS and computes and not frame.branches)

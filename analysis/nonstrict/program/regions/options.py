@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.program.regions.assigned import CONFIG, ENVIRONMENT, assigned, constant_of
+from nonstrict.program.regions.assigned import CONFIG, ENVIRONMENT, Settings, assigned, constant_of
 from nonstrict.program.together import may_run_with
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ def is_set(machine: Machine, option: str, path: str) -> bool:
 
 def setting(machine: Machine, option: str) -> tuple[str, ...]:
     """The files that set an option to other than its default."""
-    if option not in machine.settings.options:
+    if option not in machine.part(Settings).options:
         words = [word for word in (option, _VARIABLES.get(option)) if word is not None]
         files = dict.fromkeys(path for word in words for path in machine.elsewhere.files_with(word.encode()))
-        machine.settings.options[option] = tuple(path for path in files if _sets(machine, path, option))
-    return machine.settings.options[option]
+        machine.part(Settings).options[option] = tuple(path for path in files if _sets(machine, path, option))
+    return machine.part(Settings).options[option]
 
 
 def _sets(machine: Machine, path: str, option: str) -> bool:

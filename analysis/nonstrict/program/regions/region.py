@@ -154,3 +154,20 @@ class CompiledRegion(MarkedBody):
 
     def _known_arguments(self, function: Function) -> dict[str, Value]:
         return flags.passed(self.machine, function) | super()._known_arguments(function)
+
+
+class CompiledRegions:
+    """The regions that were looked at."""
+
+    def __init__(self) -> None:
+        self._known: dict[Region, CompiledRegion] = {}
+
+    def of(self, machine: Machine, region: Region, torch: tuple[int, int]) -> CompiledRegion:
+        """What Dynamo traces of a compiled function; interpreted once."""
+        if region not in self._known:
+            self._known[region] = CompiledRegion(machine, region, torch)
+        return self._known[region]
+
+    def failed(self) -> list[CompiledRegion]:
+        """The regions that could not be read when others asked about them."""
+        return [region for region in self._known.values() if region.failed is not None]

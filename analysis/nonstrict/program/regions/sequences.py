@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.domain.events import Event, Taken
 from nonstrict.program import symbols
 from nonstrict.program.regions import breaks
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.values import Kind, Value, became_tensor
 
 if TYPE_CHECKING:
     import ast
@@ -20,8 +20,6 @@ _EXTREME = "arg:builtins.max:tensors-key"
 
 def sorted_by(frame: Frame, node: ast.AST, compared: Value) -> None:
     """Elements are sorted by a value that each has, the element itself if there is no key."""
-    if not frame.region:
-        return
     first = compared
     if compared.kind is Kind.TUPLE and compared.heap is not None:
         first = compared.heap.items.get(0, compared)
@@ -33,20 +31,20 @@ def sorted_by(frame: Frame, node: ast.AST, compared: Value) -> None:
 
 def extreme_by(frame: Frame, node: ast.AST, element: Value, compared: Value) -> None:
     """`max(elements, key=...)`: only constants are compared by a key, whatever the key makes of them."""
-    if frame.region and (_may_be_tensor(compared) or any(_holds_tensor(one) for one in element.alternatives())):
+    if _may_be_tensor(compared) or any(_holds_tensor(one) for one in element.alternatives()):
         breaks.emit(frame, node, _EXTREME)
 
 
 def iterated(frame: Frame, node: ast.AST, iterable: Value) -> None:
     """The elements of a tensor are asked for one by one: there is no telling how many a selection has."""
-    if not frame.region or not iterable.is_tensor:
+    if not iterable.is_tensor:
         return
     if any(effect.event is Event.ESCAPE and effect.how is not Taken.ITEM for effect in iterable.pending):
         breaks.statement(frame, node, "for-range-item")
 
 
 def _may_be_tensor(value: Value) -> bool:
-    return value.is_tensor or breaks.became_tensor(value)
+    return value.is_tensor or became_tensor(value)
 
 
 def _holds_tensor(element: Value) -> bool:

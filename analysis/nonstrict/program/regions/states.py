@@ -18,6 +18,8 @@ _LOADS = frozenset({"torch.load", "safetensors.torch.load_file"})
 #: What writes a state to a file, with the positions of the state and the file.
 _SAVES = {"torch.save": ("obj", "f"), "safetensors.torch.save_file": ("tensors", "filename")}
 _MODULES = {"safetensors.torch.save_model": ("model", "filename")}
+#: The functions whose calls are of interest.
+HEARD = frozenset({"builtins.isinstance", *_SAVES, *_MODULES})
 #: How deep a state may lie in what is saved: `{"model": state, ...}`.
 _DEPTH = 2
 
@@ -85,12 +87,11 @@ class States:
         self._known: set[tuple[object, ...]] = set()
         self.seen: list[Saving | Loading | Testing] = []
 
-    def taken(self, frame: Frame, node: ast.AST, module: Value, result: Value) -> Value:
+    def taken(self, frame: Frame, node: ast.AST, module: Value, result: Value) -> None:
         """`module.state_dict()` was called."""
         if result.heap is not None and frame.static:
             state = State(frame.module.path, frame.function, _span(frame, node), module, result.heap)
             self._of[id(result.heap)] = state
-        return result
 
     def given(
         self, frame: Frame, node: ast.AST, module: Value, positional: list[Value], keywords: dict[str, Value]

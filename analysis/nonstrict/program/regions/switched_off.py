@@ -15,7 +15,7 @@ from nonstrict.facts import guards
 from nonstrict.facts.walk import walk
 from nonstrict.program.imports import modules_imported
 from nonstrict.program.naming import names_below
-from nonstrict.program.regions.assigned import CONFIG, ENVIRONMENT, Assigned, assigned, constant_of, parts
+from nonstrict.program.regions.assigned import CONFIG, ENVIRONMENT, Assigned, Settings, assigned, constant_of, parts
 from nonstrict.program.together import may_run_with
 from nonstrict.program.values import NO_CONSTANT
 
@@ -42,9 +42,10 @@ _MAX_FILES = 200
 
 def switched_off(machine: Machine, path: str, offset: int, node: ast.AST) -> Assigned | None:
     """What keeps torch from compiling what is applied at a node of a file; None where it compiles, or may."""
-    if machine.settings.switches is None:
-        machine.settings.switches = _switches(machine)
-    known = [(one, _value(machine, one) == _SWITCHES[one.name][1]) for one in machine.settings.switches]
+    settings = machine.part(Settings)
+    if settings.switches is None:
+        settings.switches = _switches(machine)
+    known = [(one, _value(machine, one) == _SWITCHES[one.name][1]) for one in settings.switches]
     for switch, is_off in known:
         if is_off and not switch.for_now and _comes_first(machine, switch, path, offset, node):
             others = (one for one, same in known if one.name == switch.name and not same)

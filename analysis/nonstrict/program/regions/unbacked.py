@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Taken
+from nonstrict.domain.events import Event
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import naming
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 #: Methods that take a tensor apart along its first dimension, if they are told no other.
 _TAKING_APART = {"unbind": 0, "tolist": 0, "chunk": 1, "split": 1, "tensor_split": 1}
-_SIZES = frozenset({Kind.NUMBER, Kind.SIZE})
 _COUNTS = frozenset({"size", "numel", "nelement"})
 _SELECTING = frozenset({"nonzero", "masked_select", "unique", "argwhere"})
 #: Functions that return a tuple of places.
@@ -34,19 +33,6 @@ def is_size(frame: Frame, node: ast.AST, number: Value) -> bool:
     sole = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords else None
     selection = _measured(sole) if sole is not None and number.kind is Kind.NUMBER else None
     return selection is not None and _is_selection(frame, selection, number)
-
-
-def is_known(operator: ast.cmpop, left: Value, right: Value) -> bool:
-    """Whether a comparison of sizes is answered without the data: one size with itself, and whether one is negative."""
-    if not {left.kind, right.kind} <= _SIZES:
-        return False
-    if isinstance(operator, (ast.GtE, ast.Lt)) and right.const == 0 and _is_made(left):
-        return all(effect.how is not Taken.ITEM for effect in left.pending)
-    return _is_made(left) and left.pending == right.pending
-
-
-def _is_made(size: Value) -> bool:
-    return bool(size.pending) and all(effect.event is Event.ESCAPE for effect in size.pending)
 
 
 def taken_apart(frame: Frame, node: ast.AST, tensor: Value, name: str) -> bool:

@@ -19,11 +19,11 @@ from nonstrict.models.members import CHANGING_COMMON
 from nonstrict.program import classes
 from nonstrict.program.running import runs, runs_around
 from nonstrict.program.subclasses import subclasses
+from nonstrict.program.write import How, Write
 from nonstrict.program.writers import making, strangers, told
 from nonstrict.program.writers.calls import attributes_told
-from nonstrict.program.writers.how import How
 from nonstrict.program.writers.strangers import targets_of
-from nonstrict.program.writers.writes import Write, functions_with
+from nonstrict.program.writers.writes import functions_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -12,7 +12,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import torch_function
 from nonstrict.models.library import SHIPPED
 from nonstrict.models.members import CHANGING, CHANGING_ANY, CHANGING_ARRAYS
-from nonstrict.program.writers.how import How
+from nonstrict.program.write import How
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

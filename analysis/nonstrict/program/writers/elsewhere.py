@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from nonstrict.program.imports import imports_of, spellings
+from nonstrict.program.imports import imports_of, spellings, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -391,13 +391,6 @@ def imported_words(data: bytes) -> set[bytes]:
 
 
 _WORD = re.compile(rb"[\w\x80-\xff]+")
-
-
-def stem_of(path: str) -> bytes:
-    """The last part of the name by which a file is imported."""
-    folder, _, name = path.replace("\\", "/").rpartition("/")
-    stem = name.rpartition(".")[0]
-    return (folder.rpartition("/")[2] if stem == "__init__" else stem).encode("utf-8", "surrogateescape")
 
 
 def _stem(module: Module) -> bytes:

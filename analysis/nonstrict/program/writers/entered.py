@@ -16,7 +16,7 @@ from nonstrict.program.writers.preparing import is_of_tensors, may_run_compiled
 if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
 
 
 def passes(machine: Machine, write: Write) -> bool:

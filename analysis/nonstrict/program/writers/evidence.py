@@ -23,12 +23,11 @@ from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers, constructions
 from nonstrict.program.running import runs
 from nonstrict.program.values import UNKNOWN, Kind, Value
+from nonstrict.program.write import How, Write
 from nonstrict.program.writers import attribute_writes, foreign_writes, own_methods
-from nonstrict.program.writers.how import How
 from nonstrict.program.writers.preparing import prepares
 from nonstrict.program.writers.strangers import targets_of
 from nonstrict.program.writers.writes import (
-    Write,
     functions_with,
     related_to,
     writes_within,
@@ -298,7 +297,7 @@ def _reached(machine: Machine, holder: Value | None, step: str) -> Value | None:
     found = holder.heap.step(step) if holder is not None and holder.heap is not None else None
     untold = found is None or found.kind in (Kind.UNKNOWN, Kind.EXTERNAL_METHOD)
     if holder is not None and hasattr(holder.ref, "bases") and untold and step.startswith("."):
-        found = machine.given_by_constructions(holder.ref, step[1:]) or found
+        found = machine.contracts.given_by_constructions(machine, holder.ref, step[1:]) or found
     return found
 
 

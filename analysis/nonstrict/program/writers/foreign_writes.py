@@ -14,11 +14,10 @@ from nonstrict.facts.walk import walk
 from nonstrict.program.imports import imports_in, spellings
 from nonstrict.program.running import runs, runs_around
 from nonstrict.program.values import CALLABLES, PRIMITIVES, Kind
+from nonstrict.program.write import How, Write
 from nonstrict.program.writers import reloads
 from nonstrict.program.writers.calls import IN_PLACE, MUTATORS, changed_by, named_by, replaces_parameters
-from nonstrict.program.writers.how import How
 from nonstrict.program.writers.preparing import prepares
-from nonstrict.program.writers.writes import Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Related
     from nonstrict.program.places import Place
+    from nonstrict.program.write import Write
     from nonstrict.program.writers.members import Put
     from nonstrict.program.writers.placing import Placed
-    from nonstrict.program.writers.writes import Write
 
 
 @dataclass(eq=False)

@@ -13,13 +13,13 @@ from nonstrict.facts.walk import walk
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.values import UNKNOWN, Kind, Value, join
+from nonstrict.program.write import How
 from nonstrict.program.writers import writes
-from nonstrict.program.writers.how import How
 
 if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
 
 _TELLS_NOTHING = frozenset({Kind.NONE, Kind.UNKNOWN})
 
@@ -110,5 +110,7 @@ def _passed(machine: Machine, user: Module, around: ast.AST, stored: ast.expr) -
         return {}
     scope = scope_of(around)
     read = {node.id for node in walk(stored) if isinstance(node, ast.Name)}
-    passed = ((name, machine.handed_to(function.ref, name)) for name in scope.parameters if name in read)
+    passed = (
+        (name, machine.contracts.handed_to(machine, function.ref, name)) for name in scope.parameters if name in read
+    )
     return {name: value for name, value in passed if value is not None}

@@ -18,10 +18,9 @@ from nonstrict.program.effects import reachable
 from nonstrict.program.marks import callers
 from nonstrict.program.modules import Module
 from nonstrict.program.values import CALLABLES
-from nonstrict.program.writers.how import How
+from nonstrict.program.write import How, Write
 from nonstrict.program.writers.namespace_writes import Storing, storing
 from nonstrict.program.writers.preparing import prepares, runs_before
-from nonstrict.program.writers.writes import Write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -15,9 +15,9 @@ from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values, namespaces
 from nonstrict.program.effects import reachable
+from nonstrict.program.write import How, Write
 from nonstrict.program.writers import reached
-from nonstrict.program.writers.how import How
-from nonstrict.program.writers.writes import Write, functions_with
+from nonstrict.program.writers.writes import functions_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

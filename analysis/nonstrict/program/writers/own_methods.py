@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Class, Function
     from nonstrict.program.machine import Machine
     from nonstrict.program.values import Value
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
 
 _CHANGES = frozenset({Event.WRITE, Event.LEAK, Event.TENSOR_WRITE, Event.INPUT_WRITE})
 #: These switch the mode, whatever a class adds to that.

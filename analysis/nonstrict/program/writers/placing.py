@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nonstrict.program.modules import Module
     from nonstrict.program.places import Place
     from nonstrict.program.values import Value
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
 
 #: More places that put something there, and more calls of a function that does, tell nothing new.
 _MAX_WRITES = 12

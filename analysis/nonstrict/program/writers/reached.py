@@ -22,9 +22,9 @@ from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.running import runs, runs_compiled
 from nonstrict.program.values import CALLABLES, PRIMITIVES, TENSORS, Kind, Value
+from nonstrict.program.write import How, Write
 from nonstrict.program.writers.calls import MUTATORS
-from nonstrict.program.writers.how import How
-from nonstrict.program.writers.writes import Write, functions_with, writes_of
+from nonstrict.program.writers.writes import functions_with, writes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

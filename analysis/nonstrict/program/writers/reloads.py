@@ -14,8 +14,8 @@ from nonstrict.program.effects import Summary, reachable
 from nonstrict.program.frames import Frame
 from nonstrict.program.running import runs
 from nonstrict.program.values import Kind
-from nonstrict.program.writers.how import How
-from nonstrict.program.writers.writes import Write, functions_with
+from nonstrict.program.write import How, Write
+from nonstrict.program.writers.writes import functions_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

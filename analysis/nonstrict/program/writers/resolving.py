@@ -19,6 +19,7 @@ from nonstrict.program.effects import reachable
 from nonstrict.program.marks import roots
 from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import Kind
+from nonstrict.program.write import How
 from nonstrict.program.writers import entered, reached
 from nonstrict.program.writers.calls import (
     changed_argument,
@@ -27,7 +28,6 @@ from nonstrict.program.writers.calls import (
     positional_output,
     sets_any_attribute,
 )
-from nonstrict.program.writers.how import How
 from nonstrict.program.writers.writes import functions_with
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from nonstrict.program.effects import Summary
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
 
 _STORES = frozenset({Event.WRITE, Event.LEAK})
 #: More callers than this are not looked into.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
     from nonstrict.program.values import Value
-    from nonstrict.program.writers.writes import Write
+    from nonstrict.program.write import Write
 
 
 def is_related(machine: Machine, module: Module, offset: int, owner: Class, node: ast.ClassDef) -> bool:
@@ -77,7 +77,7 @@ def _held_by_receiver(machine: Machine, module: Module, around: ast.AST, write: 
     if not isinstance(around, ast.ClassDef) or len(path) != 1 or not path[0].startswith("."):
         return []
     cls = definition_values.class_of(machine.module_frame(module), around, write.offset)
-    given = machine.given_by_constructions(cls, path[0][1:])
+    given = machine.contracts.given_by_constructions(machine, cls, path[0][1:])
     return [one for one in given.alternatives() if one.kind is not Kind.NONE] if given is not None else []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.closures import precedes_closures
@@ -24,6 +24,7 @@ from nonstrict.program.marks.once import decorating
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.running import runs, runs_around, runs_compiled
 from nonstrict.program.values import Kind
+from nonstrict.program.write import How, Write
 from nonstrict.program.writers.calls import (
     IN_PLACE,
     MUTATORS,
@@ -35,7 +36,6 @@ from nonstrict.program.writers.calls import (
     replaces_parameters,
     sets_attribute,
 )
-from nonstrict.program.writers.how import How
 from nonstrict.program.writers.preparing import prepares
 
 if TYPE_CHECKING:
@@ -45,35 +45,12 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
-    from nonstrict.program.values import Value
 
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Statements that may write a name, and what may hold such statements.
 _WRITING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For, ast.AsyncFor, ast.NamedExpr, *_DEFINITION)
 #: Names of functions that trace what they are given at once.
 _TRACERS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "make-fx")
-
-
-class Write(NamedTuple):
-    """One place in the text that changes a name or what it leads to; `steps` lead from the name to what changes."""
-
-    path: str
-    offset: int
-    node: ast.AST
-    how: How
-    steps: tuple[str, ...] = ()
-    value: ast.expr | None = None
-    #: fills a cache that the same function tests before: whoever finds it filled finds what it would have stored
-    fills: bool = False
-    #: happens while the module is executed, before anything can have been compiled
-    building: bool = False
-    #: what it puts there, one value for each way, where the interpreter came by
-    held: tuple[Value, ...] = ()
-
-    @property
-    def attribute(self) -> str:
-        """The first attribute among the steps; "" if there is none."""
-        return next((step[1:] for step in self.steps if step.startswith(".")), "")
 
 
 def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bool = True) -> tuple[Related, ...]:
