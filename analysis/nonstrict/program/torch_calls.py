@@ -263,7 +263,7 @@ def _writes(
         written.append(positional[0])
     out = keywords.get("out")
     if out is not None and frame.region:
-        outputs.check(frame, node, last)
+        outputs.check(frame, node)
     if out is not None:
         written.extend(out.heap.items.values() if out.heap is not None else [out])
     for value in written:
