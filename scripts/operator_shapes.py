@@ -65,7 +65,7 @@ def _shapes(
     tensor, other = (torch.ones(shape).to(dtype) for shape in shapes)
     optional = [{name: value} for name, (_, value) in results.optional(function, types, schemas, tensor).items()]
     found = set[tuple[int, ...]]()
-    for first_number, named in itertools.product((0, 1), ({}, *optional)):
+    for first_number, named in itertools.product((0, 1, 2), ({}, *optional)):
         numbers = itertools.count(first_number)
         given = [next(numbers) if kind == "int" else probes.filler(kind, other) for kind in types]
         result = results.run(function, [tensor, *given], named)
@@ -76,11 +76,11 @@ def _shapes(
 
 
 # The shapes of the first tensor and of the further ones of a call whose result may be of the shape of the first.
-FIRSTS = ((2, 5), (4, 4), (3,), (), (1, 3, 4, 4))
+FIRSTS = ((2, 5), (4, 4), (3,), (), (1, 4, 4, 4))
 OTHERS = ((4,), (2, 2), (2,), (), (1, 4), (2, 4, 4), (16,), (2, 5), (4, 4))
 OTHER_DTYPES = (None, torch.float32, torch.int64, torch.bool)
 LISTS = {"List[int]": ([0], [1, 0]), "List[SymInt]": ([1], [4], [3, 3], [2, 2])}
-NUMBERS = {"int": (0, 1), "SymInt": (1, 3), "number": (1,), "float": (0.5,), "bool": (True,), "str": ("mean",)}
+NUMBERS = {"int": (0, 1, 2), "SymInt": (1, 2, 3), "number": (1,), "float": (0.5,), "bool": (True,), "str": ("mean",)}
 
 
 def keeps_shape(function: Any, schemas: list[Any], *, method: bool) -> bool:
@@ -130,7 +130,7 @@ def _has_shape(made: Any, shape: tuple[int, ...]) -> bool:
 def _arguments(types: list[str], further: torch.Tensor) -> list[list[Any]]:
     """The further arguments of a call; those of one type differ, as dimensions have to that are exchanged."""
     lists = any(kind in LISTS for kind in types)
-    turns = range(2) if any(len(NUMBERS.get(kind, ())) > 1 for kind in types) else range(1)
+    turns = range(3) if any(len(NUMBERS.get(kind, ())) > 1 for kind in types) else range(1)
     choices: list[list[Any]] = []
     for choice, turn in itertools.product(range(4) if lists else range(1), turns):
         numbers = {kind: itertools.islice(itertools.cycle(values), turn, None) for kind, values in NUMBERS.items()}

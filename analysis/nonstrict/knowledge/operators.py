@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _NUMBER = re.compile(r"\d+")
-_FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+#: The dtypes of real floating-point numbers with which torch computes.
+FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 _WHOLE = frozenset({"int64", "int32", "int16", "int8", "uint8", "bool"})
 
 
@@ -76,7 +77,7 @@ class Operator(NamedTuple):
         rule, _, whole = several[max(at, 0)].partition(":")
         if rule == "promoted":
             return ""
-        if rule == "same" or (rule == "floats" and of in _FLOATS):
+        if rule == "same" or (rule == "floats" and of in FLOATS):
             return of
         return (whole if of in _WHOLE else "") if rule == "floats" else rule
 

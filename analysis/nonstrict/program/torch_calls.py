@@ -70,8 +70,6 @@ _SPECIAL_NAMES = frozenset(
         "bitwise_not",
     }
 )
-#: What a result takes over from its operands.
-_INHERITED = Flag.ATTACHED | Flag.FLOATING
 #: Options of torch's layers without which parameters are None.
 _PARAMETER_OPTIONS = {"bias": ("bias",), "elementwise_affine": ("weight", "bias"), "affine": ("weight", "bias")}
 #: Operators whose result says how large a tensor is.
@@ -200,11 +198,11 @@ def _plain(
 ) -> Value:
     if "out" in keywords or "inplace" in keywords or "dtype" in keywords:
         _writes(frame, node, _INPLACE, positional, keywords, name.rpartition(".")[2])
-    flags = Flag.NONE
+    flags = dtypes.floating(operator, name.rpartition(".")[2], positional, keywords)
     pending: frozenset[object] = frozenset()
     for value in (*positional, *keywords.values()) if keywords else positional:
         if value.kind is Kind.TENSOR and value.place.origin not in CAPTURED:
-            flags |= value.flags & _INHERITED
+            flags |= value.flags & Flag.ATTACHED
             if value.pending:
                 frame.settle(value)
                 pending |= value.pending
@@ -213,10 +211,8 @@ def _plain(
             if value.heap is not None and not frame.region:
                 pending |= symbols.held_in(value)
             if value.kind in TENSORS:
-                flags |= value.flags & _INHERITED
+                flags |= value.flags & Flag.ATTACHED
                 pending |= value.pending
-    if name.rpartition(".")[2] in dtypes.OTHER_TYPES or "dtype" in keywords:
-        flags &= ~Flag.FLOATING
     if dtypes.is_boolean(operator, name.rpartition(".")[2], positional, keywords):
         flags = flags & ~Flag.FLOATING | Flag.BOOLEAN
     known = _PLAIN_RESULTS.get(flags)
@@ -331,13 +327,16 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
     return BOOL if operator.returns == "bool" else NUMBER
 
 
-def _result_flags(last: str, first: Value, tensors: list[Value], keywords: dict[str, Value]) -> int:
+def _result_flags(
+    operator: Operator, last: str, positional: list[Value], tensors: list[Value], keywords: dict[str, Value]
+) -> int:
     """Whether a result is floating-point, and whether autograd connects it with an argument."""
+    first = positional[0] if positional else keywords.get("input", UNKNOWN)
     flags = first.flags & Flag.MAYBE
     if last not in ("detach", "detach_"):
         for value in tensors:
             flags |= value.flags & Flag.ATTACHED
-    return flags | dtypes.floating(last, tensors, keywords)
+    return flags | dtypes.floating(operator, last, positional, keywords)
 
 
 def _carried(frame: Frame, last: str, tensors: list[Value], *, reduced: bool) -> frozenset[Any]:
@@ -442,8 +441,9 @@ def _result(
     else:
         pending = _sizes(frame, name, operator, values, keywords, over)
     pending |= _selection(frame, node, name, operator, values, keywords)
-    boolean = dtypes.is_boolean(operator, last, values[: len(values) - len(keywords)], keywords)
-    flags = _result_flags(last, first, tensors, keywords) | (Flag.BOOLEAN if boolean else Flag.NONE)
+    positional = values[: len(values) - len(keywords)]
+    boolean = dtypes.is_boolean(operator, last, positional, keywords)
+    flags = _result_flags(operator, last, positional, tensors, keywords) | (Flag.BOOLEAN if boolean else Flag.NONE)
     flags = flags & ~Flag.FLOATING if boolean else flags
     # Only an operator is asked whether it returns its argument, or changes it unsaid.
     casts = frame.opaque and last in dtypes.CASTS and name.startswith("torch.Tensor.")

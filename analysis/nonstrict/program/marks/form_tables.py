@@ -23,7 +23,6 @@ ARRAY_MAKERS = frozenset({"zeros", "ones", "empty"})
 ARRAY_COUNTS = frozenset({"argsort", "searchsorted", "flatnonzero", "digitize"})
 #: Reductions to truth values; of `uint8` they give `uint8`.
 _TRUTHS = frozenset({"any", "all"})
-FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 
 
 class Rank(NamedTuple):

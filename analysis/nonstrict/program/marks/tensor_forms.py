@@ -12,11 +12,11 @@ from nonstrict.facts.library_calls import Called, called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
+from nonstrict.knowledge.operators import FLOATS
 from nonstrict.program.marks.form_tables import (
     ARRAY_COUNTS,
     ARRAY_MAKERS,
     ARRAY_SAME,
-    FLOATS,
     MOVES,
     UNKNOWN,
     Form,
