@@ -33,6 +33,10 @@ OPTIONAL: dict[str, Any] = {
     "Optional[List[SymInt]]": (2, 2),
 }
 
+# What takes whole numbers on an accelerator, and refuses them on the processor, where the others are asked.
+# Source: `_histc_cuda` in aten/src/ATen/native/cuda/SummaryOps.cu.
+WHOLE_ELSEWHERE = frozenset({"histc"})
+
 
 @dataclass
 class Table:
@@ -69,7 +73,8 @@ def dtypes(function: Any, schemas: list[Any], *, method: bool) -> Dtypes:
             if other is None or any("Tensor" in kind for kind in types):
                 _measure(function, types, shape, (first, other), table, schemas)
     rule = _rule(table)
-    floating = bool(table.rows) and all(len(one) == 1 and one[0] in FLOATS for one in table.rows.values())
+    known = bool(table.rows) and name not in WHOLE_ELSEWHERE
+    floating = known and all(len(one) == 1 and one[0] in FLOATS for one in table.rows.values())
     switches = (
         (_further(schemas) if floating and not rule else {})
         | dict.fromkeys([one.name for one in wanted], 0)

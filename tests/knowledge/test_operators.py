@@ -347,7 +347,9 @@ def test_results_that_are_floating_point(name):
     assert method(name).gives_floating()
 
 
-@pytest.mark.parametrize("name", ["add", "sum", "pow", "clamp", "argmax", "floor_divide", "long", "flip", "max"])
+@pytest.mark.parametrize(
+    "name", ["add", "sum", "pow", "clamp", "argmax", "floor_divide", "long", "flip", "max", "histc"]
+)
 def test_results_that_may_hold_whole_numbers(name):
     assert not method(name).gives_floating()
 

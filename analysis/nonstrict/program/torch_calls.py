@@ -139,7 +139,7 @@ def apply(
     if plan is None:
         plan = _PLAIN[name] = _is_plain(name, operator)
     if not plan:
-        result = storages.made(name, positional, _applied(frame, node, name, operator, positional, keywords))
+        result = storages.made(name, operator, positional, _applied(frame, node, name, operator, positional, keywords))
     else:
         result = _plain(frame, node, name, operator, positional, keywords)
     if keywords and gradients.asked_for(keywords) and result.is_tensor:
@@ -160,8 +160,10 @@ def _applied(
     last = name.rpartition(".")[2]
     values = [*positional, *keywords.values()]
     for index, value in enumerate(values):
-        fills = last in _FILLS and index == len(positional) - 1 > 0
-        _consume_argument(frame, node, value, "" if fills else last, _read(name, operator, value))
+        fills = operator.sized and not operator.spread and index == len(positional) - 1 > 0
+        consumed = "" if fills else last
+        sized = not fills and symbolic_sizes.takes_sizes(operator, last)
+        _consume_argument(frame, node, value, consumed, _read(name, operator, value), sized=sized)
     _writes(frame, node, operator, positional, keywords, last)
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
     if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
@@ -188,7 +190,12 @@ _PLAIN_RESULTS = {
 
 def _is_plain(name: str, operator: Operator) -> bool:
     last = name.rpartition(".")[2]
-    special = last in dtypes.CASTS or last in _SPECIAL_NAMES or last in symbolic_sizes.SIZED or last.endswith("_")
+    special = (
+        last in dtypes.CASTS
+        or last in _SPECIAL_NAMES
+        or symbolic_sizes.takes_sizes(operator, last)
+        or last.endswith("_")
+    )
     acts = operator.mutates or operator.views or operator.data_dependent or operator.dynamic_shape or operator.metadata
     return operator.returns == "tensor" and not operator.dim_returns and not (special or acts or operator.reduces)
 
@@ -224,8 +231,6 @@ def _plain(
 
 
 _INPLACE = Operator(out=True, inplace=True)
-#: Operators whose second argument, behind the size, is a value.
-_FILLS = frozenset({"full", "new_full"})
 
 
 def _read(name: str, operator: Operator, value: Value) -> Read:
@@ -235,15 +240,14 @@ def _read(name: str, operator: Operator, value: Value) -> Read:
     return Read.MEMORY if name in _SHARING and value.kind is Kind.NUMPY else Read.DATA
 
 
-def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how: Read) -> None:
+def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how: Read, *, sized: bool = False) -> None:
     element = value.heap.element if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) else None
     if element is not None and element.is_tensor and value.place.captured:
         value = relocated(element, value.place.step("[]"))  # `torch.stack(TENSORS)` reads what the list holds
     frame.consume(node, without_gradients(value) if last in gradients.CUT else value, how)
     if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
         functional_calls.call_given(frame, node, [value])
-    sizes = last in symbolic_sizes.SIZED
-    if sizes and value.kind not in TENSORS:
+    if sized and value.kind not in TENSORS:
         frame.sized_elements(value)
     frame.settle(value)
     if element is not None:
@@ -367,8 +371,8 @@ def _sizes(
     for value in symbolic_sizes.counts(name, values):
         frame.needed(value)
     pending = pending if operator.views else symbolic_sizes.fresh(pending)
-    if last in symbolic_sizes.SIZED:
-        pending |= symbolic_sizes.sized(name, values[: len(values) - len(keywords)], keywords)
+    if symbolic_sizes.takes_sizes(operator, last):
+        pending |= symbolic_sizes.sized(name, operator, values[: len(values) - len(keywords)], keywords)
     return pending
 
 
