@@ -29,7 +29,7 @@ FLOATING_TYPES = frozenset(
     f"torch.{name}" for name in ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 )
 _JOINING = ("stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "row_stack")
-_PARTS = ("unbind", "chunk", "split", "tensor_split", "hsplit", "vsplit", "dsplit", "permute", "unfold", "new_tensor")
+_PARTS = ("permute", "unfold", "new_tensor")
 #: The operands of which the result has the dtype, where they agree: of operators of which the columns do not say so, as
 #: these take or return several tensors, or a dtype. Source: each of them, called with tensors of dtype bool, on 2.13.
 _DECIDING = {
@@ -75,7 +75,9 @@ def is_boolean(operator: Operator, last: str, positional: list[Value], keywords:
     of = "bool" if first.flags & Flag.BOOLEAN else ""
     if last in _TRUTHS or operator.result_dtype(of, len(positional), keywords) == "bool":
         return True
-    deciding = positional if operator.promotes else positional[_DECIDING[last]] if last in _DECIDING else []
+    deciding = positional if operator.promotes else positional[:1] if operator.cuts else []
+    if last in _DECIDING:
+        deciding = positional[_DECIDING[last]]
     if last == "to" and len(positional) > 1 and positional[1].is_tensor:
         deciding = positional[1:2]
     return bool(deciding) and all(holds_truths(one) for one in deciding)
