@@ -19,7 +19,9 @@ from typing import Any
 
 import operator_probes as probes
 import operator_results as results
+import operator_shapes as shapes
 import torch
+from operator_stubs import annotation_kind, stub_returns
 
 DATA = Path(__file__).resolve().parent.parent / "analysis/nonstrict/knowledge/data"
 STUBS = Path(torch.__file__).parent
@@ -57,13 +59,14 @@ class Row:
     flags: set[str] = field(default_factory=set[str])
     dynamic_arity: int = 0
     dtype: str = ""
+    dim: int = 0
 
     def encoded(self) -> list[Any]:
-        """The row as stored: `[returns, flags, mutates, dim_returns, dynamic_arity, dtype]`, empty tails cut."""
+        """The row as stored: `[returns, flags, mutates, dim_returns, dynamic_arity, dtype, dim]`, empty tails cut."""
         flags = "".join(letter for name, letter in FLAGS.items() if name in self.flags)
         kinds = ("other" if kind == "value" else kind for kind in (self.returns, self.dim_returns))
         returns, dim_returns = kinds
-        row: list[Any] = [returns, flags, sorted(self.mutates), dim_returns, self.dynamic_arity, self.dtype]
+        row: list[Any] = [returns, flags, sorted(self.mutates), dim_returns, self.dynamic_arity, self.dtype, self.dim]
         while len(row) > 1 and not row[-1]:
             row.pop()
         return row
@@ -79,47 +82,12 @@ FLAGS = {
     "reduces": "a",
     "inplace": "i",
     "pointwise": "p",
+    "floating": "f",
+    "keeps_shape": "k",
+    "sized": "z",
+    "spread": "e",
+    "pairs": "t",
 }
-
-
-def stub_returns(path: Path, owner: str | None = None) -> dict[str, list[tuple[str, bool, bool]]]:
-    """Overloads in a stub file: name -> [(kind of result, has a `dim` argument, has an `out` argument)]."""
-    body: list[ast.stmt] = ast.parse(path.read_text(encoding="utf-8")).body
-    if owner is not None:
-        body = next(node.body for node in body if isinstance(node, ast.ClassDef) and node.name == owner)
-    found: dict[str, list[tuple[str, bool, bool]]] = {}
-    for node in body:
-        if isinstance(node, ast.FunctionDef) and node.returns is not None:
-            arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-            kind = annotation_kind(ast.unparse(node.returns))
-            found.setdefault(node.name, []).append((kind, bool({"dim", "dims"} & arguments), "out" in arguments))
-    return found
-
-
-def annotation_kind(text: str) -> str:
-    """The kind of value that a return annotation promises; `other` when it does not say."""
-    plain = text.replace("torch.", "").replace("typing_extensions.", "").replace("typing.", "")
-    plain = plain.replace("builtins.", "").strip("'\" ")
-    if plain.startswith(("TypeIs", "TypeGuard", "_TypeIs", "_TypeGuard")):
-        return "bool"
-    if plain in {"Tensor", "Self", "TensorBase"}:
-        return "tensor"
-    if plain.startswith(("return_types.", "namedtuple_")) or ("Tensor" in plain and plain[:5].lower() in LISTS):
-        return "tensors"
-    if "Tensor" in plain:
-        return "tensor"
-    if plain in {"Size", "tuple[_int, ...]", "Tuple[_int, ...]", "tuple[int, ...]"}:
-        return "size"
-    if plain in {"_bool", "bool"}:
-        return "bool"
-    if plain in {"_int", "_float", "_complex", "int", "float", "complex", "Number", "SymInt", "_int | SymInt"}:
-        return "number"
-    if plain in {"dtype", "_dtype", "str", "device", "_layout"}:
-        return "value"
-    return "none" if plain == "None" else "other"
-
-
-LISTS = ("tuple", "list[", "union"[:5], "seque")
 
 
 def schema_return_kind(schema: Any) -> str:
@@ -212,6 +180,8 @@ def add_schema_effects(row: Row, schema: Any) -> None:
             row.mutates.add(position)
     if first is not None and any(f"({name.rpartition('::')[2]}" in returned_text(schema) for name in first.before_set):
         row.flags.add("views")
+    if [one.name for one in schema.returns] == ["values", "indices"]:
+        row.flags.add("pairs")
 
 
 def returned_text(schema: Any) -> str:
@@ -331,11 +301,22 @@ def measured(row: Row, function: Any, name: str, *, method: bool) -> None:
     # needs nothing but its tensor has only missed its options: `clamp` wants one of two bounds.
     bare = not seen.returns and row.returns == "tensor" and probes.calls(function, schemas, method=method) == [[]]
     asked = seen.returns in ("tensor", "tensors") or bare
-    row.dtype = results.dtype_rule(function, schemas, method=method) if asked else ""
-    if asked and results.is_pointwise(function, schemas, method=method):
+    dtypes = results.dtypes(function, schemas, method=method) if asked else results.Dtypes()
+    if not method and row.returns == "tensor" and not dtypes.rule and not dtypes.floating:
+        dtypes = results.of_sizes(function, schemas)
+    row.dtype = dtypes.rule
+    if dtypes.floating and not row.mutates:
+        row.flags.add("floating")
+    if asked and shapes.is_pointwise(function, schemas, method=method):
         row.flags.add("pointwise")
+    if asked and not row.mutates and shapes.keeps_shape(function, schemas, method=method):
+        row.flags.add("keeps_shape")
     if row.returns == "other" and seen.returns:
         row.returns = seen.returns
+    if row.returns == "tensor" and not row.mutates and "views" not in row.flags:
+        row.flags |= shapes.takes_sizes(function, schemas, method=method)
+    if row.returns in ("tensor", "tensors") and not row.mutates and "views" not in row.flags:
+        row.dim = shapes.reduced_dimension(function, schemas)
 
 
 def methods() -> dict[str, Row]:
@@ -354,6 +335,9 @@ def methods() -> dict[str, Row]:
         if name in READS_DATA:
             row.flags.add("data_dependent")
         rows[name] = row
+    # A tensor is moved to an accelerator as it is to the processor; not every machine has one to ask.
+    rows["cuda"].flags |= rows["cpu"].flags
+    rows["cuda"].dtype = rows["cpu"].dtype
     return rows
 
 

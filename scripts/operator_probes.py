@@ -123,8 +123,9 @@ def signature_types(function: Any) -> list[str]:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
             note: Any = parameter.annotation
-            name = note if isinstance(note, str) else getattr(note, "__name__", "Tensor")
-            types.append(words.get(name.rpartition(".")[2], "Tensor"))
+            name = note if isinstance(note, str) else getattr(note, "__name__", "")
+            plain = note is not parameter.empty and "Tensor" not in str(note)
+            types.append(words.get(name.rpartition(".")[2], "other" if plain else "Tensor"))
     return types
 
 
@@ -222,16 +223,27 @@ def run_real(function: Any, sample: torch.Tensor, types: list[str], seen: Seen, 
     random_state = torch.get_rng_state()
     with warnings.catch_warnings(), torch.no_grad(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
-        try:
-            result = function(*arguments)
-        except REFUSALS:
-            return
+        result = _first_result(function, arguments, types)
+    if result is _REFUSED:
+        return
     seen.returns = seen.returns or result_kind(result)
     if not torch.equal(random_state, torch.get_rng_state()):
         seen.flags.add("random")
     seen.mutates |= {at for at, value in tensors.items() if value._version != before[at]}
     if sample.dim() > 1 and isinstance(result, torch.Tensor):
         reduced.append(result.dim() == 0)
+
+
+_REFUSED = object()
+
+
+def _first_result(function: Any, arguments: list[Any], types: list[str]) -> Any:
+    """What the first call gives that torch takes: its only integer is a dimension, else a number of elements."""
+    more = [1 if kind == "int" else value for kind, value in zip(types, arguments[1:], strict=True)]
+    for given in (arguments, *([[arguments[0], *more]] if types.count("int") == 1 else [])):
+        with contextlib.suppress(*REFUSALS):
+            return function(*given)
+    return _REFUSED
 
 
 DECOMPOSITIONS: dict[Any, Any] = {

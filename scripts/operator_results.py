@@ -1,4 +1,4 @@
-"""Measurements for `generate_operators.py`: which dtype and shape the results of operators have."""
+"""Measurements for `generate_operators.py`: which dtype the results of operators have."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ OPTIONAL: dict[str, Any] = {
     "Optional[List[SymInt]]": (2, 2),
 }
 
+# What takes whole numbers on an accelerator, and refuses them on the processor, where the others are asked.
+# Source: `_histc_cuda` in aten/src/ATen/native/cuda/SummaryOps.cu.
+WHOLE_ELSEWHERE = frozenset({"histc"})
+
 
 @dataclass
 class Table:
@@ -41,27 +45,73 @@ class Table:
     rows: dict[tuple[Any, ...], tuple[Any, ...]] = field(default_factory=dict[tuple[Any, ...], tuple[Any, ...]])
     switches: dict[str, int] = field(default_factory=dict[str, int])
     unequal: bool = False
+    #: whether every result has the dtype to which torch promotes those of the tensors and numbers of a call
+    promoted: bool = True
 
 
-def dtype_rule(function: Any, schemas: list[Any], *, method: bool) -> str:
-    """What `Operator.dtype` says of one function: "" where the dtype follows from more than its first argument."""
+@dataclass(frozen=True)
+class Dtypes:
+    """What `Operator.dtypes` and `Operator.floating` say of one function."""
+
+    rule: str = ""
+    floating: bool = False
+
+
+def dtypes(function: Any, schemas: list[Any], *, method: bool) -> Dtypes:
+    """The dtypes of the results of one function: no rule where they follow from more than its first argument."""
     name = str(getattr(function, "__name__", ""))
     if name in probes.UNSAFE or name.startswith(probes.UNSAFE_FAMILIES):
-        return ""
+        return Dtypes()
     if any("[Tensor]" in str(one.type) or str(one.type) == "Tensor[]" for each in schemas for one in each.returns):
-        return ""  # as many pieces as sizes say
-    if any(one.name == "dtype" and not one.has_default_value() for each in schemas for one in each.arguments):
-        return ""
+        return Dtypes()  # as many pieces as sizes say
+    wanted = [one for each in schemas for one in each.arguments if one.name == "dtype" and not one.has_default_value()]
+    if any(not one.kwarg_only for one in wanted):
+        return Dtypes()  # `x.view(dtype)`
     table = Table()
     for types in probes.calls(function, schemas, method=method):
         for shape, first, other in itertools.product(SHAPES, (*FLOATS, *WHOLE), OTHERS):
             if other is None or any("Tensor" in kind for kind in types):
                 _measure(function, types, shape, (first, other), table, schemas)
     rule = _rule(table)
-    told = ",".join(f"{switch}@{at}" if at else switch for switch, at in sorted(table.switches.items()))
+    known = bool(table.rows) and name not in WHOLE_ELSEWHERE
+    floating = known and all(len(one) == 1 and one[0] in FLOATS for one in table.rows.values())
+    switches = (
+        (_further(schemas) if floating and not rule else {})
+        | dict.fromkeys([one.name for one in wanted], 0)
+        | table.switches
+    )
+    told = ",".join(f"{switch}@{at}" if at else switch for switch, at in sorted(switches.items()))
     if rule in ("float32", "floats:float32"):
         rule = _of_default(rule, function, probes.calls(function, schemas, method=method))
-    return f"{rule}/{told}" if rule and told else rule
+    return Dtypes(f"{rule}/{told}" if (rule or floating) and told else rule, floating)
+
+
+# What is given to functions that make tensors of numbers and sizes alone.
+MADE_OF: dict[str, Any] = {"int": 3, "SymInt": 3, "List[int]": (2, 3), "List[SymInt]": (2, 3)}
+
+
+def of_sizes(function: Any, schemas: list[Any]) -> Dtypes:
+    """The dtype of what a function makes of sizes: one whatever they are, `default` for the default dtype."""
+    # What takes numbers by the name `t` takes data: TorchScript's `tensor(int t)`.
+    needed = [[one for one in each.arguments if not one.has_default_value()] for each in schemas]
+    ways = [[str(one.type) for one in each] for each in needed if each and each[0].name != "t"]
+    ways = [way for way in ways if MADE_OF.keys() >= set(way)]
+    found: list[set[Any]] = []
+    for default in (torch.float32, torch.float64):
+        torch.set_default_dtype(default)
+        made = (run(function, [MADE_OF[kind] for kind in way], {}) for way in ways)
+        found.append({one.dtype for one in made if isinstance(one, torch.Tensor)})
+    torch.set_default_dtype(torch.float32)
+    if found == [{torch.float32}, {torch.float64}]:
+        return Dtypes("default/dtype", floating=True)
+    return Dtypes(f"{_named(next(iter(found[0])))}/dtype") if found[0] == found[1] and len(found[0]) == 1 else Dtypes()
+
+
+def _further(schemas: list[Any]) -> dict[str, int]:
+    """What chooses among the overloads of a function because one of them has to be given it: `rounding_mode`."""
+    required = [{one.name for one in each.arguments if not one.has_default_value()} for each in schemas]
+    words = {one.name for each in schemas for one in each.arguments if one.kwarg_only and "str" in str(one.type)}
+    return dict.fromkeys(words & set[str]().union(*required) - set.intersection(*required), 0) if required else {}
 
 
 def _of_default(rule: str, function: Any, ways: list[list[str]]) -> str:
@@ -77,63 +127,7 @@ def _of_default(rule: str, function: Any, ways: list[list[str]]) -> str:
         torch.set_default_dtype(torch.float32)
 
 
-# What is given to operators that may be pointwise: the shapes of the first tensor, those of the further ones, and what
-# they are broadcast to.
-BROADCAST = (((2, 3), (2, 3), (2, 3)), ((2, 3), (3,), (2, 3)), ((2, 1), (1, 3), (2, 3)), ((), (4,), (4,)))
-ALONE = ((2, 3), (4,), (), (1, 3, 4, 5), (3, 1))
-POINTWISE_TYPES = frozenset({"Tensor", "number", "float", "bool", "str", "int"})
-
-
-def is_pointwise(function: Any, schemas: list[Any], *, method: bool) -> bool:
-    """Whether the result always has the shape that the tensors of a call are broadcast to, numbers left alone."""
-    # A mode of rounding is all that a word chooses among numbers.
-    ways = [way for way in probes.calls(function, schemas, method=method) if "Optional[str]" not in way]
-    name = str(getattr(function, "__name__", ""))
-    if name in probes.UNSAFE or name.startswith(probes.UNSAFE_FAMILIES) or not ways:
-        return False
-    if any(not POINTWISE_TYPES.issuperset(types) for types in ways) or _takes_any_number(function):
-        return False
-    seen: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
-    for types in ways:
-        several = "Tensor" in types
-        for first, other, expected in BROADCAST if several else ((one, one, one) for one in ALONE):
-            for dtype in (torch.float32, torch.int64, torch.bool):
-                got = _shapes(function, types, schemas, (first, other), dtype)
-                if got - {expected}:
-                    return False
-                seen |= {(first, other) for _ in got}
-        needed = {((2, 3), (3,)), ((2, 1), (1, 3))} if several else {((2, 3), (2, 3))}
-        if not needed <= seen:
-            return False
-    return True
-
-
-def _takes_any_number(function: Any) -> bool:
-    """Whether a Python function takes any number of positional arguments."""
-    if inspect.isfunction(function):
-        with contextlib.suppress(ValueError):
-            return any(one.kind is one.VAR_POSITIONAL for one in inspect.signature(function).parameters.values())
-    return False
-
-
-def _shapes(
-    function: Any, types: list[str], schemas: list[Any], shapes: tuple[tuple[int, ...], tuple[int, ...]], dtype: Any
-) -> set[tuple[int, ...]]:
-    """The shapes of the results of a call, as it is and with each of its optional arguments."""
-    tensor, other = (torch.ones(shape).to(dtype) for shape in shapes)
-    optional = [{name: value} for name, (_, value) in _optional(function, types, schemas, tensor).items()]
-    found = set[tuple[int, ...]]()
-    for first_number, named in itertools.product((0, 1), ({}, *optional)):
-        numbers = itertools.count(first_number)
-        given = [next(numbers) if kind == "int" else probes.filler(kind, other) for kind in types]
-        result = _run(function, [tensor, *given], named)
-        if result is not None:
-            plain = isinstance(result, torch.Tensor) and not result.is_nested
-            found.add(tuple(result.shape) if plain else (-1,))
-    return found
-
-
-def _run(function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+def run(function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
     """The result of one run; None where it is refused."""
     copies = [one.clone() if isinstance(one, torch.Tensor) else one for one in arguments]
     with warnings.catch_warnings(), torch.no_grad(), contextlib.redirect_stdout(io.StringIO()):
@@ -157,17 +151,50 @@ def _measure(
         except KeyError:
             return
         result = _dtypes(function, [first, *given], {})
+        if result is None and types.count("Tensor") > 1:
+            # The further ones may be of several kinds: a mask or positions, and values for the first.
+            given[_last_tensor(types)] = first.clone()
+            result = _dtypes(function, [first, *given], {})
         if result is None:
+            _measure_bounds(function, first, types, schemas, table)
             continue
         key = (*dtypes, numbers)
         table.unequal |= table.rows.setdefault(key, result) != result
-        for switch, (at, value) in _optional(function, types, schemas, first).items():
+        table.promoted &= result == (_promoted([first, *given], types),)
+        for switch, (at, value) in optional(function, types, schemas, first).items():
             changed = _dtypes(function, [first, *given], {switch: value})
             if changed is not None and changed != result:
                 table.switches[switch] = at
 
 
-def _optional(function: Any, types: list[str], schemas: list[Any], first: torch.Tensor) -> dict[str, tuple[int, Any]]:
+def _measure_bounds(function: Any, first: torch.Tensor, types: list[str], schemas: list[Any], table: Table) -> None:
+    """A function that wants one of several optional numbers or tensors: `clamp`."""
+    told = [one for each in schemas for one in each.arguments if one.has_default_value()] if not types else []
+    bounds = sorted({one.name for one in told if str(one.type) == "Optional[number]"})
+    for name, bound in itertools.product(bounds, (1, 0.5, torch.ones_like(first, dtype=torch.float64))):
+        result = _dtypes(function, [first], {name: bound})
+        if result is not None:
+            key = (first.dtype, torch.float64, ()) if isinstance(bound, torch.Tensor) else (first.dtype, None, (bound,))
+            table.unequal |= table.rows.setdefault(key, result) != result
+            table.promoted &= result == (_promoted([first, bound], ["number"]),)
+
+
+def _promoted(arguments: list[Any], types: list[str]) -> Any:
+    """The dtype to which torch promotes the tensors and numbers of a call."""
+    first, *further = arguments
+    found = first.dtype
+    for kind, one in zip(types, further, strict=True):
+        if kind in ("Tensor", "number", "float"):
+            same_rank = torch.ones(3).to(one.dtype) if isinstance(one, torch.Tensor) else one
+            found = torch.result_type(torch.ones(3).to(found), same_rank)
+    return found
+
+
+def _last_tensor(types: list[str]) -> int:
+    return len(types) - 1 - types[::-1].index("Tensor")
+
+
+def optional(function: Any, types: list[str], schemas: list[Any], first: torch.Tensor) -> dict[str, tuple[int, Any]]:
     """Values for the optional arguments of a function, each with its position, 0 if it is given by name only."""
     found: dict[str, tuple[int, Any]] = {}
     for schema in schemas:
@@ -195,7 +222,7 @@ def _value(name: str, kind: str, first: torch.Tensor) -> Any:
 
 def _dtypes(function: Any, arguments: list[Any], named: dict[str, Any]) -> tuple[Any, ...] | None:
     """The dtypes of the results of one run; None where it is refused, or gives something else than tensors."""
-    result = _run(function, arguments, named)
+    result = run(function, arguments, named)
     if isinstance(result, torch.Tensor):
         return (result.dtype,)
     several = isinstance(result, tuple) and len(result) > 1
@@ -207,6 +234,8 @@ def _rule(table: Table) -> str:
     if table.unequal or len(lengths) != 1:
         return ""
     told = [_rule_of([(key, result[at]) for key, result in table.rows.items()]) for at in range(lengths.pop())]
+    if told == [""] and table.promoted:
+        return "promoted"
     return ",".join(told) if all(told) else ""
 
 

@@ -340,3 +340,105 @@ def test_results_of_the_shape_of_the_arguments(name):
 )
 def test_results_of_another_shape(name):
     assert not method(name).pointwise
+
+
+@pytest.mark.parametrize("name", ["sin", "softmax", "mean", "norm", "div", "atan2", "float", "sigmoid", "logsumexp"])
+def test_results_that_are_floating_point(name):
+    assert method(name).gives_floating()
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "sum", "pow", "clamp", "argmax", "floor_divide", "long", "flip", "max", "histc"]
+)
+def test_results_that_may_hold_whole_numbers(name):
+    assert not method(name).gives_floating()
+
+
+def test_an_argument_may_decide_whether_a_result_is_floating_point():
+    assert not method("div").gives_floating(given=2, named=["rounding_mode"])
+    assert method("softmax").gives_floating(given=2, named=["dim"])
+    assert not method("softmax").gives_floating(named=["dtype"])
+    assert not method("softmax").gives_floating(given=3), "the third is the dtype"
+
+
+@pytest.mark.parametrize("name", ["ones", "empty", "randn", "eye", "linspace", "hann_window"])
+def test_what_makes_tensors_of_the_default_dtype(name):
+    assert function(f"torch.{name}").result_dtype("") == "default"
+    assert function(f"torch.{name}").gives_floating()
+
+
+@pytest.mark.parametrize("name", ["masked_scatter", "index_copy", "put"])
+def test_operators_that_take_tensors_of_several_dtypes_keep_that_of_the_first(name):
+    assert method(name).result_dtype("float32") == "float32"
+
+
+@pytest.mark.parametrize(
+    "name", ["sin", "flip", "roll", "sort", "cummax", "to", "type_as", "cuda", "scatter", "softmax", "tril", "clone"]
+)
+def test_results_of_the_shape_of_the_first_argument(name):
+    assert method(name).keeps_shape
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "where", "gather", "transpose", "topk", "expand_as", "repeat", "narrow", "sum"]
+)
+def test_results_of_a_shape_that_others_decide(name):
+    assert not method(name).keeps_shape
+
+
+@pytest.mark.parametrize("name", ["zeros", "ones", "empty", "rand", "randn"])
+def test_sizes_may_be_given_together_or_one_by_one(name):
+    assert (function(f"torch.{name}").sized, function(f"torch.{name}").spread) == (True, True)
+
+
+def test_what_is_made_of_sizes():
+    assert (function("torch.full").sized, function("torch.full").spread) == (True, False)
+    assert (method("new_zeros").sized, method("new_zeros").spread) == (True, True)
+    for name in ("torch.eye", "torch.arange", "torch.tensor", "torch.randint", "torch.reshape", "torch.zeros_like"):
+        assert not function(name).sized, name
+    assert not method("view").sized
+
+
+def test_what_makes_another_tensor_like_one():
+    for name in ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like"):
+        assert function(f"torch.{name}").like, name
+    for name in ("clone", "new_zeros", "isreal", "sin"):
+        assert not method(name).like, name
+
+
+def test_what_cuts_a_tensor_into_pieces_that_share_its_memory():
+    for name in ("chunk", "split", "unbind", "tensor_split", "hsplit", "split_with_sizes"):
+        assert method(name).cuts, name
+    for name in ("topk", "sort", "view", "unsafe_chunk", "nonzero"):
+        assert not method(name).cuts, name
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "maximum", "clamp", "bitwise_or", "pow", "floor_divide"])
+def test_what_promotes_the_dtypes_of_its_operands(name):
+    assert method(name).promotes
+    assert method(name).result_dtype("float32") == "", "the other operand may be of a higher dtype"
+
+
+@pytest.mark.parametrize("name", ["div", "eq", "neg", "masked_fill", "gather", "clamp_", "sum"])
+def test_what_does_not_promote(name):
+    assert not method(name).promotes
+
+
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [("sum", 1), ("logsumexp", 1), ("max", 1), ("mode", 1), ("norm", 2), ("quantile", 2), ("kthvalue", 2)],
+)
+def test_where_the_dimension_stands_over_which_an_operator_reduces(name, at):
+    assert method(name).dim == at
+
+
+@pytest.mark.parametrize("name", ["softmax", "cumsum", "topk", "sort", "select", "squeeze", "unbind", "argsort", "add"])
+def test_what_keeps_its_dimensions_or_cuts_along_them(name):
+    assert method(name).dim == 0
+
+
+def test_values_and_their_indices():
+    for name in ("sort", "topk", "mode", "kthvalue", "cummax", "max", "median"):
+        assert method(name).pairs, name
+    for name in ("frexp", "argmax", "amax", "unique", "std"):
+        assert not method(name).pairs, name

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.targets import last_name
+from nonstrict.knowledge.operators import torch_function
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ class Records:
 
 # -- directives -------------------------------------------------------------------------------------------------------
 
-#: Makers of tensors, with the dtype of what they make of sizes alone.
-_MAKERS = dict.fromkeys(("empty", "ones", "rand", "randn", "zeros"), "float32")
+#: The default dtype, of which tensors are that are made of sizes alone.
+_DEFAULT = "float32"
 
 
 def _surroundings(code: str, first: int, last: int) -> tuple[str, int]:
@@ -88,12 +89,15 @@ def _specified(expression: str) -> dict[str, Any]:
 def _specification(node: ast.expr) -> dict[str, Any]:
     if isinstance(node, ast.Constant):
         return {"kind": "literal", "value": node.value}
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in _MAKERS:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return {"kind": "unknown"}
+    operator = torch_function(f"torch.{node.func.attr}")
+    if operator is None or not operator.spread:
         return {"kind": "unknown"}
     given = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], (ast.Tuple, ast.List)) else node.args
     sizes = [one.value for one in given if isinstance(one, ast.Constant)]
     dtypes = [last_name(one.value) for one in node.keywords if one.arg == "dtype"]
     if getattr(node.func.value, "id", "") != "torch" or len(sizes) != len(given):
         return {"kind": "unknown"}
-    dtype = dtypes[0] if dtypes else _MAKERS[node.func.attr]
+    dtype = dtypes[0] if dtypes else _DEFAULT
     return {"kind": "tensor", "shape": sizes, "dtype": dtype, "device": "cpu"}

@@ -24,6 +24,7 @@ from nonstrict.facts.library_calls import called
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
+from nonstrict.knowledge.operators import tensor_method, torch_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +41,6 @@ SELF = "self"
 _UNTOLD = Guard(None, holds=True)
 _LEAVES = (ast.Return, ast.Continue, ast.Break)
 _SHAPES = frozenset({"dim", "ndim", "shape", "size", "numel", "ndimension"})
-_ELEMENTWISE = frozenset({"neg", "exp", "log", "sqrt", "square", "sin", "cos", "tanh", "sigmoid"})
 _APPENDING = frozenset({"append", "extend", "insert"})
 
 
@@ -327,8 +327,11 @@ def _keeps_shape(change: _Change, names: Names) -> bool:
     tensors = [operand for operand in operands if _is_attribute(operand, change.attribute)]
     others = [operand for operand in operands if not _is_attribute(operand, change.attribute)]
     plain = all(isinstance(other, ast.Constant) for other in others) and not value.keywords
-    name = call.name.rstrip("_")
-    return len(tensors) == 1 and plain and (name in _ELEMENTWISE or name in ("add", "sub", "mul", "div"))
+    # Torch says of the operator, and so of what it does in place, whether its result has the shape of its operand.
+    operator = tensor_method(call.name.rstrip("_")) if call.is_method else torch_function(call.dotted.rstrip("_"))
+    if operator is None or operator.returns != "tensor":
+        return False
+    return len(tensors) == 1 and plain and (operator.pointwise or operator.keeps_shape)
 
 
 def _outcome(test: ast.expr, known: Mapping[str, object], names: Names) -> bool | None:

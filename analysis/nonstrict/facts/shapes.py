@@ -11,9 +11,6 @@ from nonstrict.facts.walk import walk
 if TYPE_CHECKING:
     from nonstrict.facts.library_calls import Names
 
-#: Functions of torch whose arguments are the sizes of what they make.
-_MAKERS = frozenset({"ones", "zeros", "empty", "rand", "randn"})
-_LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like"})
 _MAX_DEPTH = 6
 
 
@@ -27,17 +24,16 @@ def shape(names: Names, around: ast.AST, expression: ast.expr, depth: int = 0) -
     call = called(names, expression) if isinstance(expression, ast.Call) else None
     if call is None or call.library != "torch" or call.operand is None:
         return None
-    name, given = call.name, [call.operand, *call.given]
-    if name in _LIKE:
+    name, given, operator = call.name, [call.operand, *call.given], call.operator
+    if operator is not None and operator.like:
         return shape(names, around, call.operand, depth + 1)
     if name == "arange" and len(given) == 1:
         return (given[0],)
     if name == "tensor":
         return _of_literal(call.operand)
-    if name == "full":
-        given = given[:1]
-    elif name not in _MAKERS:
+    if operator is None or not operator.sized:
         return None
+    given = given if operator.spread else given[:1]
     sizes = given[0].elts if len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)) else given
     return None if any(isinstance(size, ast.Starred) for size in sizes) else tuple(sizes)
 
@@ -81,7 +77,7 @@ def _is_like(names: Names, made: ast.expr, original: ast.expr) -> bool:
     if call is None or call.operand is None:
         return False
     copied = call.name == "clone" and call.library in ("", "torch")
-    made_like = call.name in _LIKE and call.library == "torch"
+    made_like = call.operator is not None and call.operator.like
     return (copied or made_like) and ast.dump(call.operand) == ast.dump(original)
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _NUMBER = re.compile(r"\d+")
-_FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+#: The dtypes of real floating-point numbers with which torch computes.
+FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 _WHOLE = frozenset({"int64", "int32", "int16", "int8", "uint8", "bool"})
 
 
@@ -31,7 +32,12 @@ class Operator(NamedTuple):
     `dynamic_shape`: the size of the result depends on data, in every form; `dynamic_arity` is set instead where only
     the form with that many arguments does (`torch.where(condition)`: 1). `data_dependent`: a tensor is read by Python.
     `inplace`: it has a parameter `inplace` that, when true, writes argument 0. `pointwise`: the result always has the
-    shape to which the tensors among the arguments are broadcast. `dtypes` is asked by `result_dtype`.
+    shape to which the tensors among the arguments are broadcast. `keeps_shape`: every result has the shape of argument
+    0, whatever the further arguments are. `sized`: argument 0, of a method the one behind its receiver, is the shape of
+    what it makes; `spread`: the sizes may also be given one by one. `dim`: the position of the dimension over which it
+    reduces, 0 where it does not: no result has that dimension. `pairs`: it gives values and their indices, maybe only
+    if it is told a dimension. `dtypes` is asked by `result_dtype`, `floating` by
+    `gives_floating`.
     """
 
     mutates: tuple[int, ...] = ()
@@ -45,9 +51,15 @@ class Operator(NamedTuple):
     reduces: bool = False
     inplace: bool = False
     pointwise: bool = False
+    floating: bool = False
+    keeps_shape: bool = False
+    sized: bool = False
+    spread: bool = False
+    pairs: bool = False
     dim_returns: str = ""
     dynamic_arity: int = 0
     dtypes: str = ""
+    dim: int = 0
 
     def result_dtype(self, of: str, given: int = 1, named: Iterable[str] = (), at: int = -1) -> str:
         """The dtype of a result, the first argument being of dtype `of`; "" where torch does not say.
@@ -60,14 +72,45 @@ class Operator(NamedTuple):
         several = rules.split(",")
         if not rules or (at < 0 and len(several) > 1) or at >= len(several) or (at >= 0 and len(several) == 1):
             return ""
-        for switch in switches.split(",") if switches else ():
-            name, _, position = switch.partition("@")
-            if name in named or (position and given > int(position)):
-                return ""
+        if _is_switched(switches, given, named):
+            return ""
         rule, _, whole = several[max(at, 0)].partition(":")
-        if rule == "same" or (rule == "floats" and of in _FLOATS):
+        if rule == "promoted":
+            return ""
+        if rule == "same" or (rule == "floats" and of in FLOATS):
             return of
         return (whole if of in _WHOLE else "") if rule == "floats" else rule
+
+    def gives_floating(self, given: int = 1, named: Iterable[str] = ()) -> bool:
+        """Whether the result is floating-point, or complex, whatever the dtypes of the arguments are.
+
+        That is also said of what takes nothing else (`softmax`). `given` and `named` are those of `result_dtype`.
+        """
+        return self.floating and not _is_switched(self.dtypes.partition("/")[2], given, named)
+
+    @property
+    def promotes(self) -> bool:
+        """Whether the result has the dtype to which torch promotes those of the tensors and numbers of a call."""
+        return self.dtypes.partition("/")[0] == "promoted"
+
+    @property
+    def like(self) -> bool:
+        """Whether it makes another tensor like argument 0, whose data it does not read: `zeros_like`."""
+        return self.metadata and self.keeps_shape and self.dtypes.startswith("same")
+
+    @property
+    def cuts(self) -> bool:
+        """Whether its results are the pieces of argument 0, whose memory they share: `chunk`, `unbind`."""
+        return self.views and self.returns == "tensors"
+
+
+def _is_switched(switches: str, given: int, named: Iterable[str]) -> bool:
+    """Whether a call gives one of the arguments that change the dtype: `dtype@2`, which may stand third."""
+    for switch in switches.split(",") if switches else ():
+        name, _, position = switch.partition("@")
+        if name in named or (position and given > int(position)):
+            return True
+    return False
 
 
 class ModuleClass(NamedTuple):
@@ -217,11 +260,11 @@ def _operator(table: str, name: str) -> Operator | None:
 
 def _decode(row: list[Any]) -> Operator:
     # Rows are stored without their empty tails.
-    returns, flags, mutates, dim_returns, arity, dtypes = row + ["", "", (), "", 0, ""][len(row) :]
+    returns, flags, mutates, dim_returns, arity, dtypes, dim = row + ["", "", (), "", 0, "", 0][len(row) :]
     names: dict[str, str] = data_file("operators.json")["flags"]
     set_flags = {names[letter]: True for letter in flags}
     told: dict[str, Any] = {"returns": returns, "dim_returns": dim_returns, "dynamic_arity": arity, "dtypes": dtypes}
-    return Operator(mutates=tuple(mutates), **told, **dict[str, Any](set_flags))
+    return Operator(mutates=tuple(mutates), dim=dim, **told, **dict[str, Any](set_flags))
 
 
 @cache

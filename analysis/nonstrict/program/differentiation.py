@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Event, Gradient
 from nonstrict.facts.walk import walk
-from nonstrict.knowledge.operators import nn_module
-from nonstrict.program import custom_operators, dtypes, gradients
+from nonstrict.knowledge.operators import FLOATS, nn_module, tensor_method, torch_function
+from nonstrict.program import custom_operators, gradients
 from nonstrict.program.effects import NEEDED, Effect
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import NO_CONSTANT, Flag, Kind, Value, container
@@ -70,10 +70,26 @@ def call(
         _rebind(frame, node, carried)
     if callee.kind is Kind.MODULE and _has_parameters(callee):
         carried |= {NEEDED}
-    last = name or (callee.ref.rpartition(".")[2] if isinstance(callee.ref, str) else "")
-    if last in gradients.CUT or last in dtypes.OTHER_TYPES or last in dtypes.BOOLEAN_RESULTS:
+    if _cuts(callee, name, result):
         return result.with_pending(frozenset(one for one in result.pending if one.event is not Event.GRADIENT))
     return _carrying(result, carried)
+
+
+#: Operators whose result may have another dtype, and those without a formula for their own gradient.
+_UNKNOWN = frozenset({"to", "type", "type_as", "view", "unique", "histc"})
+
+
+def _cuts(callee: Value, name: str, result: Value) -> bool:
+    """Whether a result has no gradients, or may have none: it holds truth values, positions or other whole numbers."""
+    dotted = callee.ref if callee.kind is Kind.EXTERNAL and isinstance(callee.ref, str) else ""
+    last = name or (callee.ref.rpartition(".")[2] if isinstance(callee.ref, str) else "")
+    if last in gradients.CUT or last in _UNKNOWN:
+        return True
+    operator = torch_function(dotted) if dotted else tensor_method(last)
+    if operator is None:
+        return False
+    several = operator.pairs and result.kind is not Kind.TENSOR
+    return several or operator.result_dtype("float32") not in ("", "default", *FLOATS)
 
 
 def of_marked(frame: Frame, mark: Mark) -> Frame:

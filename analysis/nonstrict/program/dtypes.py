@@ -15,56 +15,6 @@ if TYPE_CHECKING:
 
 #: What is known of dtypes.
 KNOWN = Flag.BOOLEAN | Flag.FLOATING
-#: Operators whose result has dtype bool.
-BOOLEAN_RESULTS = frozenset(
-    {
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "logical_not",
-        "logical_and",
-        "logical_or",
-        "logical_xor",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "isclose",
-        "isin",
-        "isneginf",
-        "isposinf",
-        "signbit",
-        "isreal",
-        "bool",
-    }
-)
-#: Operators whose result is floating-point whatever they are given, if no dtype is named.
-FLOATING_RESULTS = frozenset(
-    [
-        "ones",
-        "zeros",
-        "empty",
-        "rand",
-        "randn",
-        "linspace",
-        "logspace",
-        "eye",
-        "normal",
-        "float",
-        "half",
-        "double",
-        "bfloat16",
-        "softmax",
-        "sigmoid",
-        "tanh",
-        "mean",
-        "std",
-        "var",
-        "exp",
-    ]
-)
 #: Methods that return the tensor itself where it has the dtype, and is on the device, that they are asked for.
 #: Source: `Tensor.to` in the documentation of torch, and the same object measured for each of them on 2.13.
 CASTS = frozenset(
@@ -73,61 +23,17 @@ CASTS = frozenset(
         *("char", "byte", "bool", "cuda", "cpu"),
     }
 )
-#: Operators whose result has another dtype than their operands, or may have.
-OTHER_TYPES = frozenset(
-    [
-        "argmax",
-        "argmin",
-        "argsort",
-        "nonzero",
-        "long",
-        "int",
-        "short",
-        "char",
-        "byte",
-        "to",
-        "searchsorted",
-        "bucketize",
-        "count_nonzero",
-        "type",
-        "type_as",
-        "view",
-        "sort",
-        "topk",
-        "max",
-        "min",
-        "median",
-        "mode",
-        "kthvalue",
-        "unique",
-        "bool",
-        "multinomial",
-        "bincount",
-        "histc",
-    ]
-)
+#: Operators whose result has the dtype that an argument names, or that of another tensor.
+_ASKED = frozenset({"to", "type", "type_as", "view"})
 FLOATING_TYPES = frozenset(
     f"torch.{name}" for name in ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 )
 _JOINING = ("stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "row_stack")
-_PARTS = ("unbind", "chunk", "split", "tensor_split", "hsplit", "vsplit", "dsplit", "permute", "unfold", "new_tensor")
-_PAIRS = (
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "__and__",
-    "__or__",
-    "__xor__",
-    "maximum",
-    "minimum",
-    "fmax",
-    "fmin",
-)
-#: The operands of which the result has the dtype, where they agree: of operators of which the tables do not say so, as
+_PARTS = ("permute", "unfold", "new_tensor")
+#: The operands of which the result has the dtype, where they agree: of operators of which the columns do not say so, as
 #: these take or return several tensors, or a dtype. Source: each of them, called with tensors of dtype bool, on 2.13.
 _DECIDING = {
     **dict.fromkeys((*_JOINING, *_PARTS, "to", "view"), slice(0, 1)),
-    **dict.fromkeys(_PAIRS, slice(0, 2)),
     "where": slice(1, 3),
     "full": slice(1, 2),
     "type_as": slice(1, 2),
@@ -142,15 +48,22 @@ _BOOLEAN_TYPES = frozenset({"torch.bool", "builtins.bool"})
 _MAX_DEPTH = 4
 
 
-def floating(last: str, tensors: list[Value], keywords: dict[str, Value]) -> int:
+def floating(operator: Operator, last: str, positional: list[Value], keywords: dict[str, Value]) -> int:
     """Whether a result surely has a floating-point dtype."""
     dtype = keywords.get("dtype")
     if dtype is not None:
         return Flag.FLOATING if dtype.ref in FLOATING_TYPES else Flag.NONE
-    if last in OTHER_TYPES:
+    given = len(positional)
+    if operator.gives_floating(given, keywords):
+        return Flag.FLOATING
+    if operator.pairs or last in _ASKED:
         return Flag.NONE
-    floating = last in FLOATING_RESULTS or any(value.flags & Flag.FLOATING for value in tensors)
-    return Flag.FLOATING if floating else Flag.NONE
+    told = operator.result_dtype("float32", given, keywords)
+    first = positional[0] if positional else keywords.get("input", UNKNOWN)
+    if told:
+        return first.flags & Flag.FLOATING if told == "float32" else Flag.NONE
+    tensors = (value for value in (*positional, *keywords.values()) if value.is_tensor)
+    return Flag.FLOATING if any(value.flags & Flag.FLOATING for value in tensors) else Flag.NONE
 
 
 def is_boolean(operator: Operator, last: str, positional: list[Value], keywords: dict[str, Value]) -> bool:
@@ -162,7 +75,9 @@ def is_boolean(operator: Operator, last: str, positional: list[Value], keywords:
     of = "bool" if first.flags & Flag.BOOLEAN else ""
     if last in _TRUTHS or operator.result_dtype(of, len(positional), keywords) == "bool":
         return True
-    deciding = positional[_DECIDING[last]] if last in _DECIDING else []
+    deciding = positional if operator.promotes else positional[:1] if operator.cuts else []
+    if last in _DECIDING:
+        deciding = positional[_DECIDING[last]]
     if last == "to" and len(positional) > 1 and positional[1].is_tensor:
         deciding = positional[1:2]
     return bool(deciding) and all(holds_truths(one) for one in deciding)

@@ -103,7 +103,7 @@ class Observer(Generic[FrameT, FunctionT]):
         """An operator has its operands; what it gives, None where that is what it is in plain Python."""
         return None
 
-    def output_given(self, frame: FrameT, node: ast.AST, name: str) -> None:
+    def output_given(self, frame: FrameT, node: ast.AST) -> None:
         """An operator of torch is given the tensor that it writes into."""
 
     def knows_number(self, frame: FrameT, tensor: Value) -> bool:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Sequence
 
+    from nonstrict.knowledge.operators import Operator
     from nonstrict.program.frames import Frame
 
 #: Methods of tensors that give the storage.
@@ -30,8 +31,6 @@ _MEMORY = {
 _OF_ANOTHER = "gives a tensor the storage of another"
 #: What gives memory another size, of which a tensor without elements has none to lose.
 _RESIZING = frozenset({"resize_", "_resize_"})
-#: Makers of tensors whose arguments are the sizes; the last are methods.
-_SIZED = frozenset({"empty", "zeros", "ones", "rand", "randn", "new_empty", "new_zeros", "new_ones"})
 _NUMBERS = frozenset({"data_ptr", "nbytes", "size"})
 
 
@@ -45,14 +44,15 @@ def of(tensor: Value) -> Value:
     return Value(Kind.STORAGE, tensor.place, tensor)
 
 
-def made(name: str, positional: Sequence[Value], result: Value) -> Value:
+def made(name: str, operator: Operator, positional: Sequence[Value], result: Value) -> Value:
     """A new tensor; one that is made without elements is known as such."""
     last = name.rpartition(".")[2]
     if last == "tensor":
         data = positional[0] if positional else UNKNOWN
         empty = data.kind in (Kind.LIST, Kind.TUPLE) and data.heap is not None and not _holds(data)
-    elif last in _SIZED:
-        given = positional[1:] if last.startswith("new_") else positional
+    elif operator.sized:
+        given = positional[1:] if operator.metadata else positional
+        given = given if operator.spread else given[:1]
         listed = given[0].heap.items.values() if len(given) == 1 and given[0].heap is not None else given
         empty = any(size.kind is Kind.NUMBER and size.const == 0 for size in listed)
     else:

@@ -16,19 +16,15 @@ from nonstrict.program.values import NO_CONSTANT, Kind, Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nonstrict.knowledge.operators import Operator
     from nonstrict.program.symbols import Pending
 
 # -- sizes of tensors -----------------------------------------------------------------------------------------------
 
-#: Makers of tensors whose arguments are the sizes, one after the other.
-_SHAPED = frozenset({"zeros", "ones", "empty", "rand", "randn", "new_zeros", "new_ones", "new_empty"})
-_FILLED = frozenset({"full", "new_full"})
 _SPLITS = frozenset({"split", "split_with_sizes", "tensor_split", "chunk"})
-#: Operators that take Python numbers as sizes: such a number may depend on data.
-SIZED = frozenset(
+#: Operators that take Python numbers as sizes, which may depend on data, beside those that make tensors of sizes.
+_TAKING = frozenset(
     {
-        *_SHAPED,
-        *_FILLED,
         *_SPLITS,
         "arange",
         "as_strided",
@@ -56,7 +52,12 @@ _COUNTED = frozenset({"split", "chunk", "tensor_split", "linspace"})
 _METHODS = "torch.Tensor."
 
 
-def sized(name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Pending:
+def takes_sizes(operator: Operator, last: str) -> bool:
+    """Whether an operator takes Python numbers as sizes."""
+    return operator.sized or last in _TAKING
+
+
+def sized(name: str, operator: Operator, positional: Sequence[Value], keywords: dict[str, Value]) -> Pending:
     """The symbols that a tensor has among its sizes because it was made with them."""
     last = name.rpartition(".")[2]
     of_tensor = name.startswith(_METHODS) or bool(positional and positional[0].is_tensor)
@@ -64,7 +65,7 @@ def sized(name: str, positional: Sequence[Value], keywords: dict[str, Value]) ->
     named = [value for key, value in keywords.items() if key not in ("fill_value", "start", "step", "dim")]
     if last == "arange":
         return _arange(given, keywords)
-    if last in _FILLED:
+    if operator.sized and not operator.spread:
         given, named = given[:1], [keywords[key] for key in ("size",) if key in keywords]
     if last == "narrow":
         named += [
@@ -75,9 +76,9 @@ def sized(name: str, positional: Sequence[Value], keywords: dict[str, Value]) ->
         given = given[2:]
     carried = frozenset[Any]()
     for index, value in enumerate(given):
-        known = last in _SHAPED
+        known = operator.spread
         carried |= symbols.at(symbols.of(value), index if known else None, index - len(given) if known else None)
-        for position, part in _positions(value, known=last in (_SHAPED | _FILLED) and not index):
+        for position, part in _positions(value, known=operator.sized and not index):
             behind = None if position is None or value.heap is None else position - len(value.heap.items)
             carried |= symbols.at(symbols.of(part), position, behind)
     carried |= frozenset[Any]().union(*(symbols.along(symbols.held_in(value), None) for value in named))

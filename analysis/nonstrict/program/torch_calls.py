@@ -69,8 +69,6 @@ _SPECIAL_NAMES = frozenset(
         "bitwise_not",
     }
 )
-#: What a result takes over from its operands.
-_INHERITED = Flag.ATTACHED | Flag.FLOATING
 #: Options of torch's layers without which parameters are None.
 _PARAMETER_OPTIONS = {"bias": ("bias",), "elementwise_affine": ("weight", "bias"), "affine": ("weight", "bias")}
 #: Operators whose result says how large a tensor is.
@@ -141,7 +139,7 @@ def apply(
     if plan is None:
         plan = _PLAIN[name] = _is_plain(name, operator)
     if not plan:
-        result = storages.made(name, positional, _applied(frame, node, name, operator, positional, keywords))
+        result = storages.made(name, operator, positional, _applied(frame, node, name, operator, positional, keywords))
     else:
         result = _plain(frame, node, name, operator, positional, keywords)
     if keywords and gradients.asked_for(keywords) and result.is_tensor:
@@ -162,8 +160,10 @@ def _applied(
     last = name.rpartition(".")[2]
     values = [*positional, *keywords.values()]
     for index, value in enumerate(values):
-        fills = last in _FILLS and index == len(positional) - 1 > 0
-        _consume_argument(frame, node, value, "" if fills else last, _read(name, operator, value))
+        fills = operator.sized and not operator.spread and index == len(positional) - 1 > 0
+        consumed = "" if fills else last
+        sized = not fills and symbolic_sizes.takes_sizes(operator, last)
+        _consume_argument(frame, node, value, consumed, _read(name, operator, value), sized=sized)
     _writes(frame, node, operator, positional, keywords, last)
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
     if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
@@ -190,7 +190,12 @@ _PLAIN_RESULTS = {
 
 def _is_plain(name: str, operator: Operator) -> bool:
     last = name.rpartition(".")[2]
-    special = last in dtypes.CASTS or last in _SPECIAL_NAMES or last in symbolic_sizes.SIZED or last.endswith("_")
+    special = (
+        last in dtypes.CASTS
+        or last in _SPECIAL_NAMES
+        or symbolic_sizes.takes_sizes(operator, last)
+        or last.endswith("_")
+    )
     acts = operator.mutates or operator.views or operator.data_dependent or operator.dynamic_shape or operator.metadata
     return operator.returns == "tensor" and not operator.dim_returns and not (special or acts or operator.reduces)
 
@@ -200,11 +205,11 @@ def _plain(
 ) -> Value:
     if "out" in keywords or "inplace" in keywords or "dtype" in keywords:
         _writes(frame, node, _INPLACE, positional, keywords, name.rpartition(".")[2])
-    flags = Flag.NONE
+    flags = dtypes.floating(operator, name.rpartition(".")[2], positional, keywords)
     pending: frozenset[object] = frozenset()
     for value in (*positional, *keywords.values()) if keywords else positional:
         if value.kind is Kind.TENSOR and value.place.origin not in CAPTURED:
-            flags |= value.flags & _INHERITED
+            flags |= value.flags & Flag.ATTACHED
             if value.pending:
                 frame.settle(value)
                 pending |= value.pending
@@ -213,10 +218,8 @@ def _plain(
             if value.heap is not None and not frame.region:
                 pending |= symbols.held_in(value)
             if value.kind in TENSORS:
-                flags |= value.flags & _INHERITED
+                flags |= value.flags & Flag.ATTACHED
                 pending |= value.pending
-    if name.rpartition(".")[2] in dtypes.OTHER_TYPES or "dtype" in keywords:
-        flags &= ~Flag.FLOATING
     if dtypes.is_boolean(operator, name.rpartition(".")[2], positional, keywords):
         flags = flags & ~Flag.FLOATING | Flag.BOOLEAN
     known = _PLAIN_RESULTS.get(flags)
@@ -228,8 +231,6 @@ def _plain(
 
 
 _INPLACE = Operator(out=True, inplace=True)
-#: Operators whose second argument, behind the size, is a value.
-_FILLS = frozenset({"full", "new_full"})
 
 
 def _read(name: str, operator: Operator, value: Value) -> Read:
@@ -239,15 +240,14 @@ def _read(name: str, operator: Operator, value: Value) -> Read:
     return Read.MEMORY if name in _SHARING and value.kind is Kind.NUMPY else Read.DATA
 
 
-def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how: Read) -> None:
+def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how: Read, *, sized: bool = False) -> None:
     element = value.heap.element if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) else None
     if element is not None and element.is_tensor and value.place.captured:
         value = relocated(element, value.place.step("[]"))  # `torch.stack(TENSORS)` reads what the list holds
     frame.consume(node, without_gradients(value) if last in gradients.CUT else value, how)
     if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
         functional_calls.call_given(frame, node, [value])
-    sizes = last in symbolic_sizes.SIZED
-    if sizes and value.kind not in TENSORS:
+    if sized and value.kind not in TENSORS:
         frame.sized_elements(value)
     frame.settle(value)
     if element is not None:
@@ -263,7 +263,7 @@ def _writes(
         written.append(positional[0])
     out = keywords.get("out")
     if out is not None:
-        frame.observer.output_given(frame, node, last)
+        frame.observer.output_given(frame, node)
         written.extend(out.heap.items.values() if out.heap is not None else [out])
     for value in written:
         tensor = gradients.of_list(value)
@@ -330,13 +330,16 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
     return BOOL if operator.returns == "bool" else NUMBER
 
 
-def _result_flags(last: str, first: Value, tensors: list[Value], keywords: dict[str, Value]) -> int:
+def _result_flags(
+    operator: Operator, last: str, positional: list[Value], tensors: list[Value], keywords: dict[str, Value]
+) -> int:
     """Whether a result is floating-point, and whether autograd connects it with an argument."""
+    first = positional[0] if positional else keywords.get("input", UNKNOWN)
     flags = first.flags & Flag.MAYBE
     if last not in ("detach", "detach_"):
         for value in tensors:
             flags |= value.flags & Flag.ATTACHED
-    return flags | dtypes.floating(last, tensors, keywords)
+    return flags | dtypes.floating(operator, last, positional, keywords)
 
 
 def _carried(frame: Frame, last: str, tensors: list[Value], *, reduced: bool) -> frozenset[Any]:
@@ -367,8 +370,8 @@ def _sizes(
     for value in symbolic_sizes.counts(name, values):
         frame.needed(value)
     pending = pending if operator.views else symbolic_sizes.fresh(pending)
-    if last in symbolic_sizes.SIZED:
-        pending |= symbolic_sizes.sized(name, values[: len(values) - len(keywords)], keywords)
+    if symbolic_sizes.takes_sizes(operator, last):
+        pending |= symbolic_sizes.sized(name, operator, values[: len(values) - len(keywords)], keywords)
     return pending
 
 
@@ -441,8 +444,9 @@ def _result(
     else:
         pending = _sizes(frame, name, operator, values, keywords, over)
     pending |= _selection(frame, node, name, operator, values, keywords)
-    boolean = dtypes.is_boolean(operator, last, values[: len(values) - len(keywords)], keywords)
-    flags = _result_flags(last, first, tensors, keywords) | (Flag.BOOLEAN if boolean else Flag.NONE)
+    positional = values[: len(values) - len(keywords)]
+    boolean = dtypes.is_boolean(operator, last, positional, keywords)
+    flags = _result_flags(operator, last, positional, tensors, keywords) | (Flag.BOOLEAN if boolean else Flag.NONE)
     flags = flags & ~Flag.FLOATING if boolean else flags
     # Only an operator is asked whether it returns its argument, or changes it unsaid.
     casts = frame.opaque and last in dtypes.CASTS and name.startswith("torch.Tensor.")

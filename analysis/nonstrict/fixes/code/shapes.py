@@ -31,9 +31,8 @@ _UFUNCS = frozenset(
     {"abs", "absolute", "cos", "exp", "expm1", "fabs", "log", "log1p", "negative", "positive", "sin", "sqrt", "square"}
     | {"tan", "tanh", "arctan", "cbrt", "sinh", "cosh", "flip", "clip", "cumsum", "sort", "copy"}
 )
-#: Makers of tensors from sizes.
-_MAKERS = frozenset({"empty", "zeros", "ones", "full", "rand", "randn", "arange", "linspace", "eye", "empty_strided"})
-_NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
+#: Makers of tensors from numbers, beside those that are given the shape.
+_RANGES = frozenset({"arange", "linspace", "eye"})
 _SIZES = frozenset({"shape", "dtype", "device", "ndim", "itemsize"})
 _SIZE_METHODS = frozenset({"size", "numel", "dim", "nelement", "stride"})
 _COUNTS = re.compile(r"\.shape\[|\.(?:size|stride)\([^)]|\.(?:numel|dim|nelement)\(|\.ndim$|^len\(")
@@ -120,8 +119,11 @@ class Shapes:
         return f"{self.torch}.empty_like({like})"
 
     def _makes(self, call: ast.Call) -> bool:
-        name = last_name(call)
-        return name in _NEW or name == "empty_like" or (name in _MAKERS and self._function(call) is not None)
+        name, function = last_name(call), self._function(call)
+        if function is None:
+            method = tensor_method(name)
+            return method is not None and method.sized
+        return function.sized or name in _RANGES or name == "empty_like"
 
     def like(self, node: ast.expr, depth: int = 0) -> str | None:
         """An expression of the parameters whose tensor has the shape and dtype of another one."""
@@ -202,7 +204,7 @@ class Shapes:
     def _of_call(self, node: ast.Call, depth: int) -> str | None:
         function = self._function(node)
         name = last_name(node)
-        if function is not None and name in _MAKERS:
+        if function is not None and (function.sized or name in _RANGES):
             return self._written(node, ast.unparse(node.func), node.args, depth)
         if function is not None and name == "from_numpy" and len(node.args) == 1:
             self.assumed = True
@@ -236,7 +238,7 @@ class Shapes:
         in_place = method is not None and method.mutates == (0,) and name.endswith("_") and name not in RESHAPING
         if in_place and method is not None and method.returns == "tensor":
             return of
-        if method is None or not (_is_usable(method, node, given) or name in _NEW):
+        if method is None or not _is_usable(method, node, given):
             return None
         return self._written(node, f"{of}.{name}", given, depth)
 

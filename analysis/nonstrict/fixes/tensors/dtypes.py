@@ -5,59 +5,21 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.library_calls import called
 from nonstrict.facts.targets import last_name
-from nonstrict.fixes.code.names import dotted, meaning
-from nonstrict.program.dtypes import FLOATING_RESULTS
-from nonstrict.program.marks.form_tables import FLOATS
-from nonstrict.program.marks.tensor_forms import CASTS, dtype_name
+from nonstrict.fixes.code.names import meaning
+from nonstrict.knowledge.operators import FLOATS
+from nonstrict.program.marks.tensor_forms import dtype_name
 from nonstrict.program.values import Flag
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.tensors.kinds import Kinds
 
-_FLOATING = FLOATING_RESULTS | {
-    *(
-        "acos",
-        "asin",
-        "atan",
-        "cos",
-        "cosh",
-        "div",
-        "erf",
-        "expm1",
-        "gelu",
-        "log",
-        "log10",
-        "log1p",
-        "log2",
-        "log_softmax",
-    ),
-    *("logsumexp", "norm", "reciprocal", "rsqrt", "silu", "sin", "sinh", "softplus", "sqrt", "tan", "true_divide"),
-}
-_POSITIONS = frozenset({"argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted"})
-#: Operators whose result has the dtype of what they are called on.
-_KEPT = frozenset(
-    {
-        *(
-            "abs",
-            "amax",
-            "amin",
-            "clamp",
-            "clip",
-            "clone",
-            "contiguous",
-            "detach",
-            "flatten",
-            "flip",
-            "max",
-            "min",
-            "neg",
-        ),
-        *("permute", "relu", "reshape", "squeeze", "sum", "t", "transpose", "unsqueeze", "cumsum", "prod"),
-        *("zeros_like", "ones_like", "empty_like", "rand_like", "randn_like", "full_like", "masked_fill", "expand"),
-    }
-)
+#: Operators whose result has the dtype of what they are called on, alone or along a dimension.
+_KEPT = frozenset({"max", "min", "permute"})
 _SAME = frozenset({"T", "mT", "data", "H", "mH"})
 _MAX_DEPTH = 8
 
@@ -117,41 +79,57 @@ class Dtypes:
         return bool(values) and not self._kinds.is_parameter(name)
 
     def _gives_floating(self, call: ast.Call, depth: int) -> bool:
-        name, dtype = last_name(call), _dtype(call)
-        if dtype is not None:
+        operator, dtype = called(self._names, call).operator, _dtype(call)
+        if dtype is not None or operator is None:
             return False  # of a name that is not known
-        operand = self._operand(call)
-        kept = name in _KEPT and operand is not None and self.is_floating(operand, depth + 1)
-        rounded = any(keyword.arg == "rounding_mode" for keyword in call.keywords)
-        return kept or (name in _FLOATING and not rounded)
+        given, named = self._given(call)
+        if operator.gives_floating(len(given), named):
+            return True
+        if operator.promotes:
+            return any(self.is_floating(one, depth + 1) for one in given)
+        kept = operator.result_dtype("float32", len(given), named) == "float32" or last_name(call) in _KEPT
+        return kept and bool(given) and self.is_floating(given[0], depth + 1)
+
+    def _given(self, call: ast.Call) -> tuple[list[ast.expr], list[str]]:
+        """The operands of an operator, the one that a method is called on among them, and its keywords."""
+        function = called(self._names, call)
+        operand = [function.operand] if function.operand is not None else []
+        return [*operand, *function.given], [keyword.arg or "**" for keyword in call.keywords]
 
     def _of_operator(self, node: ast.BinOp, depth: int) -> str:
         """Arithmetic with a number keeps the dtype of a tensor that holds numbers of its category."""
         left, right = self.named(node.left, depth + 1), self.named(node.right, depth + 1)
         for tensor, other in ((left, node.right), (right, node.left)):
             if tensor and isinstance(other, ast.Constant):
-                whole = type(other.value) is int and not isinstance(node.op, ast.Div) and tensor != "bool"
-                return tensor if tensor in FLOATS or whole else ""
+                return _with_number(tensor, other, divides=isinstance(node.op, ast.Div))
         return left if left == right and (left in FLOATS or not isinstance(node.op, ast.Div)) else ""
 
     def _of_call(self, call: ast.Call, depth: int) -> str:
         name, dtype = last_name(call), _dtype(call)
         if dtype is not None:
             return dtype_name(self._names, dtype)
-        if name in CASTS and not call.args:
-            return CASTS[name]
-        if name in _POSITIONS:
-            return "int64"
-        operand = self._operand(call)
         if name in ("to", "type", "view"):
             return next((told for one in call.args if (told := dtype_name(self._names, one))), "")
-        told = self.named(operand, depth + 1) if operand is not None and name in _KEPT else ""
-        return "int64" if name in ("sum", "prod", "cumsum") and told not in ("", *FLOATS) else told
+        operator, (given, named) = called(self._names, call).operator, self._given(call)
+        told = self.named(given[0], depth + 1) if given else ""
+        if operator is None or name in _KEPT:
+            return told if name in _KEPT else ""
+        if operator.promotes:
+            return self._promoted(told, [*given[1:], *(keyword.value for keyword in call.keywords)])
+        found = operator.result_dtype(told, len(given), named)
+        return "" if found == "default" else found
 
-    def _operand(self, call: ast.Call) -> ast.expr | None:
-        if dotted(self._document, call.func) or not isinstance(call.func, ast.Attribute):
-            return call.args[0] if call.args else None
-        return call.func.value
+    def _promoted(self, tensor: str, others: Sequence[ast.expr]) -> str:
+        """The dtype of what is computed of a tensor and of numbers."""
+        for other in others:
+            tensor = _with_number(tensor, other) if tensor and isinstance(other, ast.Constant) else ""
+        return tensor
+
+
+def _with_number(tensor: str, number: ast.Constant, *, divides: bool = False) -> str:
+    """The dtype of arithmetic with a number of Python, "" where it is another one than that of the tensor."""
+    whole = type(number.value) is int and not divides and tensor != "bool"
+    return tensor if tensor in FLOATS or whole else ""
 
 
 def _dtype(call: ast.Call) -> ast.expr | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.targets import last_name
+from nonstrict.facts.library_calls import called
 from nonstrict.findings import Applicability, Edit, Fix
-from nonstrict.fixes.code.names import dotted, spelled
+from nonstrict.fixes.code.names import dotted, meaning, spelled
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.code.shapes import Shapes
 from nonstrict.fixes.tensors.branches import branch_of, choice_of, tensor_test
@@ -26,18 +26,6 @@ if TYPE_CHECKING:
 
 _ORDERS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _SIZES = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
-#: Functions and methods whose result shares nothing with their operand.
-_MAKE = frozenset(
-    {
-        *("abs", "add", "clone", "cos", "exp", "gelu", "log", "log1p", "log_softmax", "matmul", "mul", "neg", "pow"),
-        *("reciprocal", "relu", "rsqrt", "sigmoid", "silu", "sin", "softmax", "sqrt", "square", "sub", "sum", "tanh"),
-    }
-)
-#: Those that keep the shape and dtype of their operand, and those that make integers floating-point numbers.
-_SAME = frozenset({"abs", "clone", "neg", "relu", "gelu", "silu"})
-_FLOATING = frozenset(
-    {"cos", "exp", "log", "log1p", "log_softmax", "reciprocal", "rsqrt", "sigmoid", "sin", "softmax", "sqrt", "tanh"}
-)
 _FLOAT = frozenset({"float"})
 
 
@@ -69,10 +57,11 @@ def _kept(context: Context, document: Document, branch: ast.If | ast.IfExp, test
     function, choice = document.function(branch), choice_of(document, branch)
     if choice is None or not isinstance(function, ast.FunctionDef):
         return
-    if not all(_is_new(side) and is_pure(document, side) for side in (choice.chosen, choice.other)):
+    kinds = Kinds(context, document, function)
+    if not all(_is_new(kinds, side) and is_pure(document, side) for side in (choice.chosen, choice.other)):
         return
     torch = spelled(document, "torch")
-    operands = _tensors_of(document, Kinds(context, document, function), choice)
+    operands = _tensors_of(document, kinds, choice)
     if not operands or not _are_alike(document, Shapes(document, function, frozenset(operands), {}), choice):
         return
     edit = _written(document, choice, test, f"{torch.text}.cond", operands)
@@ -116,15 +105,18 @@ def _operands(document: Document, node: ast.expr) -> frozenset[str] | None:
 
 def _operands_of_call(document: Document, call: ast.Call) -> frozenset[str] | None:
     """The same of an operator that keeps the shape of its only operand."""
-    name = last_name(call)
     given = call.args if dotted(document, call.func) or not isinstance(call.func, ast.Attribute) else [call.func.value]
     settings = [*call.args, *(word.value for word in call.keywords if word.arg in ("dim", "approximate"))]
     settings = [one for one in settings if one not in given]
     if len(given) < 1 or not all(isinstance(one, (ast.Constant, ast.UnaryOp)) for one in [*settings, *given[1:]]):
         return None
-    if len(call.keywords) > len(settings) or name not in _SAME | _FLOATING:
+    operator = called(meaning(document), call).operator
+    if len(call.keywords) > len(settings) or operator is None or not operator.keeps_shape:
         return None
-    return _together((_operands(document, given[0]),), _FLOAT if name in _FLOATING else frozenset[str]())
+    floating = operator.gives_floating()
+    if operator.result_dtype("float32") != "float32" or not (floating or operator.result_dtype("int64") == "int64"):
+        return None
+    return _together((_operands(document, given[0]),), _FLOAT if floating else frozenset[str]())
 
 
 def _together(parts: tuple[frozenset[str] | None, ...], more: frozenset[str]) -> frozenset[str] | None:
@@ -162,13 +154,13 @@ def _is_size(node: ast.expr) -> bool:
     return (node.func.attr == "size" and len(node.args) == 1) or node.func.attr == "numel"
 
 
-def _is_new(node: ast.expr) -> bool:
+def _is_new(kinds: Kinds, node: ast.expr) -> bool:
     """Whether an expression is a variable, or makes a tensor that shares nothing with others."""
     if isinstance(node, (ast.Name, ast.BinOp)):
         return True
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.USub)
-    return isinstance(node, ast.Call) and last_name(node) in _MAKE
+    return isinstance(node, ast.Call) and kinds.is_new(node)
 
 
 def _written(document: Document, choice: Choice, test: str, cond: str, tensors: list[str]) -> Edit | None:

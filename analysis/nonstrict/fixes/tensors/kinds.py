@@ -22,24 +22,10 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.calls import Call
     from nonstrict.program.values import Value
 
-#: Operators whose result has the shape of their operands, by the name of the method or function.
-_ELEMENTWISE = frozenset(
-    {
-        *("abs", "absolute", "add", "ceil", "clamp", "clip", "clone", "contiguous", "cos", "cosh", "detach", "div"),
-        *("double", "elu", "erf", "exp", "expm1", "float", "floor", "fmod", "gelu", "half", "leaky_relu", "log"),
-        *("log10", "log1p", "log2", "logical_not", "lerp", "long", "maximum", "minimum", "mul", "multiply"),
-        *("nan_to_num", "neg", "negative", "pow", "reciprocal", "relu", "relu6", "remainder", "round", "rsqrt", "rsub"),
-        *("selu", "sigmoid", "sign", "silu", "sin", "sinh", "softplus", "sqrt", "square", "sub", "subtract", "tan"),
-        *("tanh", "to", "true_divide", "trunc", "type_as", "where", "bfloat16", "masked_fill", "zeros_like"),
-        *("ones_like", "full_like", "empty_like"),
-    }
-)
-_BOOLEAN = frozenset(
-    {
-        *("all", "any", "isclose", "isfinite", "isinf", "isnan", "logical_and", "logical_not", "logical_or"),
-        *("eq", "ne", "lt", "le", "gt", "ge"),
-    }
-)
+#: Reductions to truth values; of `uint8` they give `uint8`.
+_TRUTHS = frozenset({"all", "any"})
+#: What `where` chooses by, and from: with less it selects.
+_CHOICE = 3
 _SCALARS = frozenset({Kind.NUMBER, Kind.BOOL})
 #: How many calls up is asked what a parameter gets.
 _MAX_DEPTH = 4
@@ -129,7 +115,7 @@ class Kinds:
         operands = self._operands(node)
         if operator.reduces and len(operands) == 1 and not any(word.arg in ("dim", "axis") for word in node.keywords):
             return True
-        return _name(node) in _ELEMENTWISE | _BOOLEAN and bool(operands) and all(map(self.is_scalar, operands))
+        return bool(operands) and _is_elementwise(operator, node, operands) and all(map(self.is_scalar, operands))
 
     def is_new(self, node: ast.expr) -> bool:
         """Whether an expression makes a tensor that shares nothing with one that code can name."""
@@ -151,7 +137,14 @@ class Kinds:
             return isinstance(node.op, ast.Invert) and self.is_boolean(node.operand)
         if isinstance(node, ast.BinOp):
             return isinstance(node.op, (ast.BitAnd, ast.BitOr)) and all(map(self.is_boolean, (node.left, node.right)))
-        return isinstance(node, ast.Compare) or (isinstance(node, ast.Call) and _name(node) in _BOOLEAN)
+        return isinstance(node, ast.Compare) or (isinstance(node, ast.Call) and self._is_truths(node))
+
+    def _is_truths(self, call: ast.Call) -> bool:
+        """Whether an operator gives truth values, whatever it is called on."""
+        operator = self._operator_of(call)
+        named = [word.arg or "**" for word in call.keywords]
+        truths = operator is not None and operator.result_dtype("", len(self._operands(call)), named) == "bool"
+        return truths or _name(call) in _TRUTHS
 
     def shape(self, node: ast.expr) -> frozenset[str] | None:
         """The variables whose shapes, broadcast, are that of an expression; None if that is not known."""
@@ -165,9 +158,15 @@ class Kinds:
             return self.shape(node.operand)
         if isinstance(node, ast.Compare):
             return _union([self.shape(side) for side in (node.left, *node.comparators)])
-        if isinstance(node, ast.Call) and self._operator(node) is not None and _name(node) in _ELEMENTWISE:
-            return _union([self.shape(one) for one in self._operands(node) if not _is_setting(self._document, one)])
-        return None
+        return self._shape_of_call(node) if isinstance(node, ast.Call) else None
+
+    def _shape_of_call(self, node: ast.Call) -> frozenset[str] | None:
+        operator, operands = self._operator(node), self._operands(node)
+        if operator is None or operator.returns != "tensor" or not _is_elementwise(operator, node, operands):
+            return None
+        if operator.keeps_shape:
+            return self.shape(operands[0]) if operands else None
+        return _union([self.shape(one) for one in operands if not _is_setting(self._document, one)])
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
@@ -181,6 +180,11 @@ class Kinds:
         if isinstance(node.func, ast.Attribute) and self.is_tensor(node.func.value):
             return tensor_method(node.func.attr)
         return None
+
+    def _operator_of(self, call: ast.Call) -> Operator | None:
+        """The operator of torch that a call is; a method is taken for one of a tensor."""
+        name = dotted(self._document, call.func)
+        return torch_function(name) if name else tensor_method(_name(call))
 
     def _operands(self, node: ast.Call) -> list[ast.expr]:
         """The positional operands of an operator, what a method is called on among them."""
@@ -260,6 +264,11 @@ class Kinds:
 
 def _name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _is_elementwise(operator: Operator, call: ast.Call, operands: list[ast.expr]) -> bool:
+    """Whether the result has the shape of the operands."""
+    return operator.pointwise or operator.keeps_shape or (_name(call) == "where" and len(operands) == _CHOICE)
 
 
 def _is_setting(document: Document, node: ast.expr) -> bool:

@@ -10,13 +10,6 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.library_calls import Called
 
-#: Operations whose result has the shape of their operand, and its dtype.
-SAME = frozenset({"clone", "contiguous", "detach", "neg", "abs", "relu", "add", "sub", "mul", "clamp", "flip", "roll"})
-#: Operations whose result has the shape of their operand; integers become floating-point numbers.
-SAME_SHAPE = frozenset(
-    {"sin", "cos", "tan", "exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "softmax", "log_softmax", "gelu"}
-    | {"silu", "erf", "square", "pow", "div", "cumsum"}
-)
 #: Methods whose result is the same tensor elsewhere, or an array that shares its memory.
 MOVES = frozenset({"numpy", "cpu", "cuda", "pin_memory"})
 #: Functions of NumPy whose result has the shape of their operand, and its dtype if that is a floating-point one.
@@ -28,18 +21,8 @@ ARRAY_SAME = frozenset(
 ARRAY_MAKERS = frozenset({"zeros", "ones", "empty"})
 #: Functions of NumPy whose result holds positions or counts.
 ARRAY_COUNTS = frozenset({"argsort", "searchsorted", "flatnonzero", "digitize"})
-_REDUCTIONS = frozenset({"sum", "mean", "prod", "std", "var", "norm", "max", "min", "amax", "amin", "any", "all"})
-#: Reductions whose first argument is the dimension that is gone in the result.
-_ALONG = frozenset({"sum", "mean", "prod", "amax", "amin", "any", "all", "argmax", "argmin", "logsumexp", "std", "var"})
-_POSITIONS = frozenset({"argmax", "argmin", "argsort"})
-#: What gives values and their indices; of these, what does so only along a dimension that is told.
-_PAIRS = frozenset({"max", "min", "sort", "topk", "median", "nanmedian", "mode", "kthvalue", "cummax", "cummin"})
-_PAIRS_ALONG = frozenset({"max", "min", "median", "nanmedian"})
-_PAIRS_SAME = frozenset({"sort", "cummax", "cummin"})
-#: Where the dimension stands among the arguments behind the operand, and whether to keep it behind that.
-_DIMENSION_AT = {"topk": 1, "kthvalue": 1}
-_PIECES = frozenset({"chunk", "tensor_split", "split"})
-FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+#: Reductions to truth values; of `uint8` they give `uint8`.
+_TRUTHS = frozenset({"any", "all"})
 
 
 class Rank(NamedTuple):
@@ -89,46 +72,46 @@ class Form(NamedTuple):
 UNKNOWN = Form()
 
 
-def reduced(node: ast.Call, name: str, form: Form, given: Sequence[ast.expr]) -> Form:
+def reduced(node: ast.Call, call: Called, form: Form) -> Form:
     """The form of what reduces a tensor of another form, over one dimension or all of them."""
-    whole = not node.keywords and not given
-    dtype = "int64" if name in _POSITIONS else "bool" if name in ("any", "all") else ""
-    change = _change(node, given, 0 if name in _ALONG else None)
-    if change is not None and form.rank is not None and (name in _ALONG or name == "norm"):
+    operator, given = call.operator, call.given
+    if operator is None or operator.returns != "tensor":
+        return UNKNOWN
+    dtype = "bool" if call.name in _TRUTHS else ""
+    change = _change(node, given, operator.dim - 1)
+    if operator.dim and change is not None and form.rank is not None and not operator.pairs:
         return form.with_dimensions(change).of_dtype(dtype)
-    if name in _REDUCTIONS and whole:
+    if operator.reduces and not node.keywords and not given:
         return Form("", (), dtype)
-    if name in _POSITIONS:
-        return Form("", () if whole and name != "argsort" else None, "int64")
     return UNKNOWN
 
 
 def one_of_pair(node: ast.Call, call: Called, form: Form, index: int) -> Form:
     """The form of the values (0) or indices (1) that a reduction or a sort gives."""
-    name, given = call.name, call.given
-    if name not in _PAIRS or form.array or index not in (0, 1):
+    operator, given = call.operator, call.given
+    if operator is None or not operator.pairs or form.array or index not in (0, 1):
         return UNKNOWN
-    change = _change(node, given, _DIMENSION_AT.get(name, 0))
-    if name in _PAIRS_ALONG and change is None:
+    change = _change(node, given, operator.dim - 1)
+    if operator.dim_returns and change is None:
         return UNKNOWN
     dtype = "int64" if index else form.dtype
-    if name in _PAIRS_SAME:
-        return form._replace(dtype=dtype, moved=form.moved or name != "sort")
-    if name == "topk":
-        return form.with_dimensions(0).of_dtype(dtype)
+    if operator.keeps_shape:
+        return form._replace(dtype=dtype, moved=form.moved or call.name != "sort")
+    if not operator.dim:
+        return form.with_dimensions(0).of_dtype(dtype)  # `topk`
     if change is None:
-        told = any(keyword.arg in ("dim", "keepdim") for keyword in node.keywords) or len(given) > 1
+        told = any(keyword.arg in ("dim", "keepdim") for keyword in node.keywords) or len(given) > operator.dim
         return Form(dtype=dtype) if told else form.with_dimensions(-1).of_dtype(dtype)
     return form.with_dimensions(change).of_dtype(dtype)
 
 
 def one_piece(node: ast.Call, call: Called, form: Form, index: int, count: int) -> Form:
     """The form of one of the pieces that a tensor is cut into; `count` are those that are taken, 0 if not told."""
-    name, given = call.name, call.given
+    name, given, operator = call.name, call.given, call.operator
     keywords = {keyword.arg: keyword.value for keyword in node.keywords}
     if name == "unbind":
         return form.with_dimensions(-1)
-    if name not in _PIECES or form.rank is None or not form.like:
+    if operator is None or not operator.cuts or form.rank is None or not form.like:
         return UNKNOWN
     number = keywords.get("chunks", given[0] if given else None)
     several = isinstance(number, ast.Constant) and isinstance(number.value, int) and number.value > 1
@@ -156,10 +139,13 @@ def stacked(forms: Sequence[Form]) -> Form:
     return forms[0].with_dimensions(1).of_dtype(dtype)
 
 
-def _change(node: ast.Call, given: Sequence[ast.expr], at: int | None) -> int | None:
-    """How many dimensions a reduction adds, 0 if it keeps them; None where it is not told dimensions."""
+def _change(node: ast.Call, given: Sequence[ast.expr], at: int) -> int | None:
+    """How many dimensions a reduction adds, 0 if it keeps them; None where it is not told dimensions.
+
+    `at` is where the dimension stands among the given arguments, and whether to keep it behind that.
+    """
     keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-    behind = list(given[at:]) if at is not None else []
+    behind = list(given[at:]) if at >= 0 else []
     dimension = keywords.get("dim", keywords.get("axis", behind[0] if behind else None))
     kept = keywords.get("keepdim", keywords.get("keepdims", behind[1] if len(behind) > 1 else ast.Constant(False)))
     count = _dimensions(dimension)

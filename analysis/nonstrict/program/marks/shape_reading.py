@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.use_def import use_def
-from nonstrict.knowledge.operators import tensor_method, torch_function
 from nonstrict.program.marks.shape_rules import UNKNOWN, Given, Tensor, Value, broadcast, is_size, items, transposed
 from nonstrict.program.marks.shape_subscripts import subscript
 from nonstrict.program.marks.shape_table import result
@@ -18,13 +17,10 @@ from nonstrict.program.marks.tensor_forms import RESHAPING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nonstrict.facts.library_calls import Names
+    from nonstrict.facts.library_calls import Called, Names
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.marks.shape_terms import Size
 
-_NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
-_MAKERS = frozenset({"empty", "zeros", "ones", "full", "rand", "randn"})
-_SINGLE = frozenset({"new_full", "full"})
 _NUMBERS = frozenset({"int", "float", "bool"})
 _MAX_DEPTH = 40
 
@@ -321,21 +317,21 @@ class _Reader:
         if call.library == "math":
             return None
         named = {one.arg or "**": self.value(one.value) for one in node.keywords}
-        return self._of_torch(node, call.name, is_method=call.is_method, given=Given(self._world, values, named))
+        return self._of_torch(call, Given(self._world, values, named))
 
-    def _of_torch(self, node: ast.Call, name: str, *, is_method: bool, given: Given) -> Any:
+    def _of_torch(self, call: Called, given: Given) -> Any:
+        name, is_method, operator = call.name, call.is_method, call.operator
         operand = given.at(0, "input")
         if is_method and name in ("size", "dim", "numel", "nelement"):
             return _metadata(name, given)
-        if name in (_NEW if is_method else _MAKERS):
+        if operator is not None and operator.sized:
             behind = 1 if is_method else 0
-            sizes = given.at(behind, "size") if name in _SINGLE else given.rest(behind, "size")
+            sizes = given.rest(behind, "size") if operator.spread else given.at(behind, "size")
             return Tensor(tuple(_size(one) for one in sizes)) if isinstance(sizes, list) else UNKNOWN
         if name == "arange" and not is_method:
             return Tensor((_size(operand),)) if len(given.values) == 1 else UNKNOWN
         if is_method and not isinstance(operand, Tensor):
             return None
-        operator = tensor_method(name) if is_method else torch_function(self._names(node.func))
         return result(name, operator, given)
 
     def _builtin(self, node: ast.Call) -> Any:

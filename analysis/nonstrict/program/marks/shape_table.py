@@ -13,18 +13,10 @@ if TYPE_CHECKING:
 
     from nonstrict.knowledge.operators import Operator
 
-_SAME = frozenset({"to", "type", "type_as", "cpu", "cuda", "flip", "roll", "sort_values", "layer_norm", "rms_norm"})
-_LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like", "randint_like"})
-_REDUCED = frozenset(
-    {"sum", "mean", "prod", "amax", "amin", "any", "all", "argmax", "argmin", "logsumexp", "std", "var", "nansum"}
-    | {"nanmean", "count_nonzero"}
-)
-#: Reductions that give values and indices where they are told a dimension.
-_PAIRS = frozenset({"max", "min", "median", "nanmedian"})
+#: Those of which the columns do not say that they keep the shape: they are told a dtype, or a shape.
+_SAME = frozenset({"type", "layer_norm", "rms_norm"})
 _RULES: dict[str, Callable[[Given], Tensor]] = {
-    **dict.fromkeys(_SAME | _LIKE, rules.like(0)),
-    **dict.fromkeys(_REDUCED, rules.reduced),
-    "norm": lambda given: rules.reduced(given, 2),
+    **dict.fromkeys(_SAME, rules.like(0)),
     "matmul": rules.matmul,
     "mm": rules.ranked(2, 2),
     "mv": rules.ranked(2, 1),
@@ -67,24 +59,40 @@ def result(name: str, operator: Operator | None, given: Given) -> Value:
     """What an operator gives; None where nothing is known."""
     if "out" in given.named or "**" in given.named:
         return None
-    if name in _PAIRS and len(given.values) + len(given.named) > 1:
-        reduced = rules.reduced(given)
-        return [reduced, reduced] if not isinstance(given.at(1, "other"), Tensor) else _broadcast(given)
-    if name in ("sort", "cummax", "cummin", "topk"):
-        found = rules.one_size((2, 1), "k")(given) if name == "topk" else Tensor(given.first)
-        return [found, found]
-    if name in ("chunk", "split", "unbind", "tensor_split"):
-        return _pieces(name, given)
-    if name in _PAIRS:
-        return Tensor(())
     rule = _RULES.get(name)
     if rule is not None:
         return rule(given)
     if name == "where":
         return _broadcast(given) if len(given.values) == len(("condition", "input", "other")) else None
-    if operator is not None and operator.pointwise and not operator.mutates:
-        return _broadcast(given)
-    return None
+    if operator is None or operator.mutates:
+        return None
+    if operator.pairs:
+        return _pair(name, operator, given)
+    return _pieces(name, given) if operator.cuts else _one(operator, given)
+
+
+def _one(operator: Operator, given: Given) -> Value:
+    """The only tensor that an operator gives, by what torch says of it."""
+    if operator.returns != "tensor":
+        return None
+    if operator.keeps_shape:
+        return Tensor(given.first)
+    if operator.dim:
+        return rules.reduced(given, operator.dim)
+    return _broadcast(given) if operator.pointwise else None
+
+
+def _pair(name: str, operator: Operator, given: Given) -> Value:
+    """Values and their indices, or one tensor without dimensions where no dimension is told."""
+    if operator.dim_returns:
+        if len(given.values) + len(given.named) == 1:
+            return Tensor(())
+        reduced = rules.reduced(given)
+        return [reduced, reduced] if not isinstance(given.at(1, "other"), Tensor) else _broadcast(given)
+    if operator.dim:
+        return None
+    found = rules.one_size((2, 1), "k")(given) if name == "topk" else Tensor(given.first)
+    return [found, found]
 
 
 def _broadcast(given: Given) -> Tensor:

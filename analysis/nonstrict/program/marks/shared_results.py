@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope
-from nonstrict.knowledge.operators import tensor_method, torch_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +65,7 @@ class _Memory:
             return self.is_cut(node.args[0], depth)
         operator, _ = self._called(node)
         single = any(isinstance(one, ast.Constant) and one.value == 1 for one in node.args)
-        return operator is not None and operator.views and operator.returns == "tensors" and not single
+        return operator is not None and operator.cuts and not single
 
     def _of(self, node: ast.expr, depth: int = 0) -> object | None:
         """What stands for the memory of a tensor; None where nothing is known."""
@@ -108,8 +107,7 @@ class _Memory:
     def _called(self, node: ast.Call) -> tuple[Operator | None, ast.expr | None]:
         """The operator of torch that is called, and what it is called on."""
         call = called(self._names, node)
-        operator = tensor_method(call.name) if call.is_method else torch_function(f"{call.library}.{call.name}")
-        return operator, call.operand
+        return call.operator, call.operand
 
 
 def _indices(node: ast.expr) -> list[ast.expr]:

@@ -12,15 +12,12 @@ from nonstrict.facts.library_calls import Called, called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
-from nonstrict.knowledge.operators import tensor_method, torch_function
+from nonstrict.knowledge.operators import FLOATS
 from nonstrict.program.marks.form_tables import (
     ARRAY_COUNTS,
     ARRAY_MAKERS,
     ARRAY_SAME,
-    FLOATS,
     MOVES,
-    SAME,
-    SAME_SHAPE,
     UNKNOWN,
     Form,
     Rank,
@@ -36,11 +33,9 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.knowledge.operators import Operator
 
-_LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like", "randint_like"})
-_NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
-_MAKERS = frozenset({"empty", "zeros", "ones", "full", "rand", "randn"})
+#: The dtypes of tensors that are filled with a number of Python.
+_OF_NUMBERS = {"float": "default", "int": "int64", "bool": "bool"}
 #: The dtypes that methods of tensors without arguments convert to.
 CASTS = {
     "long": "int64",
@@ -167,8 +162,7 @@ class Forms:
         for form, other, operand in ((*forms, right), (*forms[::-1], left)):
             number = self._number(operand)
             if number:
-                kept = form.dtype in FLOATS or (number == "int" and form.dtype != "bool")
-                return form if kept else form.of_dtype("")
+                return self._with_number(form, number)
             if form == other.of_dtype(form.dtype):
                 return form if form.dtype == other.dtype else form.of_dtype("")
         scalars = [form for form, other in (forms, forms[::-1]) if other.dims == () and form.dims != ()]
@@ -193,8 +187,10 @@ class Forms:
             return self._of_numpy(node, name, depth)
         if operand is None or not (method or call.library == "torch"):
             return UNKNOWN
-        if not method and name in _MAKERS:
-            return self._made(node, node.args, self._dtype(node) or "default", single=name == "full")
+        operator = call.operator
+        if operator is not None and operator.sized and not method:
+            dtype = self._result_dtype(node, call, UNKNOWN) or self._filling(node)
+            return self._made(node, node.args, dtype, single=not operator.spread)
         if not method and name in _JOINING:
             return self._joined(node, name, operand, depth)
         form = self.of(operand, depth + 1)
@@ -202,52 +198,62 @@ class Forms:
             return self._of_array(node, name, form)
         if not method and name in _FROM_ARRAYS:
             return form._replace(dtype=self._dtype(node) or form.dtype, array=False) if form.array else UNKNOWN
-        if name in _NEW and method:
-            return self._made(node, call.given, self._dtype(node) or form.dtype, single=name == "new_full")
+        if operator is not None and operator.sized:
+            return self._made(node, call.given, self._result_dtype(node, call, form), single=not operator.spread)
         if name == "arange" and not method and len(node.args) == 1:
             whole = self._is_size(operand) or isinstance(getattr(operand, "value", None), int)
             return Form("", (self._size(operand),), self._dtype(node) or ("int64" if whole else ""))
-        found = self._kept(node, call, form) or reduced(node, name, form, call.given)
+        found = self._kept(node, call, form) or reduced(node, call, form)
         return found if found.dtype else found.of_dtype(self._result_dtype(node, call, form))
 
     def _result_dtype(self, node: ast.Call, call: Called, form: Form, at: int = -1) -> str:
         """The dtype that torch gives the result of an operator, or one of its results; "" where it is not known."""
-        operator, told = self._operator(node, call), self._dtype(node)
+        operator, told = call.operator, self._dtype(node)
         if operator is None or told:
             return told
         if at < 0 and operator.dim_returns not in ("", operator.returns) and (call.given or node.keywords):
             return ""
+        if operator.promotes:
+            return self._promoted(form, [*call.given, *(keyword.value for keyword in node.keywords)]).dtype
         named = [keyword.arg or "**" for keyword in node.keywords]
         return operator.result_dtype(form.dtype, 1 + len(call.given), named, at)
 
     def _kept(self, node: ast.Call, call: Called, form: Form) -> Form | None:
         """The form of what has the shape of its operand, or one dimension more; None if it may have another one."""
         name, given, method = call.name, call.given, call.is_method
-        if name in _LIKE:
-            return form.of_dtype(self._dtype(node) or form.dtype)
+        operator = call.operator
         if name in MOVES and method:
             return form._replace(moved=True, array=name == "numpy")
-        if name in CASTS and method and not given:
-            return form.of_dtype(CASTS[name])
         if name in ("to", "type", "type_as"):
             return form.of_dtype(self._dtype(node) or (dtype_name(self._names, given[0]) if given else ""))
         if name == "unsqueeze":
             return form.with_dimensions(1)
         if name == "view" and given:
             return UNKNOWN.of_dtype(dtype_name(self._names, given[0]) or form.dtype)
-        if name in SAME and (not node.keywords or name in ("clamp", "clone")):
-            return form if not given or all(isinstance(each, ast.Constant) for each in given) else UNKNOWN
-        if name in SAME_SHAPE or self._is_pointwise(node, call):
+        if operator is None or operator.mutates or operator.returns != "tensor":
+            return None
+        if operator.keeps_shape:
+            return form.of_dtype("")
+        if operator.pointwise:
             simple = not given or all(isinstance(each, (ast.Constant, ast.UnaryOp)) for each in given)
             return form.of_dtype("") if simple else UNKNOWN
         return None
 
-    def _operator(self, node: ast.Call, call: Called) -> Operator | None:
-        return tensor_method(call.name) if call.is_method else torch_function(self._names(node.func))
+    def _promoted(self, form: Form, others: Sequence[ast.expr]) -> Form:
+        """A tensor of the dtype that numbers leave it; of none that is known where the others may be tensors."""
+        for other in others:
+            form = self._with_number(form, self._number(other))
+        return form
 
-    def _is_pointwise(self, node: ast.Call, call: Called) -> bool:
-        operator = self._operator(node, call)
-        return operator is not None and operator.pointwise and not operator.mutates
+    def _with_number(self, form: Form, number: str) -> Form:
+        """What a tensor and a number of some type give, "" for what may be no number."""
+        kept = number == "bool" or form.dtype in FLOATS or (number == "int" and form.dtype != "bool")
+        return form if number and kept else form.of_dtype("")
+
+    def _filling(self, node: ast.Call) -> str:
+        """The dtype of what `torch.full(sizes, value)` makes."""
+        told = [keyword.value for keyword in node.keywords if keyword.arg == "fill_value"] or node.args[1:2]
+        return _OF_NUMBERS.get(self._number(told[0]), "") if told else ""
 
     def _joined(self, node: ast.Call, name: str, operand: ast.expr, depth: int) -> Form:
         """`torch.cat` and `torch.stack` of a literal tuple or list."""

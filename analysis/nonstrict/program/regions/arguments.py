@@ -34,8 +34,8 @@ _DRAWN = {
     **dict.fromkeys(("exponential", "poisson"), 1),
     **dict.fromkeys(("randint", "uniform", "normal", "beta", "gamma", "binomial", "laplace", "lognormal"), 2),
 }
-#: Functions that are given sizes.
-_SIZED = frozenset({f"torch.{name}" for name in ("arange", "empty", "eye", "ones", "rand", "randn", "zeros")})
+#: Functions that are given sizes, beside those whose arguments are the shape of what they make.
+_SIZED = frozenset({"torch.arange", "torch.eye"})
 _DEEPCOPY = "copy.deepcopy"
 #: How deep containers and objects are looked into.
 _DEPTH = 4
@@ -109,7 +109,9 @@ def _left_out(name: str, positional: Sequence[Value], keywords: Mapping[str, Val
 
 def _takes_numbers(name: str) -> bool:
     """Whether a function takes numbers: out of a tensor it is given one is taken."""
-    return name.startswith("math.") or name in _SIZED
+    operator = torch_function(name)
+    spread = operator is not None and operator.spread and not operator.metadata
+    return name.startswith("math.") or spread or name in _SIZED
 
 
 def _spreads(call: ast.Call) -> bool:

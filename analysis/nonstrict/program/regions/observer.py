@@ -126,9 +126,9 @@ class RegionObserver(Observer["Frame", "Function"]):
         """There are numbers that Dynamo does not compute with."""
         return breaks.operated(frame, node, *operands)
 
-    def output_given(self, frame: Frame, node: ast.AST, name: str) -> None:
+    def output_given(self, frame: Frame, node: ast.AST) -> None:
         """It has to have the shape of the result."""
-        outputs.check(frame, node, name)
+        outputs.check(frame, node)
 
     def knows_number(self, frame: Frame, tensor: Value) -> bool:
         """Dynamo guards whole numbers that it is given."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.library_calls import called
 from nonstrict.facts.shapes import shape
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
@@ -14,23 +15,15 @@ from nonstrict.program.regions import breaks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nonstrict.facts.library_calls import Called
+    from nonstrict.knowledge.operators import Operator
     from nonstrict.program.frames import Frame
 
-#: Operators whose result has the shape that their operands have together.
-_ELEMENTWISE = frozenset(
-    [
-        *("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder"),
-        *("pow", "maximum", "minimum", "fmax", "fmin", "atan2", "neg", "abs", "sin", "cos", "tan", "tanh", "exp"),
-        *("log", "sqrt", "rsqrt", "square", "sigmoid", "erf", "floor", "ceil", "round", "sign", "clamp", "reciprocal"),
-        *("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not"),
-    ]
-)
-_REDUCING = frozenset({"sum", "mean", "prod", "amax", "amin", "argmax", "argmin", "std", "var", "logsumexp", "nansum"})
 _JOINING = frozenset({"cat", "concat", "concatenate"})
 _TRANSPOSED = frozenset({"t", "transpose", "permute", "movedim", "swapaxes"})
 
 
-def check(frame: Frame, node: ast.AST, name: str) -> None:
+def check(frame: Frame, node: ast.AST) -> None:
     """An operator of a region writes into the tensor given as `out`."""
     if not isinstance(node, ast.Call):
         return
@@ -43,15 +36,28 @@ def check(frame: Frame, node: ast.AST, name: str) -> None:
     given = sizes(frame, out)
     if given is None:
         return
-    operands = [sizes(frame, argument) for argument in node.args]
+    call = called(naming.names_at(frame), node)
+    operands = [sizes(frame, argument) for argument in (call.operand, *call.given) if argument is not None]
     known = [one for one in operands if one is not None]
-    if len(known) == len(operands) and name in _ELEMENTWISE:
-        made = _together(known)
-    else:
-        made = _joined(frame, node, name) or _reduced(node, name, operands)
+    made = _result(frame, node, call, operands)
     differs = given == (0,) and not any(0 in one for one in known) if made is None else made != given
     if differs:
         breaks.statement(frame, node, "out-shape-mismatch")
+
+
+def _result(
+    frame: Frame, node: ast.Call, call: Called, operands: Sequence[tuple[int, ...] | None]
+) -> tuple[int, ...] | None:
+    """The sizes of what an operator gives; None if they are not known."""
+    operator = call.operator
+    if operator is None:
+        return None
+    if operator.keeps_shape and operands:
+        return operands[0]
+    if operator.pointwise:
+        known = [one for one in operands if one is not None]
+        return _together(known) if len(known) == len(operands) else None
+    return _joined(frame, node, call.name) or _reduced(node, operator, operands)
 
 
 def _joined(frame: Frame, node: ast.Call, name: str) -> tuple[int, ...] | None:
@@ -69,11 +75,11 @@ def _joined(frame: Frame, node: ast.Call, name: str) -> tuple[int, ...] | None:
     return tuple(whole)
 
 
-def _reduced(node: ast.Call, name: str, operands: list[tuple[int, ...] | None]) -> tuple[int, ...] | None:
+def _reduced(node: ast.Call, operator: Operator, operands: Sequence[tuple[int, ...] | None]) -> tuple[int, ...] | None:
     """The sizes of `torch.sum(x, dim=0)`."""
     of = operands[0] if operands else None
     along = _dimension(node, default=None)
-    if name not in _REDUCING or of is None or any(keyword.arg == "keepdim" for keyword in node.keywords):
+    if operator.dim != 1 or operator.pairs or of is None or any(one.arg == "keepdim" for one in node.keywords):
         return None
     if along is None or not -len(of) <= along < len(of):
         return None

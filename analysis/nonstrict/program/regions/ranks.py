@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.shapes import shape
-from nonstrict.knowledge.operators import tensor_method, torch_function
 from nonstrict.program import naming
 from nonstrict.program.regions import outputs, unbacked
 from nonstrict.program.values import Flag, Kind
@@ -25,17 +24,6 @@ if TYPE_CHECKING:
 #: The ranks of variables that are being asked for.
 Assumed: TypeAlias = "Mapping[str, int | None]"
 NOTHING: Assumed = MappingProxyType({})
-#: Methods and functions whose result has the dimensions of the tensor that they work on.
-_KEEPING = frozenset(
-    [
-        *("argsort", "bool", "clone", "contiguous", "cpu", "cuda", "cumprod", "cumsum", "detach", "double", "flip"),
-        *("float", "half", "int", "long", "roll", "short", "softmax", "sort", "to", "topk", "type_as", "zeros_like"),
-        *("ones_like", "empty_like", "rand_like", "randn_like", "full_like"),
-    ]
-)
-#: Those that give places beside the values, along a dimension.
-_WITH_PLACES = frozenset({"sort", "topk"})
-_ALONG = frozenset({"max", "min", "median", "mode"})
 
 
 def rank(frame: Frame, expression: ast.expr, known: Assumed = NOTHING) -> int | None:
@@ -86,11 +74,12 @@ def _of_unpacked(frame: Frame, name: ast.Name, known: Assumed) -> int | None:
         return None
     function = called(naming.names_at(frame), call)
     of = rank(frame, function.operand, known) if function.operand is not None else None
-    if of is None:
+    operator = function.operator
+    if of is None or operator is None or not operator.pairs:
         return None
-    if function.name in _WITH_PLACES:
+    if not operator.dim:
         return of
-    return max(of - 1, 0) if function.name in _ALONG and not _keeps(call) else None
+    return None if _keeps(function, call) else max(of - 1, 0)
 
 
 def _of_part(frame: Frame, part: ast.Subscript, known: Assumed) -> int | None:
@@ -111,27 +100,31 @@ def _of_call(frame: Frame, call: ast.Call, known: Assumed) -> int | None:
     function = called(names, call)
     if function.operand is None or function.library not in ("", "torch"):
         return None
-    if function.name in _KEEPING:
+    operator = function.operator
+    if operator is None or operator.returns != "tensor":
+        return None
+    if operator.keeps_shape:
         return rank(frame, function.operand, known)
-    operator = torch_function(f"torch.{function.name}") if function.library else tensor_method(function.name)
-    if operator is not None and operator.pointwise:
+    if operator.pointwise:
         return _together(frame, [function.operand, *function.given], known)
-    return _of_reduction(frame, call, function, known) if operator is not None and operator.reduces else None
+    return _of_reduction(frame, call, function, known) if operator.reduces else None
 
 
 def _of_reduction(frame: Frame, call: ast.Call, function: Called, known: Assumed) -> int | None:
     over = next((one.value for one in call.keywords if one.arg in ("dim", "axis")), next(iter(function.given), None))
     if over is None:
         return 0
-    several = function.name in _ALONG  # the values and their places
+    several = function.operator is not None and function.operator.pairs
     of = rank(frame, function.operand, known) if function.operand is not None else None
-    if of is None or several or _keeps(call) or not _is_number(over):
+    if of is None or several or _keeps(function, call) or not _is_number(over):
         return None
     return max(of - 1, 0)
 
 
-def _keeps(call: ast.Call) -> bool:
-    return any(one.arg == "keepdim" for one in call.keywords) or len(call.args) > 2
+def _keeps(function: Called, call: ast.Call) -> bool:
+    """Whether a reduction is told whether to keep the dimension."""
+    at = function.operator.dim if function.operator is not None else 0
+    return any(one.arg == "keepdim" for one in call.keywords) or len(function.given) > at
 
 
 def _is_number(expression: ast.expr) -> bool:
