@@ -34,6 +34,7 @@ class Models:
         self._files: dict[str, dict[str, Entry]] = {}
         self._found: dict[str, Entry | None] = {}
         self._called: dict[str, Entry | None] = {}
+        self._ancestors: dict[str, tuple[str, ...]] = {}
         own = {module_of(path): stubs.read(path, _text(path), module_of(path)) for path in paths}
         self._files.update({module: {**self._entries(module), **entries} for module, entries in own.items()})
         named = (one for entries in own.values() for one in entries.values())
@@ -103,16 +104,18 @@ class Models:
 
     def ancestors(self, name: str) -> tuple[str, ...]:
         """A class and its bases by their dotted names, the nearest first; of an unknown class only itself."""
-        found: list[str] = []
-        pending = [name]
-        while pending:
-            one = pending.pop(0)
-            entry = self._listed(one)
-            one = entry.name if entry is not None else one
-            if one not in found:
-                found.append(one)
-                pending += entry.bases if entry is not None else ()
-        return tuple(found)
+        if name not in self._ancestors:
+            found: list[str] = []
+            pending = [name]
+            while pending:
+                one = pending.pop(0)
+                entry = self._listed(one)
+                one = entry.name if entry is not None else one
+                if one not in found:
+                    found.append(one)
+                    pending += entry.bases if entry is not None else ()
+            self._ancestors[name] = tuple(found)
+        return self._ancestors[name]
 
     def is_a(self, name: str, *bases: str) -> bool:
         """Whether a class is one of `bases`, or derives from one."""

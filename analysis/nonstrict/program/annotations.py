@@ -5,82 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.operators import nn_module, torch_kind
+from nonstrict.program import typed
 from nonstrict.program.naming import is_chain
-from nonstrict.program.values import (
-    BOOL,
-    BYTES,
-    NONE,
-    NUMBER,
-    NUMPY,
-    SETTING,
-    SIZE,
-    STRING,
-    UNKNOWN,
-    Flag,
-    Heap,
-    Kind,
-    Value,
-    join,
-)
+from nonstrict.program.values import NONE, UNKNOWN, Flag, Heap, Kind, Value, join
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
     from nonstrict.program.places import Place
 
-_SIMPLE = {
-    "builtins.int": NUMBER,
-    "builtins.float": NUMBER,
-    "builtins.complex": NUMBER,
-    "builtins.bool": BOOL,
-    "builtins.str": STRING,
-    "builtins.bytes": Value(Kind.STRING, ref=BYTES),
-    "torch.Size": SIZE,
-    "torch.device": SETTING,
-    "torch.dtype": SETTING,
-    "torch.layout": SETTING,
-    "torch.memory_format": SETTING,
-    "torch.Generator": Value(Kind.GENERATOR),
-    "torch.SymInt": NUMBER,
-    "numpy.ndarray": NUMPY,
-    "builtins.None": NONE,
-}
-_CONTAINERS = {
-    "builtins.list": Kind.LIST,
-    "typing.List": Kind.LIST,
-    "typing.Sequence": Kind.LIST,
-    "typing.Iterable": Kind.LIST,
-    "collections.abc.Sequence": Kind.LIST,
-    "collections.abc.Iterable": Kind.LIST,
-    "typing.MutableSequence": Kind.LIST,
-    "collections.abc.MutableSequence": Kind.LIST,
-    "builtins.dict": Kind.DICT,
-    "typing.Dict": Kind.DICT,
-    "typing.Mapping": Kind.DICT,
-    "typing.MutableMapping": Kind.DICT,
-    "collections.abc.Mapping": Kind.DICT,
-    "collections.abc.MutableMapping": Kind.DICT,
-    "collections.OrderedDict": Kind.DICT,
-    "collections.defaultdict": Kind.DICT,
-    "typing.DefaultDict": Kind.DICT,
-    "builtins.set": Kind.SET,
-    "typing.Set": Kind.SET,
-    "builtins.frozenset": Kind.SET,
-    "builtins.tuple": Kind.TUPLE,
-    "typing.Tuple": Kind.TUPLE,
-    "collections.deque": Kind.DEQUE,
-    "typing.Deque": Kind.DEQUE,
-    "typing.Iterator": Kind.ITERATOR,
-    "collections.abc.Iterator": Kind.ITERATOR,
-    "typing.Generator": Kind.ITERATOR,
-}
 _UNIONS = frozenset({"typing.Union", "typing.Optional"})
 _TRANSPARENT = frozenset(
     {"typing.Final", "typing.ClassVar", "typing.Annotated", "typing_extensions.Annotated", "typing.Required"}
 )
-#: Classes of tensors that have the members of `torch.Tensor` and no others.
-PLAIN_TENSORS = frozenset({"torch.Tensor", "torch._tensor.Tensor", "torch.nn.Buffer", "torch.nn.parameter.Buffer"})
 
 
 def promised_value(frame: Frame, node: ast.AST | None, place: Place) -> Value:
@@ -139,7 +76,7 @@ def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
         return _either(frame, arguments, place, optional=name == "typing.Optional")
     if name in _TRANSPARENT:
         return promised_value(frame, arguments[0], place)
-    kind = _CONTAINERS.get(name)
+    kind = typed.container_kind(frame.machine.models, name)
     if kind is None:
         return instance_of(frame, base, place)
     heap = Heap()
@@ -157,20 +94,5 @@ def instance_of(frame: Frame, base: Value, place: Place) -> Value:
         return UNKNOWN.at(place)
     if base.kind is not Kind.EXTERNAL:
         return NONE.at(place) if base.kind is Kind.NONE else UNKNOWN.at(place)
-    name = frame.machine.models.canonical(base.ref)
-    simple = _SIMPLE.get(name)
-    if simple is not None:
-        return simple.at(place)
-    if name in _CONTAINERS:
-        return Value(_CONTAINERS[name], place)
-    if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
-        return Value(Kind.PARAMETER, place)
-    kind = torch_kind(name)
-    if kind == "tensor-class":
-        # A subclass has attributes of its own: `ref` tells it from a plain tensor.
-        return Value(Kind.TENSOR, place, None if name in PLAIN_TENSORS else name)
-    if kind == "nn-module-class" or nn_module(name) is not None:
-        return Value(Kind.MODULE, place, name)
-    if name.startswith(("typing.", "collections.abc.")):
-        return UNKNOWN.at(place)
-    return Value(Kind.INSTANCE, place, name)
+    models = frame.machine.models
+    return typed.instance(models, models.canonical(base.ref), place)

@@ -14,9 +14,10 @@ from nonstrict.facts.scopes import rebound_inside
 from nonstrict.knowledge.operators import torch_kind
 from nonstrict.models.library import SHIPPED
 from nonstrict.program import classes, constant_folding
-from nonstrict.program.annotations import PLAIN_TENSORS, canonical
+from nonstrict.program.annotations import canonical
 from nonstrict.program.naming import dotted
 from nonstrict.program.places import NOWHERE
+from nonstrict.program.typed import PLAIN_TENSORS
 from nonstrict.program.values import CALLABLES, CONTAINERS, NO_CONSTANT, TENSORS, Flag, Kind, Value
 
 if TYPE_CHECKING:

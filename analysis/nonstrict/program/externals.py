@@ -210,7 +210,7 @@ def _unknown(frame: Frame, node: ast.AST, name: str, known: Entry | None, values
 
 def _made(frame: Frame, result: Type, name: str, values: list[Value]) -> Value:
     """The value for a type of result, with what the arguments tell of it."""
-    made = typed.of_type(frame.machine.models, result, values)
+    made = typed.result(frame.machine.models, result, values)
     if result.name == "collections.defaultdict" and values and made.heap is not None:
         made.heap.missing = missing.made_by(frame, values[0])
     small = made.kind is Kind.NUMPY and arrays.is_small(name, values)
@@ -233,7 +233,7 @@ def _io(
     for value in values:
         frame.consume(node, value)
     frame.emit(Event.IO, node, what=what, output=output)
-    return typed.of_type(frame.machine.models, known.returns, values)
+    return typed.result(frame.machine.models, known.returns, values)
 
 
 def _random(
@@ -244,7 +244,7 @@ def _random(
     if 0 <= shuffled < len(values):
         frame.machine.taint(frame, node, shuffled, drawn)
         return NONE
-    made = typed.of_type(frame.machine.models, known.returns, values)
+    made = typed.result(frame.machine.models, known.returns, values)
     if made.kind in (Kind.UNKNOWN, Kind.NONE):
         return drawn._replace(kind=Kind.UNKNOWN)
     return drawn if made.kind is Kind.NUMBER else made.with_pending(drawn.pending)
@@ -355,7 +355,7 @@ def _only_put_back(frame: Frame, node: ast.AST) -> bool:
 def _environ_read(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
     variable = values[0] if values and known.name.startswith("os.") else UNKNOWN
     frame.emit(Event.AMBIENT, node, value=variable, what=what)
-    return typed.of_type(frame.machine.models, known.returns)
+    return typed.result(frame.machine.models, known.returns)
 
 
 def _as_array(name: str) -> Taken | None:

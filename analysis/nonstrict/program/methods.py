@@ -389,7 +389,7 @@ def _external(
         frame.consume(node, receiver)
     if known is None:
         unseen.method(frame, node, receiver, name)
-    return typed.of_type(models, known.returns) if known is not None else UNKNOWN
+    return typed.result(models, known.returns) if known is not None else UNKNOWN
 
 
 def _runs_itself(frame: Frame, receiver: Value) -> bool:

@@ -19,7 +19,7 @@ def made_by(frame: Frame, factory: Value) -> Value | None:
     found: Value | None = None
     if factory.kind is Kind.EXTERNAL:
         models = frame.machine.models
-        found = typed.of_type(models, models.result(factory.ref))
+        found = typed.result(models, models.result(factory.ref))
     elif factory.kind is Kind.CLASS:
         found = _instance(frame, factory)
     elif factory.kind is Kind.FUNCTION and isinstance(factory.ref.node, ast.Lambda):

@@ -110,7 +110,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         return gradients.computed(frame, keywords)
     if any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in positional[:1]):
         return functional_calls.transformed(positional)
-    made = typed.of_type(frame.machine.models, frame.machine.models.result(name))
+    made = typed.result(frame.machine.models, frame.machine.models.result(name))
     return made._replace(flags=Flag.FLOATING) if made.is_tensor else UNKNOWN
 
 
