@@ -221,6 +221,8 @@ def held_outside(machine: Machine, external: Value, *, ask: bool = True) -> Valu
     root = package.partition(".")[0]
     if not package or root in _ANSWERED or root in sys.stdlib_module_names or not machine.project.find_installed(root):
         return external
+    if machine.models.find(external.ref) is not None:
+        return external
     path = machine.project.find_installed(package)
     module = machine.project.module(path) if path is not None and path.endswith(".py") else None
     if module is not None and name in module.bindings:
