@@ -154,6 +154,23 @@ def test_a_model_is_named_after_its_module(tmp_path):
     assert models_of([]) is SHIPPED
 
 
+def test_several_models_of_a_module_are_one(tmp_path):
+    paths = [tmp_path / "acme.pyi", tmp_path / "more" / "acme.pyi"]
+    paths[1].parent.mkdir()
+    paths[0].write_text("def one() -> int: ...\ndef both() -> int: ...\n")
+    paths[1].write_text("\ufeffdef two() -> int: ...\r\ndef both() -> str: ...\r\n", encoding="utf-8")
+    models = Models([str(path) for path in paths])
+    assert models.result("acme.one") == models.result("acme.two") == Type("builtins.int")
+    assert models.result("acme.both") == Type("builtins.str")
+
+
+def test_a_file_that_is_named_after_no_module_is_told(tmp_path):
+    path = tmp_path / "my library.pyi"
+    path.write_text("")
+    with pytest.raises(ModelError, match="`my library` is no name of a module"):
+        Models([str(path)])
+
+
 def test_a_name_that_leads_to_itself_is_nothing(tmp_path):
     path = tmp_path / "acme.pyi"
     path.write_text("a = b\nb = a\nclass C(D): ...\nclass D(C): ...\n")

@@ -35,7 +35,13 @@ class Models:
         self._found: dict[str, Entry | None] = {}
         self._called: dict[str, Entry | None] = {}
         self._ancestors: dict[str, tuple[str, ...]] = {}
-        own = {module_of(path): stubs.read(path, _text(path), module_of(path)) for path in paths}
+        own: dict[str, dict[str, Entry]] = {}
+        for path in paths:
+            module = module_of(path)
+            if not all(part.isidentifier() for part in module.split(".")):
+                advice = "Name the file after the module that it describes, as `acme.kernels.pyi`."
+                raise ModelError(path, 1, 1, f"`{module}` is no name of a module", advice)
+            own.setdefault(module, {}).update(stubs.read(path, _text(path), module))
         self._files.update({module: {**self._entries(module), **entries} for module, entries in own.items()})
         named = (one for entries in own.values() for one in entries.values())
         self._own = frozenset(one.name for one in named if one.form is not Form.MODULE)
@@ -219,7 +225,7 @@ def _text(path: str) -> str:
         ModelError: it cannot be read.
     """
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             return file.read()
     except OSError as error:
         raise ModelError(path, 1, 1, f"The model cannot be read: {error.strerror}", "Name a file that can.") from None
