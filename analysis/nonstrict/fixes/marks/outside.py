@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.domain.events import Event
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.targets import last_name
+from nonstrict.facts.use_def import use_def
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.documents import first_line
 from nonstrict.fixes.code.edits import above_definition, before, comment_behind, removed, replaced
@@ -135,12 +136,8 @@ def _value_of(document: Document, node: ast.expr) -> tuple[ast.expr | None, str 
     function = document.function(node)
     if not isinstance(node, ast.Name) or function is None or node.id not in scope_of(function).assigned:
         return node, None
-    found = [
-        one.value
-        for one in ast.walk(function)
-        if isinstance(one, ast.Assign) and [getattr(target, "id", "") for target in one.targets] == [node.id]
-    ]
-    return (found[0], node.id) if len(found) == 1 and _count(document, node.id, ast.Store) == 1 else (None, None)
+    value = use_def(function).value(node.id)
+    return (value, node.id) if value is not None else (None, None)
 
 
 def _is_fixed(document: Document, node: ast.expr) -> bool:

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.facts.use_def import use_def
 from nonstrict.findings import Edit
 from nonstrict.fixes.code.edits import with_argument, with_parameter
 from nonstrict.fixes.code.names import spelled as name_spelled
@@ -166,7 +167,7 @@ def home(uses: Uses, document: Document, node: ast.AST, passing: Passing) -> Ext
 def _is_free(function: Extended, passing: Passing) -> bool:
     """Whether a name can be a parameter: nothing in the function binds it, and reads of it are reads of the value."""
     if passing.bound_by is not None and passing.bound_by in getattr(function.node, "body", ()):
-        return _is_bound_once(function.node, passing.name)
+        return use_def(function.node).only(passing.name) is not None
     for node in ast.walk(function.node):
         if isinstance(node, FunctionNode):
             scope = scope_of(node)
@@ -175,18 +176,6 @@ def _is_free(function: Extended, passing: Passing) -> bool:
         elif isinstance(node, ast.Name) and node.id == passing.name and not passing.is_value(function.document, node):
             return False
     return True
-
-
-def _is_bound_once(function: FunctionNode, name: str) -> bool:
-    """Whether nothing but one assignment binds a variable of a function, before anything reads it."""
-    bound = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
-    inner = (node for node in ast.walk(function) if isinstance(node, FunctionNode))
-    named = sum(name in scope_of(node).local | scope_of(node).nonlocal_names for node in inner)
-    return (
-        named == 1
-        and sum(isinstance(node.ctx, ast.Store) for node in bound) == 1
-        and name in scope_of(function).assigned
-    )
 
 
 def takes_keyword(function: FunctionNode) -> bool:
