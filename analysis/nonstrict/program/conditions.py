@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Decision, Event, Question
+from nonstrict.domain.truth import of_condition
 from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.knowledge.markers import TRACE_QUESTIONS
@@ -79,24 +80,18 @@ def trace_verdict(frame: Frame, statement: ast.If) -> bool | None:
 
     A branch that computes is reported; one that only logs, warns or raises is how such a question is meant.
     """
-    test = statement.test
-    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
-    inner = test.operand if isinstance(test, ast.UnaryOp) and negated else test
-    parts = inner.values if isinstance(inner, ast.BoolOp) else [inner]
-    conjunction = isinstance(inner, ast.BoolOp) and isinstance(inner.op, ast.And)
-    for part in parts:
-        part_negated = isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not)
-        asked = part.operand if isinstance(part, ast.UnaryOp) and part_negated else part
-        if not isinstance(asked, (ast.Call, ast.Name)):
-            continue
-        if _asks_for_tracing(frame, asked):
-            truth = not part_negated
-            if len(parts) > 1 and (truth == conjunction or negated):
-                return None
-            if computes(statement) and not _only_leaves(frame, statement):
-                frame.emit(Event.QUERY, asked, what=trace_question(asked), how=Question.COMPILING)
-            return truth != negated
-    return None
+    asked: list[ast.expr] = []
+
+    def judge(part: ast.expr) -> bool | None:
+        if not isinstance(part, (ast.Call, ast.Name)) or not _asks_for_tracing(frame, part):
+            return None
+        asked.append(part)
+        return True
+
+    verdict = of_condition(statement.test, judge)
+    if verdict is not None and computes(statement) and not _only_leaves(frame, statement):
+        frame.emit(Event.QUERY, asked[0], what=trace_question(asked[0]), how=Question.COMPILING)
+    return verdict
 
 
 def _asks_for_tracing(frame: Frame, asked: ast.expr) -> bool:
