@@ -18,8 +18,11 @@ from nonstrict.models.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: The modules whose names models are written in.
-_VOCABULARY = {module.__name__: module for module in (does, terms)}
+#: The names that models are written in, by the modules that have them.
+_VOCABULARY = {
+    does.__name__: frozenset(name for name, word in vars(does).items() if isinstance(word, Effect)),
+    terms.__name__: frozenset(terms.__all__),
+}
 _CHANGED, _GIVEN = f"{terms.__name__}.Changed", f"{terms.__name__}.T"
 _MODULE, _SURROUNDS = f"{terms.__name__}.submodule", f"{terms.__name__}.surrounds"
 _OVERLOAD = "typing.overload"
@@ -110,8 +113,8 @@ class _Reader:
     def _check(self, meant: str, node: ast.AST) -> None:
         """A name of the vocabulary is one that it has."""
         module, _, name = meant.rpartition(".")
-        if module in _VOCABULARY and name not in _public(module):
-            names = ", ".join(f"`{one}`" for one in sorted(_public(module)))
+        if module in _VOCABULARY and name not in _VOCABULARY[module]:
+            names = ", ".join(f"`{one}`" for one in sorted(_VOCABULARY[module]))
             raise self._wrong(node, f"`{module}` has no `{name}`", f"It has {names}.")
 
     def _assign(self, targets: list[ast.expr], value: ast.expr, within: str) -> None:
@@ -257,12 +260,6 @@ class _Reader:
     def _wrong(self, node: ast.AST, message: str, advice: str) -> ModelError:
         row, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
         return ModelError(self._path, row, column, message, advice)
-
-
-def _public(module: str) -> Iterator[str]:
-    """The names of the vocabulary in one of its modules."""
-    kept = Effect if module == does.__name__ else object
-    return (name for name, value in vars(_VOCABULARY[module]).items() if name[0] != "_" and isinstance(value, kept))
 
 
 def _overloaded(earlier: Entry, later: Entry, node: _Function) -> Entry:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Annotated, TypeVar
 
+__all__ = ["Changed", "T", "submodule", "surrounds"]
+
 #: What is given: a function from `T` to `T` returns its argument, as a decorator or `module.to(device)` does.
 T = TypeVar("T")
 #: A parameter that the call changes, or `self`; of a function that writes its result to `out`, this one.
