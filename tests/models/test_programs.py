@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 HEAD = "import torch\nimport acme\nfrom torch._dynamo import nonstrict_trace\n"
 MODEL = """
+import torch.nn
 from torch import Tensor
 
 from nonstrict.models import does
@@ -28,6 +29,9 @@ def fused(x: Tensor) -> Tensor: ...
 def table() -> dict[str, Tensor]: ...
 def tuned(function: T) -> T: ...
 def push(into: Changed, value) -> None: ...
+
+class Scaled(torch.nn.Module):
+    def forward(self, x) -> Tensor: ...
 
 class Cache:
     def put(self: Changed, key, value) -> None: ...
@@ -100,3 +104,19 @@ def test_a_model_counts_in_place_of_an_installed_package(tmp_path: Path):
     code = "class Cache:\n    def put(self, key, value):\n        print(key)\n\n\nCACHE = Cache()\n"
     found = findings(tmp_path, body("acme.CACHE.put('a', 1)"), site__acme=code)
     assert [code for code, _ in found] == ["NST203"]
+
+
+def test_a_layer_that_a_model_describes_is_looked_at(tmp_path: Path):
+    program = """
+    layers = torch.nn.Sequential(torch.nn.Linear(3, 3), acme.Scaled(2))
+
+    @torch.compile
+    def f(x):
+        return layers(x)
+
+    f(torch.ones(3))
+    """
+    options = AnalysisOptions("2.13.0", (), (str(tmp_path / "acme.pyi"),), regions=True)
+    assert findings(tmp_path, program) == []
+    looked = analyse([str(tmp_path / "main.py")], options).looked
+    assert [region.unseen for region in looked.regions] == [()]

@@ -23,6 +23,7 @@ HERE = Place(Origin.ARGUMENT, "", "x")
         ("torch.masked.MaskedTensor", Kind.TENSOR, "torch.masked.MaskedTensor"),
         ("torch.nn.Parameter", Kind.PARAMETER, None),
         ("torch.nn.Linear", Kind.MODULE, "torch.nn.Linear"),
+        ("einops.layers.torch.Reduce", Kind.MODULE, "einops.layers.torch.Reduce"),
         ("torch.Size", Kind.SIZE, None),
         ("numpy.ndarray", Kind.NUMPY, None),
         ("numpy.float32", Kind.NUMBER, "numpy.float32"),

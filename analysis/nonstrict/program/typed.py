@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.operators import nn_module, torch_kind
+from nonstrict.knowledge.operators import BASE_MODULES, nn_module, torch_kind
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import (
     BOOL,
@@ -110,6 +110,8 @@ def instance(models: Models, name: str, place: Place) -> Value:
             return Value(_CONTAINERS[base], place)
         if base == _SCALAR:
             return Value(Kind.NUMBER, place, name)
+        if base in BASE_MODULES:
+            return Value(Kind.MODULE, place, name)
     return UNKNOWN.at(place) if name.startswith(_GENERAL) else Value(Kind.INSTANCE, place, name)
 
 

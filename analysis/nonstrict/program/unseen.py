@@ -84,7 +84,9 @@ def module_call(frame: Frame, node: ast.AST, module: Value) -> None:
         return
     known = nn_module(module.ref) if isinstance(module.ref, str) and module.ref not in BASE_MODULES else None
     if known is None:
-        note(frame, node, Unseen.MODULE)
+        described = isinstance(module.ref, str) and frame.machine.models.member(module.ref, "forward") is not None
+        if not described:
+            note(frame, node, Unseen.MODULE)
     elif known.container:
         heap = module.heap
         if heap is None or heap.open or heap.element is None:
