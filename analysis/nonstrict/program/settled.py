@@ -110,15 +110,19 @@ def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
     if not made or holder.heap is None or name not in holder.heap.attributes:
         return False
     # Whatever writes there puts something else in: neither None nor a constant is changed in place.
-    return not frame.machine.attribute_writes_of(holder.ref, name) and not frame.machine.is_written(place)
+    return not frame.machine.mutations.attribute_writes_of(holder.ref, name) and not frame.machine.mutations.is_written(
+        place
+    )
 
 
 def _is_rebound(frame: Frame, module: Module, place: Place) -> bool:
     """Whether a name is bound anew, also by what does so before anything compiled runs."""
-    if frame.machine.is_written(place, rebound=True):
+    if frame.machine.mutations.is_written(place, rebound=True):
         return True
-    own = frame.machine.writes_told(module, place.name)
-    return any(write.how is How.REBOUND for write in (*own, *frame.machine.foreign_writes(module, place.name)))
+    own = frame.machine.mutations.writes_told(module, place.name)
+    return any(
+        write.how is How.REBOUND for write in (*own, *frame.machine.mutations.foreign_writes(module, place.name))
+    )
 
 
 def _is_final(annotation: ast.expr | None) -> bool:
