@@ -15,6 +15,7 @@ from nonstrict.program import (
     conditions,
     constant_folding,
     contents,
+    deciding,
     definition_values,
     dtypes,
     iteration,
@@ -257,7 +258,7 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
                 break
             continue
         if index < last:
-            conditions.decide_value(frame, part, frame.consume(part, value))
+            deciding.on_value(frame, part, frame.consume(part, value))
             frame.env = conditions.narrowed(frame, part, dict(frame.env), truth=isinstance(node.op, ast.And))
         if isinstance(node.op, ast.Or) and value.kind is Kind.NONE and index < last:
             continue

@@ -8,6 +8,7 @@ from nonstrict.facts.execution import entries
 from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.graph_breaks import OLDEST
 from nonstrict.program import (
+    assignments,
     classes,
     context_managers,
     decorating,
@@ -18,7 +19,6 @@ from nonstrict.program import (
     parameters,
     requested_fixtures,
     running,
-    stores,
 )
 from nonstrict.program import expressions as _expressions
 from nonstrict.program import statements as _statements
@@ -75,7 +75,7 @@ class Interpreter(Machine):
 
     def store(self, frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None:
         """Assign to a target."""
-        stores.store(frame, target, value, source)
+        assignments.store(frame, target, value, source)
 
     def define(self, frame: Frame, node: ast.AST, offset: int) -> Value:
         """The value of a function or class definition, decorators applied."""
