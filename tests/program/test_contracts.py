@@ -8,13 +8,14 @@ import pytest
 
 from nonstrict.program import engine
 from nonstrict.program.contracts import Contracts
-from nonstrict.program.machine import Machine
+from nonstrict.program.interpreter import Interpreter
 from nonstrict.program.project import Project
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from nonstrict.program.machine import Machine
     from nonstrict.program.values import Value
 
 _PROGRAM = """
@@ -36,7 +37,7 @@ def held(folder: Path, name: str, contracts: Contracts | None) -> tuple[Machine,
     path.write_text(_PROGRAM)
     project = Project()
     files = [str(path)]
-    machine = engine.machine(project, files) if contracts is None else Machine(project, contracts, files)
+    machine = engine.machine(project, files) if contracts is None else Interpreter(project, contracts, files)
     module = project.module(str(path))
     assert module is not None
     return machine, machine.global_value(module, name)

@@ -20,6 +20,7 @@ from nonstrict.models.library import models_of
 from nonstrict.program import engine
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
+from nonstrict.program.elsewhere import Bytes
 from nonstrict.program.marks import callers, loose, open_targets, roots
 from nonstrict.program.marks.exports import Exports
 from nonstrict.program.project import Project
@@ -27,7 +28,6 @@ from nonstrict.program.regions import identity, ineffective
 from nonstrict.program.regions.region import CompiledRegions
 from nonstrict.program.regions.switched_off import switched_off
 from nonstrict.program.values import Kind
-from nonstrict.program.writers.elsewhere import Bytes
 from nonstrict.program.writers.evidence import MODE_TEXTS
 from nonstrict.rules.base import report_at
 from nonstrict.rules.purity import asked

@@ -225,7 +225,7 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     computed = classes.special(frame, node, base, "__getattr__", [STRING._replace(const=name)])
     if computed is not None:
         return computed
-    stored = frame.machine.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
+    stored = frame.machine.mutations.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
     if stored is not None:
         return relocated(stored, place)
     inherits = heap is None or heap.open or bool(classes.external_bases(base.ref) - _EMPTY_BASES)
@@ -251,14 +251,14 @@ def _with_replacements(frame: Frame, base: Value, name: str, found: Value) -> Va
         return set_later(frame, found, base.place, name)
     if found.kind is not Kind.MARKED or base.place.origin is not Origin.GLOBAL or base.place.path:
         return found
-    stored = frame.machine.stored_in(base.place, name)
+    stored = frame.machine.mutations.stored_in(base.place, name)
     return found if stored is None else join(found, stored)
 
 
 def _exchanged(frame: Frame, node: ast.AST, base: Value, method: Value, name: str) -> Value:
     """A method of an object, in whose place the program puts another: which one it is decides."""
     looks = not (frame.static or frame.plain) and method.ref.binding != "property"
-    if looks and frame.machine.exchanges(base.ref, name):
+    if looks and frame.machine.mutations.exchanges(base.ref, name):
         frame.consume(node, class_attributes.with_exchanged(frame, method, base.ref, name))
     return method
 
@@ -361,7 +361,7 @@ def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: 
             return _mode(frame, node, base)
         if (own := _of_layer(base, name, place)) is not None:
             return own
-    stored = frame.machine.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
+    stored = frame.machine.mutations.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
     if stored is not None:
         return relocated(stored, place)
     return Value(Kind.EXTERNAL_METHOD, place, (base, name))
@@ -383,7 +383,7 @@ def _of_function(frame: Frame, node: ast.Attribute, base: Value, name: str) -> V
         return STRING._replace(const=function.name)
     place = function.module.place(function.name)
     plain = function.closure is None and function.owner is None and not name.startswith("__")
-    stored = frame.machine.stored_in(place, name) if plain else None
+    stored = frame.machine.mutations.stored_in(place, name) if plain else None
     if stored is None:
         return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
     return relocated(stored, place.step(f".{name}"))

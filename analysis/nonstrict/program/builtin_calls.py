@@ -15,9 +15,9 @@ from nonstrict.program import (
     attributes,
     bound_callables,
     classes,
-    conditions,
     contents,
     copies,
+    deciding,
     iteration,
     named_tuples,
     reflection,
@@ -104,7 +104,7 @@ def _bool(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
                 if value.is_tensor
                 else BOOL
             )
-        conditions.decide_value(frame, node, value)
+        deciding.on_value(frame, node, value)
     return BOOL
 
 
@@ -209,7 +209,7 @@ def _sum(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[st
 def _any(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if positional:
         element = iteration.elements_of(frame, node, frame.consume(node, positional[0]))
-        conditions.decide_value(frame, _argument_node(node, 0), element)
+        deciding.on_value(frame, _argument_node(node, 0), element)
     return BOOL
 
 
@@ -242,7 +242,7 @@ def _filter(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
         element = iteration.elements_of(frame, node, frame.consume(node, positional[1]))
     if positional and positional[0].kind is not Kind.NONE:
         kept = frame.machine.call(frame, node, positional[0], [element], {})
-        conditions.decide_value(frame, node, kept)
+        deciding.on_value(frame, node, kept)
     return container(Kind.ITERATOR, element)
 
 

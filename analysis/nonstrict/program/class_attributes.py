@@ -50,7 +50,7 @@ def _beside_members(frame: Frame, base: Value, name: str) -> Value:
         return STRING._replace(const=cls.name)
     if name == "__qualname__":
         return STRING
-    stored = frame.machine.stored_in(cls.place, name) if _is_of_module(cls) else None
+    stored = frame.machine.mutations.stored_in(cls.place, name) if _is_of_module(cls) else None
     return Value(Kind.EXTERNAL_METHOD, FRESH, (base, name)) if stored is None else placed(stored, place_of(base, name))
 
 
@@ -62,7 +62,7 @@ def with_exchanged(frame: Frame, member: Value, cls: Class, name: str) -> Value:
     """
     if frame.plain:
         return member
-    put = frame.machine.exchanges(cls, name)
+    put = frame.machine.mutations.exchanges(cls, name)
     if member.kind is Kind.MARKED and classes.is_static(cls, name):
         put = tuple(one for one in put if not one.bare)
     if not put:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Event, Step, Taken
-from nonstrict.program import attributes, classes, conditions, constant_folding, releases, symbols
+from nonstrict.program import attributes, classes, constant_folding, deciding, releases, symbols
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import (
     BOOL,
@@ -106,7 +106,7 @@ def _sought(frame: Frame, node: ast.Compare, values: list[Value], pending: froze
     if any(value.kind is Kind.EXTERNAL and value.ref == "os.environ" for value in values):
         frame.emit(Event.AMBIENT, node, value=values[0], what="reads the environment")
     if values[-1].is_tensor and not (frame.static or frame.region):
-        conditions.decide_value(frame, node, values[-1])
+        deciding.on_value(frame, node, values[-1])
     if frame.region and values[-1].is_tensor:
         return BOOL.with_pending(frame.unbacked(node, values[-1], "`item()`", Taken.ITEM).pending)
     return frame.observer.sought(frame, node, values[0], values[-1]) or BOOL.with_pending(pending)

@@ -12,9 +12,9 @@ from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.knowledge.markers import TRACE_QUESTIONS
 from nonstrict.knowledge.operators import BASE_MODULE
-from nonstrict.program import decided, expressions, refinements, settled
+from nonstrict.program import decided, deciding, refinements, settled
 from nonstrict.program.annotations import instance_of, promised_value
-from nonstrict.program.classes import bare_instance, lineage, special
+from nonstrict.program.classes import bare_instance, lineage
 from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
@@ -31,9 +31,6 @@ _NOT_TOLD = frozenset({Kind.UNKNOWN, Kind.INSTANCE, Kind.OBJECT})
 _SHOWN = frozenset({Event.READ, Event.QUERY})
 #: Reads of Python state.
 _COUNTED = frozenset({Event.READ, Event.ATTRIBUTE})
-
-#: What a condition asks for by itself.
-_DECIDED = frozenset({Kind.NUMBER, Kind.BOOL})
 
 
 def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool = False) -> None:
@@ -55,24 +52,11 @@ def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool 
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         decide(frame, node.operand, checks=checks, refuses=refuses)
         return
-    value = expressions.use(frame, node)
-    decide_value(frame, node, value, refuses=refuses)
+    value = frame.consume(node, frame.machine.evaluate(frame, node))
+    deciding.on_value(frame, node, value, refuses=refuses)
     by_data = any(effect.event is Event.ESCAPE for effect in value.pending)
     if value.flags & Flag.SHAPE and not by_data and not frame.static and not frame.region:
         frame.emit(Event.SHAPE, node, how=Decision.CHECK if checks else Decision.BRANCH)
-
-
-def decide_value(frame: Frame, node: ast.AST, value: Value, *, refuses: bool = False) -> None:
-    """The truth of a value is asked for: a tensor's data is not there while tracing."""
-    frame.settle(value, refuses=refuses)
-    if value.kind in _DECIDED:
-        frame.needed(value)
-    told = special(frame, node, value, "__bool__", [])
-    frame.observer.decided(frame, node, value if told is None else told)
-    for alternative in value.alternatives() if not value.is_variant else ():
-        if alternative.kind in TENSORS and not alternative.flags & Flag.LITERAL:
-            frame.emit(Event.ESCAPE, node, alternative.place, alternative, "the truth value of a tensor")
-            return
 
 
 def trace_verdict(frame: Frame, statement: ast.If) -> bool | None:
@@ -99,11 +83,11 @@ def _asks_for_tracing(frame: Frame, asked: ast.expr) -> bool:
 
     Code that is not traced does not follow such functions: what they return there is told as a region sees it.
     """
-    if expressions.evaluate(frame, asked).flags & Flag.TRACE_GUARD:
+    if frame.machine.evaluate(frame, asked).flags & Flag.TRACE_GUARD:
         return True
     if not (frame.static and isinstance(asked, ast.Call)) or asked.args or asked.keywords:
         return False
-    callee = expressions.evaluate(frame, asked.func)
+    callee = frame.machine.evaluate(frame, asked.func)
     if callee.kind is not Kind.FUNCTION or parameter_names(callee.ref.node.args):
         return False
     names = names_in(frame.machine, callee.ref)
@@ -170,7 +154,7 @@ def marks_what_it_asks(frame: Frame, statement: ast.If) -> bool:
     test = statement.test
     if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Attribute):
         return False
-    held = expressions.evaluate(frame, test.left).alternatives()
+    held = frame.machine.evaluate(frame, test.left).alternatives()
     if any(value.kind is not Kind.MARKED for value in held):
         return False
     inside = {id(node) for one in statement.body for node in walk(one)}
@@ -284,7 +268,7 @@ def _asked(frame: Frame, env: dict[str, Value], node: ast.expr) -> str:
         return node.target.id
     key = refinements.key_of(node)
     if isinstance(node, ast.Attribute) and key and key not in env and (frame.static or frame.region):
-        held = expressions.evaluate(frame, node)
+        held = frame.machine.evaluate(frame, node)
         if held.kind in (Kind.UNION, Kind.NONE):
             env[key] = held
             frame.refined = True

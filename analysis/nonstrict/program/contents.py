@@ -78,7 +78,7 @@ def entries_in(frame: Frame, given: Value) -> tuple[str, ...]:
     """The steps to the entries that a dict made in seen code holds; none where it may hold others."""
     heap, place = given.heap, given.place
     kept = place.origin is Origin.GLOBAL and not any(
-        frame.machine.is_written(place, rebound=one) for one in (False, True)
+        frame.machine.mutations.is_written(place, rebound=one) for one in (False, True)
     )
     if given.kind is not Kind.DICT or heap is None or not (kept or place.origin is Origin.FRESH):
         return ()

@@ -9,7 +9,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.pytrees import REGISTRARS
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.contracts import Contracts
-from nonstrict.program.machine import Machine
+from nonstrict.program.interpreter import Interpreter
 from nonstrict.program.marks import callers, compiling, constructions, in_place, marking, operators, purity
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import layers
@@ -17,22 +17,24 @@ from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.observer import RegionObserver
 from nonstrict.program.regions.states import HEARD
 from nonstrict.program.values import Kind, Value
+from nonstrict.program.writers.answers import Answers
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Sequence
 
     from nonstrict.program.definitions import Class, Function
+    from nonstrict.program.elsewhere import Bytes
     from nonstrict.program.frames import Frame
+    from nonstrict.program.machine import Machine
     from nonstrict.program.project import Project
-    from nonstrict.program.writers.elsewhere import Bytes
 
 
 def machine(
     project: Project, files: Sequence[str] = (), torch: tuple[int, int] = OLDEST, found: Bytes | None = None
 ) -> Machine:
     """A machine for a program; `torch` is the release that it runs with."""
-    return Machine(project, _OfTorch(), files, torch, found)
+    return Interpreter(project, _OfTorch(), files, torch, found, Answers)
 
 
 def _marker(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:

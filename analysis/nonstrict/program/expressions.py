@@ -15,6 +15,7 @@ from nonstrict.program import (
     conditions,
     constant_folding,
     contents,
+    deciding,
     definition_values,
     dtypes,
     iteration,
@@ -199,7 +200,7 @@ def _arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator)
     """The result of an operator on numbers."""
     if isinstance(operator, ast.BitOr) and True in (left.const, right.const):
         return Value(Kind.BOOL, FRESH, const=True)
-    is_rebound = frame.machine.is_rebound
+    is_rebound = frame.machine.mutations.is_rebound
     known = constant_folding.computed(is_rebound, operator, left, right) if frame.region or frame.static else None
     if known is not None:
         return known.with_pending(left.pending | right.pending)
@@ -228,7 +229,7 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
         conditions.decide(frame, node.operand)
         verdict = frame.observer.truth(frame, node.operand)
         if frame.static and naming.is_chain(node.operand):
-            verdict = constant_folding.truth(frame.machine.is_rebound, evaluate(frame, node.operand))
+            verdict = constant_folding.truth(frame.machine.mutations.is_rebound, evaluate(frame, node.operand))
         return BOOL if verdict is None else BOOL._replace(const=not verdict)
     value = use(frame, node.operand)
     if value.kind in TENSORS:
@@ -257,7 +258,7 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
                 break
             continue
         if index < last:
-            conditions.decide_value(frame, part, frame.consume(part, value))
+            deciding.on_value(frame, part, frame.consume(part, value))
             frame.env = conditions.narrowed(frame, part, dict(frame.env), truth=isinstance(node.op, ast.And))
         if isinstance(node.op, ast.Or) and value.kind is Kind.NONE and index < last:
             continue

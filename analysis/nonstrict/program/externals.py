@@ -242,12 +242,22 @@ def _random(
     drawn = frame.random(node, what, drawn=source)
     shuffled = next((one.position for one in known.changes), -1)
     if 0 <= shuffled < len(values):
-        frame.machine.taint(frame, node, shuffled, drawn)
+        _taint(frame, node, shuffled, drawn)
         return NONE
     made = typed.result(frame.machine.models, known.returns, values)
     if made.kind in (Kind.UNKNOWN, Kind.NONE):
         return drawn._replace(kind=Kind.UNKNOWN)
     return drawn if made.kind is Kind.NUMBER else made.with_pending(drawn.pending)
+
+
+def _taint(frame: Frame, node: ast.AST, index: int, drawn: Value) -> None:
+    """An argument is changed in place by chance: the variable carries that from here on."""
+    argument = node.args[index] if isinstance(node, ast.Call) and index < len(node.args) else None
+    if isinstance(argument, ast.Name) and argument.id in frame.env:
+        held = frame.env[argument.id]
+        frame.env[argument.id] = held.with_pending(held.pending | drawn.pending)
+        return
+    frame.settle(drawn)
 
 
 def _seed(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:

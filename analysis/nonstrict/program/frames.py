@@ -245,7 +245,12 @@ class Frame:
     def identified(self, node: ast.AST, value: Value) -> None:
         """Which object a captured name holds decides something, not what the object holds: only rebinding matters."""
         place = value.place
-        if place.origin is Origin.GLOBAL and not place.path and not self.static and self.machine.is_rebound(place):
+        if (
+            place.origin is Origin.GLOBAL
+            and not place.path
+            and not self.static
+            and self.machine.mutations.is_rebound(place)
+        ):
             self.emit(Event.READ, node, place, value, how=Read.IDENTITY)
 
     def written(self, node: ast.AST, tensor: Value, what: str) -> None:
@@ -355,7 +360,7 @@ class Frame:
 
     def _rebound_callable(self, value: Value) -> bool:
         place = value.place
-        replaced = self.machine.is_replaced if place.path else self.machine.is_rebound
+        replaced = self.machine.mutations.is_replaced if place.path else self.machine.mutations.is_rebound
         return place.origin is Origin.GLOBAL and replaced(place)
 
     # -- names ----------------------------------------------------------------------------------------------------
@@ -479,6 +484,6 @@ def set_later(frame: Frame, found: Value, holder: Place, attribute: str = "") ->
         return found
     if holder.origin is not Origin.GLOBAL or holder.path:
         return found
-    later = frame.machine.put_later(holder, attribute)
+    later = frame.machine.mutations.put_later(holder, attribute)
     place = holder.step(f".{attribute}") if attribute else holder
     return found if later is None else join(found, relocated(later, place))

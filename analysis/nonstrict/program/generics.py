@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +37,13 @@ class Registered(NamedTuple):
     function: Function
 
 
+@dataclass(eq=False)
+class _Generics:
+    """What is registered with generic functions, once it was asked for."""
+
+    registered: dict[Function, list[Registered]] = field(default_factory=dict)
+
+
 def implementation(frame: Frame, function: Function, positional: Sequence[Value]) -> Function | None:
     """What a generic function runs for some arguments, itself included; None where that is not known."""
     index = 0 if function.owner is None else 1
@@ -54,11 +62,11 @@ def implementation(frame: Frame, function: Function, positional: Sequence[Value]
 
 def registered_with(frame: Frame, function: Function) -> list[Registered]:
     """The implementations that the project registers with a generic function, in the order of the text."""
-    machine = frame.machine
-    if function not in machine.generics:
-        machine.generics[function] = []
-        machine.generics[function] = [*_registered(frame, function)]
-    return machine.generics[function]
+    known = frame.machine.part(_Generics).registered
+    if function not in known:
+        known[function] = []
+        known[function] = [*_registered(frame, function)]
+    return known[function]
 
 
 def _registered(frame: Frame, function: Function) -> Iterator[Registered]:

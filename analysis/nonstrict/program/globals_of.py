@@ -73,13 +73,13 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
     if found is None:
         return UNKNOWN
     if name in module.declared_global and (not _settled(found) or found.kind is Kind.MARKED):
-        for written in machine.rebindings(module, name):
+        for written in machine.mutations.rebindings(module, name):
             found = join(found, written)
     if not owned:
         # `from settings import SCALE` keeps what was there: a later binding of the name is not seen.
         return relocated(found, place) if found.kind in _KEPT and found.place.origin is Origin.GLOBAL else found
     # What tells functions and classes from outside apart is where they come from, unless the name is rebound.
-    return placed(found, place) if machine.is_rebound(place) else relocated(found, place)
+    return placed(found, place) if machine.mutations.is_rebound(place) else relocated(found, place)
 
 
 def _is_merged(machine: Machine, module: Module, before: Value, statement: ast.AST | None) -> bool:

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import statements_in
+from nonstrict.program.modules import Reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
-
-
-class Reached(NamedTuple):
-    """What an import reaches of the project.
-
-    `named` are modules with the expressions as written: `import a.b` reaches `a` and `a.b`, `from . import b as c`
-    reaches `c`. `run` are the files that it runs: of `from a.b import c` those of `a`, `a.b`, and a module `c`.
-    `source` is the file that `from a.b import c` takes `c` from.
-    """
-
-    named: tuple[tuple[tuple[str, ...], str], ...]
-    run: tuple[str, ...]
-    source: str | None = None
 
 
 def imports_in(node: ast.AST) -> tuple[ast.Import | ast.ImportFrom, ...]:

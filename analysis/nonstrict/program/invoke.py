@@ -307,7 +307,11 @@ def _replaced_defaults(frame: Frame, node: ast.AST, function: Function, given: i
     place = function.module.place(function.name).step(".__defaults__")
     arguments = function.node.args
     plain = function.closure is None and function.owner is None
-    if plain and given < len(arguments.posonlyargs) + len(arguments.args) and frame.machine.is_replaced(place):
+    if (
+        plain
+        and given < len(arguments.posonlyargs) + len(arguments.args)
+        and frame.machine.mutations.is_replaced(place)
+    ):
         frame.emit(Event.READ, node, place, container(Kind.TUPLE), how=Read.DATA)
 
 

@@ -26,6 +26,19 @@ if TYPE_CHECKING:
 _GLOBAL_STATEMENT = re.compile(r"(global|nonlocal)[ \t]+([\w, \t]+)")
 
 
+class Reached(NamedTuple):
+    """What an import reaches of the project.
+
+    `named` are modules with the expressions as written: `import a.b` reaches `a` and `a.b`, `from . import b as c`
+    reaches `c`. `run` are the files that it runs: of `from a.b import c` those of `a`, `a.b`, and a module `c`.
+    `source` is the file that `from a.b import c` takes `c` from.
+    """
+
+    named: tuple[tuple[tuple[str, ...], str], ...]
+    run: tuple[str, ...]
+    source: str | None = None
+
+
 class Binding(NamedTuple):
     """One binding of a top-level name.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.facts.outline import Outline
-    from nonstrict.program.imports import Reached
+    from nonstrict.program.modules import Reached
     from nonstrict.text.source import Source
 
 

@@ -11,7 +11,7 @@ from nonstrict.facts.comparing import COMPARISONS
 from nonstrict.facts.scopes import rebound_inside
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
-from nonstrict.program import constant_folding, expressions
+from nonstrict.program import constant_folding
 from nonstrict.program.naming import dotted
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CONTAINERS, NO_CONSTANT, NUMBER, Flag, Kind, Value
@@ -48,7 +48,7 @@ def constant(frame: Frame, test: ast.expr) -> bool | None:
 def _constant(frame: Frame, test: ast.expr) -> bool | None:
     if not isinstance(test, _ASKING) or not _may_vary_little(test):
         return None
-    value = expressions.evaluate(frame, test)
+    value = frame.machine.evaluate(frame, test)
     if isinstance(test, ast.Compare) and not value.flags & Flag.RELEASE:
         return _compared(frame, test)
     if value.const is NO_CONSTANT or not isinstance(value.const, (bool, int, float, str, type(None))):
@@ -61,7 +61,7 @@ def _compared(frame: Frame, test: ast.Compare) -> bool | None:
     right = test.comparators[0]
     if len(test.ops) != 1 or not isinstance(right, ast.Constant) or isinstance(test.left, ast.Constant):
         return None
-    value = expressions.evaluate(frame, test.left)
+    value = frame.machine.evaluate(frame, test.left)
     held = None if value.kind is Kind.NONE else value.const
     if held is NO_CONSTANT or not _stays(frame, value.place):
         return None
@@ -110,15 +110,19 @@ def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
     if not made or holder.heap is None or name not in holder.heap.attributes:
         return False
     # Whatever writes there puts something else in: neither None nor a constant is changed in place.
-    return not frame.machine.attribute_writes_of(holder.ref, name) and not frame.machine.is_written(place)
+    return not frame.machine.mutations.attribute_writes_of(holder.ref, name) and not frame.machine.mutations.is_written(
+        place
+    )
 
 
 def _is_rebound(frame: Frame, module: Module, place: Place) -> bool:
     """Whether a name is bound anew, also by what does so before anything compiled runs."""
-    if frame.machine.is_written(place, rebound=True):
+    if frame.machine.mutations.is_written(place, rebound=True):
         return True
-    own = frame.machine.writes_told(module, place.name)
-    return any(write.how is How.REBOUND for write in (*own, *frame.machine.foreign_writes(module, place.name)))
+    own = frame.machine.mutations.writes_told(module, place.name)
+    return any(
+        write.how is How.REBOUND for write in (*own, *frame.machine.mutations.foreign_writes(module, place.name))
+    )
 
 
 def _is_final(annotation: ast.expr | None) -> bool:
@@ -150,7 +154,7 @@ def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
         counted = _held(frame, test.left.args[0])
         size = _size(counted) if counted is not None else None
         count = NUMBER._replace(const=size if size is not None else NO_CONSTANT)
-        return constant_folding.compared(test.ops[0], count, expressions.evaluate(frame, right))
+        return constant_folding.compared(test.ops[0], count, frame.machine.evaluate(frame, right))
     if right.value is not None:
         return None
     held = _held(frame, test.left)
@@ -203,8 +207,8 @@ def _held(frame: Frame, node: ast.expr) -> Value | None:
         return given if given is not None and given.place.origin is Origin.FRESH else None
     if not isinstance(node, ast.Attribute) or not frame.at_module_level:
         return None
-    holder = expressions.evaluate(frame, node.value)
+    holder = frame.machine.evaluate(frame, node.value)
     if holder.kind not in (Kind.OBJECT, Kind.MODULE) or holder.place.origin is not Origin.FRESH:
         return None
     known = holder.heap is not None and node.attr in holder.heap.attributes
-    return expressions.evaluate(frame, node) if known else None
+    return frame.machine.evaluate(frame, node) if known else None

@@ -14,13 +14,14 @@ from nonstrict.facts.steps import rebuilt
 from nonstrict.facts.walk import walk
 from nonstrict.program import (
     asked,
+    assignments,
     conditions,
+    deciding,
     definition_values,
     differentiation,
     iteration,
     only_effects,
     settled,
-    stores,
     strict_switch,
 )
 from nonstrict.program.exceptions import handles
@@ -66,7 +67,7 @@ def _assign(frame: Frame, statement: ast.Assign) -> None:
     if counted:
         conditions.forget_counted(frame, known, counted)
     for target in statement.targets:
-        stores.store(frame, target, value, statement.value)
+        assignments.store(frame, target, value, statement.value)
 
 
 def _counted(frame: Frame, statement: ast.Assign) -> tuple[str, ...]:
@@ -81,13 +82,13 @@ def _annotated(frame: Frame, statement: ast.AnnAssign) -> None:
         value = evaluate(frame, statement.value)
         if value.kind is Kind.UNKNOWN:
             value = frame.machine.annotated(frame, statement.annotation, FRESH)
-        stores.store(frame, statement.target, value, statement.value)
+        assignments.store(frame, statement.target, value, statement.value)
     elif isinstance(statement.target, ast.Name):
         frame.env[statement.target.id] = frame.machine.annotated(frame, statement.annotation, FRESH)
 
 
 def _augmented(frame: Frame, statement: ast.AugAssign) -> None:
-    stores.augment(frame, statement)
+    assignments.augment(frame, statement)
 
 
 def _return(frame: Frame, statement: ast.Return) -> None:
@@ -254,7 +255,7 @@ def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
     element = iteration.elements_of(frame, statement.iter, iterable)
 
     def run() -> None:
-        stores.store(frame, statement.target, element, statement.iter)
+        assignments.store(frame, statement.target, element, statement.iter)
         execute(frame, statement.body)
 
     _loop(frame, run)
@@ -270,7 +271,7 @@ def _unrolled(frame: Frame, statement: ast.For | ast.AsyncFor, iterable: Value) 
     frame.endings = set()
     for value in values:
         frame.surely = frame.branches
-        stores.store(frame, statement.target, value, statement.iter)
+        assignments.store(frame, statement.target, value, statement.iter)
         execute(frame, statement.body)
         if frame.done and ast.Continue not in frame.endings:
             break
@@ -302,7 +303,7 @@ def _with(frame: Frame, statement: ast.With | ast.AsyncWith) -> None:
         frame.differentiates = frame.differentiates and not differentiation.is_off(manager)
         entered = frame.machine.enter(frame, item.context_expr, manager)
         if item.optional_vars is not None:
-            stores.store(frame, item.optional_vars, entered, item.context_expr)
+            assignments.store(frame, item.optional_vars, entered, item.context_expr)
         frame.caught = (*frame.caught, *endings.suppressed(item.context_expr))
     suppresses = frame.caught != previous
     before = dict(frame.env) if suppresses else frame.env
@@ -350,7 +351,7 @@ def _caught_names(node: ast.expr | None) -> list[str]:
 def _match(frame: Frame, statement: ast.Match) -> None:
     subject = use(frame, statement.subject)
     if any(isinstance(part, ast.MatchValue) for case in statement.cases for part in walk(case.pattern)):
-        conditions.decide_value(frame, statement.subject, subject)
+        deciding.on_value(frame, statement.subject, subject)
     before = dict(frame.env)
     branches: list[tuple[dict[str, Value], bool]] = [(before, False)]
     certain = True  # so far all cases are known not to match
@@ -434,7 +435,7 @@ def _import_from(frame: Frame, statement: ast.ImportFrom) -> None:
 
 def _delete(frame: Frame, statement: ast.Delete) -> None:
     for target in statement.targets:
-        stores.delete(frame, target)
+        assignments.delete(frame, target)
 
 
 def _leave(frame: Frame, statement: ast.stmt) -> None:

@@ -70,7 +70,7 @@ def method(
     arguments = [iteration.texts(frame, one) if name == "join" else one.const for one in positional]
     if any(one is None or one is NO_CONSTANT for one in arguments):
         return None
-    if any(frame.machine.is_rebound(one.place) for one in (receiver, *positional)):
+    if any(frame.machine.mutations.is_rebound(one.place) for one in (receiver, *positional)):
         return None
     try:
         made = getattr(receiver.const, name)(*arguments)

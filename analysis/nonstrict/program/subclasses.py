@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nonstrict.program import classes
@@ -18,12 +19,20 @@ if TYPE_CHECKING:
 _MAX_SUBCLASSES = 40
 
 
+@dataclass(eq=False)
+class _Derived:
+    """By class, those that derive from it, once they were looked for."""
+
+    classes: dict[Class, tuple[Class, ...]] = field(default_factory=dict)
+
+
 def subclasses(machine: Machine, owner: Class) -> tuple[Class, ...]:
     """The classes at the top level of files that have a class among their bases; looked for once."""
-    if owner not in machine.derived:
-        machine.derived[owner] = ()
-        machine.derived[owner] = tuple(_subclasses(machine, owner))
-    return machine.derived[owner]
+    known = machine.part(_Derived).classes
+    if owner not in known:
+        known[owner] = ()
+        known[owner] = tuple(_subclasses(machine, owner))
+    return known[owner]
 
 
 def _subclasses(machine: Machine, owner: Class) -> Iterator[Class]:

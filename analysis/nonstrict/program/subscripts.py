@@ -125,7 +125,7 @@ def _element_at(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
     found = heap.load(index.const)
     step = f"[{index.const!r}]" if index.const is not NO_CONSTANT else "[]"
     if base.place.origin is Origin.GLOBAL and not base.place.path and (found is None or found.kind is Kind.MARKED):
-        stored = frame.machine.stored_in(base.place, step)
+        stored = frame.machine.mutations.stored_in(base.place, step)
         found = found if stored is None else join(found, stored)
     found = heap.missing if found is None else found
     return UNKNOWN.at(base.place.step(step)) if found is None else entry(frame, base, index.const, found)
@@ -138,7 +138,7 @@ def entry(frame: Frame, base: Value, key: object, found: Value) -> Value:
         return found if frame.region else found.with_pending(symbols.entry(found, base, key))
     place = base.place.step(f"[{key!r}]" if key is not NO_CONSTANT else "[]")
     outside = any(one.kind in (Kind.EXTERNAL, Kind.CLASS) for one in found.alternatives())
-    if outside and place.origin is Origin.GLOBAL and frame.machine.is_replaced(place):
+    if outside and place.origin is Origin.GLOBAL and frame.machine.mutations.is_replaced(place):
         return placed(found, place)
     return attributes.held(base, relocated(found, place))
 

@@ -36,7 +36,7 @@ def may_run_with(machine: Machine, path: str, other: str) -> bool:
 
 def _leading_to(machine: Machine, path: str) -> frozenset[str] | None:
     """A file, and those that import it, perhaps through others; None if these are too many to go through."""
-    leading = machine.together.leading
+    leading = machine.part(Together).leading
     if path not in leading:
         leading[path] = _found(machine, path)
     return leading[path]
@@ -70,7 +70,7 @@ def _importers(machine: Machine, path: str) -> Iterator[str]:
 
 def _imports(machine: Machine, user: Module, path: str) -> bool:
     """Whether a file imports another one, as far as its functions go by a name that holds the other's."""
-    known = machine.together.imported
+    known = machine.part(Together).imported
     if user.path not in known:
         known[user.path] = frozenset(_run_by(machine, user, imports_in(user.outline.shell)))
     if path in known[user.path]:

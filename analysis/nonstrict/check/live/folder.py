@@ -31,9 +31,10 @@ from nonstrict.check.stack import undisturbed
 from nonstrict.knowledge.markers import may_mark
 from nonstrict.models.library import models_of
 from nonstrict.program import engine
+from nonstrict.program.elsewhere import stem_of
 from nonstrict.program.marks.exports import Exports
+from nonstrict.program.marks.registrations import Registered
 from nonstrict.program.project import Project
-from nonstrict.program.writers.elsewhere import stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
@@ -365,7 +366,7 @@ class Folder:
         known = self._marked.exports.known()
         self._marked.find_wrappers(self._scout)
         if registering or known != self._marked.exports.known():
-            self._scout.elsewhere.found.registered.clear()
+            self._scout.elsewhere.found.part(Registered).mentions.clear()
             self._results.outdate_all()
         for path in came | went:
             self._results.outdate(path, questions)
@@ -406,7 +407,7 @@ class Folder:
         self._scout.project.renew(path, text.analysed if text is not None else None, text.outline if text else None)
         changed = self._scout.elsewhere.found.renew(path)
         if any(map(may_register, differing_lines(before, code))):
-            self._scout.elsewhere.found.registered.clear()
+            self._scout.elsewhere.found.part(Registered).mentions.clear()
             self._results.outdate_all()
         if self._scanned and self._marked.renew(path, code, self._scout):
             self._results.outdate_all()

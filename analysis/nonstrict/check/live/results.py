@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nonstrict.coverage import Counts, Region
     from nonstrict.findings import Finding, Location, Span
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.writers.elsewhere import Asked
+    from nonstrict.program.elsewhere import Asked
     from nonstrict.text.source import Source
 
 

@@ -19,8 +19,8 @@ from nonstrict.check.live.texts import differing_lines
 from nonstrict.facts.words import identifiers
 from nonstrict.program import marker_words
 from nonstrict.program.effects import span_of
+from nonstrict.program.elsewhere import imported_words, stem_of
 from nonstrict.program.marks import loose
-from nonstrict.program.writers.elsewhere import imported_words, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,8 +11,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.program.elsewhere import stem_of
 from nonstrict.program.values import TENSORS, Flag, Kind
-from nonstrict.program.writers.elsewhere import stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -178,9 +178,11 @@ def _imported_name(uses: Uses, document: Document, node: ast.AST, first: Spot) -
 def is_rebound(uses: Uses, spot: Spot) -> bool:
     """Whether something binds a variable of a module anew: then those who imported it see the old value."""
     module = uses.machine.project.module(spot.path)
-    if module is None or uses.machine.is_rebound(module.place(spot.name)):
+    if module is None or uses.machine.mutations.is_rebound(module.place(spot.name)):
         return True
-    return any(not write.steps for write in uses.machine.foreign_writes(module, spot.name)) or _is_set(uses, spot)
+    return any(not write.steps for write in uses.machine.mutations.foreign_writes(module, spot.name)) or _is_set(
+        uses, spot
+    )
 
 
 def _is_set(uses: Uses, spot: Spot) -> bool:

@@ -129,7 +129,7 @@ def may_be_set_later(body: MarkedBody, value: Value) -> bool:
         attribute = place.path[0] if place.path else ""
         named = not attribute or attribute.startswith(".")
         holder = place._replace(path=())
-        if named and body.machine.put_later(holder, attribute.removeprefix(".")) is not None:
+        if named and body.machine.mutations.put_later(holder, attribute.removeprefix(".")) is not None:
             return True
     return bool(body.writers(place))
 

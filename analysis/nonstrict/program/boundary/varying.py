@@ -159,7 +159,7 @@ def _constant(machine: Machine, value: Value) -> object | None:
     if value.kind is Kind.OBJECT and value.heap is not None and value.heap.attributes:
         held = {name: key_of(one) for name, one in value.heap.attributes.items()}
         return None if None in held.values() else (id(value.ref), tuple(sorted(held.items())))
-    return None if machine.is_rebound(value.place) else key_of(value)
+    return None if machine.mutations.is_rebound(value.place) else key_of(value)
 
 
 def _growing(machine: Machine, region: Function, name: str) -> int:

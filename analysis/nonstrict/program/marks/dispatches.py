@@ -80,7 +80,7 @@ def _is_exchanged(machine: Machine, mark: Mark) -> bool:
     """Whether the program puts something else in place of a method that is marked."""
     method = mark.function
     owner = method.owner if method is not None else None
-    return method is not None and owner is not None and bool(machine.exchanges(owner, method.name))
+    return method is not None and owner is not None and bool(machine.mutations.exchanges(owner, method.name))
 
 
 def _of_each_object(call: SeenCall, how: str = "every instance") -> Related:

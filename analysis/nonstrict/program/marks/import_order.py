@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
-    from nonstrict.program.writers.members import Put
+    from nonstrict.program.mutations import Put
 
 #: Names that modules hand on, and modules that import one another, are followed so far.
 _MAX_MODULES = 40

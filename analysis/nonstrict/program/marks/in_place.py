@@ -10,6 +10,7 @@ once. What else may store under such a name is not looked at.
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.program.mutations import Put
     from nonstrict.program.places import Place
-    from nonstrict.program.writers.members import Put
 
 #: What stores under names that only its arguments tell.
 _STORING = frozenset({"setattr", "update", "setitem"})
@@ -47,6 +48,13 @@ class _Words:
         if self._known is None:
             self._known = WRAPPABLE | machine.part(Exports).marking()
         return self._known
+
+
+@dataclass(eq=False)
+class _Marked:
+    """By file, the marked functions that it puts in place of others, once it was asked for."""
+
+    marked_by: dict[str, tuple[Put, ...]] = field(default_factory=dict)
 
 
 def of_function(frame: Frame, callee: Value) -> Value | None:
@@ -112,10 +120,11 @@ def _files_putting(machine: Machine, owner: Module, name: str) -> Iterator[str]:
 
 def _put_by(machine: Machine, module: Module) -> tuple[Put, ...]:
     """The marked functions that a module puts under names of modules and attributes of classes; found once."""
-    if module.path not in machine.found_writes.marked_by:
-        machine.found_writes.marked_by[module.path] = ()
-        machine.found_writes.marked_by[module.path] = tuple(_find(machine, module))
-    return machine.found_writes.marked_by[module.path]
+    known = machine.part(_Marked).marked_by
+    if module.path not in known:
+        known[module.path] = ()
+        known[module.path] = tuple(_find(machine, module))
+    return known[module.path]
 
 
 def _find(machine: Machine, module: Module) -> Iterator[Put]:

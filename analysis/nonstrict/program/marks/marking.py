@@ -400,12 +400,12 @@ def _replaced(frame: Frame, callee: ast.expr, alternatives: Sequence[Value]) -> 
     """Whether a name, entry or attribute is bound anew after import: a choice by key or flag is guarded by Dynamo."""
     if isinstance(callee, ast.Name):
         place = frame.module.place(callee.id)
-        if callee.id in frame.module.declared_global or frame.machine.is_written(place, rebound=True):
+        if callee.id in frame.module.declared_global or frame.machine.mutations.is_written(place, rebound=True):
             return True
     if isinstance(callee, ast.Attribute):
         holders = frame.machine.evaluate(frame, callee.value).alternatives()
         classes = (one.ref for one in holders if one.kind in _WITH_MEMBERS and hasattr(one.ref, "bases"))
-        if any(frame.machine.exchanges(cls, callee.attr) for cls in classes):
+        if any(frame.machine.mutations.exchanges(cls, callee.attr) for cls in classes):
             return True
     return any(replacing.replaced(frame.machine, place) for place in {value.place for value in alternatives})
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from nonstrict.program.definitions import Operator
+    from nonstrict.program.elsewhere import Bytes
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Binding, Module
     from nonstrict.program.project import Project
-    from nonstrict.program.writers.elsewhere import Bytes
 
 _LIBRARY_CALLS = frozenset({"impl", "impl_"})
 _LAYERS = 2
@@ -90,6 +90,13 @@ class Mentions(NamedTuple):
     open_files: set[str]
 
 
+@dataclass(eq=False)
+class Registered:
+    """What registrations mention, by what they register, once it was asked for."""
+
+    mentions: dict[Sought, Mentions] = field(default_factory=dict)
+
+
 def elsewhere(
     machine: Machine, operator: Operator, names: AbstractSet[str], paths: AbstractSet[str], sought: Sought = FAKES
 ) -> bool:
@@ -98,10 +105,11 @@ def elsewhere(
     `names` are its variables, `paths` the files in which it is made.
     """
     searches = machine.elsewhere.found
-    if sought not in searches.registered:
+    known = searches.part(Registered).mentions
+    if sought not in known:
         # Texts alone tell. The modules that are read for it do not become known to one of several machines only.
-        searches.registered[sought] = _mentioned(machine.project.anew(), machine.files, searches, sought)
-    found = searches.registered[sought]
+        known[sought] = _mentioned(machine.project.anew(), machine.files, searches, sought)
+    found = known[sought]
     wanted = {*names, operator.name, operator.bare, f"{operator.bare}.default"} - {""}
     if operator.path in found.open_files:
         return True

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.program.definitions import Class, Function, Mark
+    from nonstrict.program.elsewhere import Use
     from nonstrict.program.frames import Frame
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
     from nonstrict.program.values import Value
-    from nonstrict.program.writers.elsewhere import Use
 
 #: Marker kinds whose bodies are looked at.
 TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})

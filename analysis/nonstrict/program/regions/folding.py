@@ -32,7 +32,7 @@ def _of_part(frame: Frame, test: ast.expr) -> bool | None:
 def of_value(frame: Frame, value: Value) -> bool | None:
     """The truth of a value."""
     if value.const is not NO_CONSTANT:
-        return None if frame.machine.is_rebound(value.place) else bool(value.const)
+        return None if frame.machine.mutations.is_rebound(value.place) else bool(value.const)
     return True if decided.is_callable(value) else None
 
 
@@ -55,6 +55,6 @@ def _of_comparison(frame: Frame, test: ast.Compare) -> bool | None:
         return isinstance(operator, ast.IsNot) if given else None
     if isinstance(operator, (ast.Eq, ast.NotEq)) and right.kind is Kind.NONE and left.is_tensor:
         return isinstance(operator, ast.NotEq)
-    if any(frame.machine.is_rebound(value.place) for value in (left, right)):
+    if any(frame.machine.mutations.is_rebound(value.place) for value in (left, right)):
         return None
     return constant_folding.compared(operator, left, right)

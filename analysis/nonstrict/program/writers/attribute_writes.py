@@ -22,6 +22,7 @@ from nonstrict.program.subclasses import subclasses
 from nonstrict.program.write import How, Write
 from nonstrict.program.writers import making, strangers, told
 from nonstrict.program.writers.calls import attributes_told
+from nonstrict.program.writers.found_writes import FoundWrites
 from nonstrict.program.writers.strangers import targets_of
 from nonstrict.program.writers.writes import functions_with
 
@@ -46,25 +47,27 @@ def expect(machine: Machine, owner: Class) -> None:
 def of_class(machine: Machine, owner: Class, attribute: str) -> list[Write]:
     """Assignments of an attribute of the objects of a class: on other objects than `self`, or in subclasses."""
     key = (owner.module.path, owner.qualname, attribute)
-    if key not in machine.found_writes.of_attributes:
+    known = machine.part(FoundWrites).of_attributes
+    if key not in known:
         # What decides whether a write happens may be the attribute itself.
-        machine.found_writes.of_attributes[key] = []
-        machine.found_writes.of_attributes[key] = list(_of_class(machine, owner, attribute))
-    return machine.found_writes.of_attributes[key]
+        known[key] = []
+        known[key] = list(_of_class(machine, owner, attribute))
+    return known[key]
 
 
 def in_loaded(machine: Machine, attribute: str) -> list[Write]:
     """Assignments of an attribute, of whatever object, in the files that are loaded."""
-    if attribute not in machine.attribute_writes:
+    known = machine.part(FoundWrites).by_attribute
+    if attribute not in known:
         word = _pattern(attribute)
-        machine.attribute_writes[attribute] = [
+        known[attribute] = [
             write
             for module in machine.project.loaded()
             if word.search(module.source.code)
             for node, offset, _ in functions_with(module, word)
             for write, _ in _assigned(module.path, offset, node, attribute, None)
         ]
-    return machine.attribute_writes[attribute]
+    return known[attribute]
 
 
 def _of_class(machine: Machine, owner: Class, attribute: str) -> Iterator[Write]:

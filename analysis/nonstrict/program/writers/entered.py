@@ -11,6 +11,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.program.marks import once, roots
 from nonstrict.program.running import may_be_compiled
 from nonstrict.program.writers import reached
+from nonstrict.program.writers.found_writes import FoundWrites
 from nonstrict.program.writers.preparing import is_of_tensors, may_run_compiled
 
 if TYPE_CHECKING:
@@ -26,10 +27,11 @@ def passes(machine: Machine, write: Write) -> bool:
     if module is None or manager is None:
         return False
     key = (module.path, manager)
-    if key not in machine.found_writes.around_eager:
-        machine.found_writes.around_eager[key] = False
-        machine.found_writes.around_eager[key] = _around_eager(machine, module, manager)
-    return machine.found_writes.around_eager[key]
+    known = machine.part(FoundWrites).around_eager
+    if key not in known:
+        known[key] = False
+        known[key] = _around_eager(machine, module, manager)
+    return known[key]
 
 
 def _manager(module: Module, write: Write) -> str | None:

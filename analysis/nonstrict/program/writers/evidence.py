@@ -25,6 +25,7 @@ from nonstrict.program.running import runs
 from nonstrict.program.values import UNKNOWN, Kind, Value
 from nonstrict.program.write import How, Write
 from nonstrict.program.writers import attribute_writes, foreign_writes, own_methods
+from nonstrict.program.writers.found_writes import FoundWrites
 from nonstrict.program.writers.preparing import prepares
 from nonstrict.program.writers.strangers import targets_of
 from nonstrict.program.writers.writes import (
@@ -86,9 +87,10 @@ def mode_writers(machine: Machine, near: Iterable[str]) -> tuple[Related, ...]:
 
 
 def _switches(machine: Machine, path: str) -> tuple[Related, ...]:
-    if path not in machine.found_writes.mode_switches:
-        machine.found_writes.mode_switches[path] = tuple(_switches_in(machine, path))
-    return machine.found_writes.mode_switches[path]
+    known = machine.part(FoundWrites).mode_switches
+    if path not in known:
+        known[path] = tuple(_switches_in(machine, path))
+    return known[path]
 
 
 def _switches_in(machine: Machine, path: str) -> Iterator[Related]:
@@ -204,9 +206,10 @@ def replaced_abroad(machine: Machine, place: Place) -> bool:
     if module is None:
         return False
     key = (place.owner, place.name)
-    if key not in machine.found_writes.replaced:
-        machine.found_writes.replaced[key] = list(_replacements(machine, module, place.name))
-    return bool(machine.found_writes.replaced[key])
+    known = machine.part(FoundWrites).replaced
+    if key not in known:
+        known[key] = list(_replacements(machine, module, place.name))
+    return bool(known[key])
 
 
 def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write]:
@@ -214,11 +217,11 @@ def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write
     for path in paths if len(paths) <= _MAX_FILES else ():
         user = machine.project.module(path)
         if user is not None:
-            for write in machine.seen_through(foreign_writes.in_module(machine, user, module, name, name)):
+            for write in machine.mutations.seen_through(foreign_writes.in_module(machine, user, module, name, name)):
                 if write.how is How.REBOUND and not write.building:
                     yield write
     held = machine.global_value(module, name)
-    for put in machine.put_on(module, name):
+    for put in machine.mutations.put_on(module, name):
         marks = put.value.kind is Kind.MARKED and put.value.ref.function is held.ref
         if not put.write.building and not marks:
             yield put.write
@@ -272,7 +275,7 @@ def _changed_after(machine: Machine, made: Construction | Passing, path: tuple[s
     if not isinstance(given, ast.Name):
         return
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    for write in machine.seen_through(writes_within(frame.module.path, frame.offset, around, given.id)):
+    for write in machine.mutations.seen_through(writes_within(frame.module.path, frame.offset, around, given.id)):
         later = getattr(write.node, "lineno", 0) > getattr(made.node, "lineno", 0)
         if later and write.how is not How.REBOUND and may_meet(write.steps, path):
             yield write

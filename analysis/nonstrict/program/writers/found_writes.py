@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     import ast
 
     from nonstrict.findings import Related
+    from nonstrict.program.definitions import Function
+    from nonstrict.program.mutations import Put
     from nonstrict.program.places import Place
     from nonstrict.program.write import Write
-    from nonstrict.program.writers.members import Put
-    from nonstrict.program.writers.placing import Placed
 
 
 @dataclass(eq=False)
@@ -21,16 +21,16 @@ class FoundWrites:
 
     #: the assignments of an attribute of a class, by its file, name and the attribute
     of_attributes: dict[tuple[str, str, str], list[Write]] = field(default_factory=dict)
+    #: assignments of attributes by name, in the modules loaded so far
+    by_attribute: dict[str, list[Write]] = field(default_factory=dict)
+    #: by method, the steps that lead from its receiver to what it changes
+    changes: dict[Function, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     #: functions that are replaced, by file and name
     replaced: dict[tuple[str, str], list[Write]] = field(default_factory=dict)
     #: by file, what switches modules between training and evaluation
     mode_switches: dict[str, tuple[Related, ...]] = field(default_factory=dict)
     #: what the program puts under an attribute of a class, or a name of a module
     put_at: dict[Place, tuple[Put, ...]] = field(default_factory=dict)
-    #: what the program puts at any place
-    placed: dict[Place, tuple[Placed, ...]] = field(default_factory=dict)
-    #: by file, the marked functions that it puts in place of others
-    marked_by: dict[str, tuple[Put, ...]] = field(default_factory=dict)
     #: by file and name, whether a context manager that takes its changes back is entered around eager code only
     around_eager: dict[tuple[str, str], bool] = field(default_factory=dict)
     #: by calls of `setattr`, the steps to the attributes that they set; None where those may be any

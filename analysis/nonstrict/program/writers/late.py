@@ -37,7 +37,7 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Value]:
 def rebindings_abroad(machine: Machine, module: Module, name: str) -> list[Value]:
     """The values that other files of the run give a top-level name of a module."""
     found: list[Value] = []
-    for write in machine.foreign_writes(module, name):
+    for write in machine.mutations.foreign_writes(module, name):
         rebinds = write.how is How.REBOUND and write.value is not None and not write.building
         user = machine.project.module(write.path) if rebinds else None
         if user is not None:
@@ -69,7 +69,7 @@ def put_later(machine: Machine, module: Module, name: str, attribute: str) -> Va
     steps = (f".{attribute}",) if attribute else ()
     own = writes.writes_of(machine, module, name) if attribute else []
     found: Value | None = None
-    for write in (*own, *machine.foreign_writes(module, name)):
+    for write in (*own, *machine.mutations.foreign_writes(module, name)):
         user = machine.project.module(write.path) if write.value is not None and write.steps == steps else None
         if user is not None and write.value is not None:
             value = _value(machine, user, name, write)

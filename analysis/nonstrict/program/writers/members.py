@@ -8,7 +8,7 @@ functions and statements that mention the name are interpreted, with the helpers
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Event
 from nonstrict.facts.targets import last_name
@@ -17,9 +17,11 @@ from nonstrict.program import classes
 from nonstrict.program.effects import reachable
 from nonstrict.program.marks import callers
 from nonstrict.program.modules import Module
+from nonstrict.program.mutations import Put
 from nonstrict.program.values import CALLABLES
 from nonstrict.program.write import How, Write
-from nonstrict.program.writers.namespace_writes import Storing, storing
+from nonstrict.program.writers.found_writes import FoundWrites
+from nonstrict.program.writers.namespace_writes import storing
 from nonstrict.program.writers.preparing import prepares, runs_before
 
 if TYPE_CHECKING:
@@ -28,21 +30,8 @@ if TYPE_CHECKING:
     from nonstrict.program.definitions import Class, Function
     from nonstrict.program.effects import Effect, Summary
     from nonstrict.program.machine import Machine
+    from nonstrict.program.mutations import Storing
     from nonstrict.program.places import Place
-    from nonstrict.program.values import Value
-
-
-class Put(NamedTuple):
-    """What is put under an attribute of a class, or a name of a module, at which place, and where in the text.
-
-    It is `bare` where no `staticmethod` is around it; `by` is the function or statement that does so.
-    """
-
-    value: Value
-    place: Place
-    write: Write
-    bare: bool
-    by: Storing
 
 
 def exchanges(machine: Machine, cls: Class, name: str) -> tuple[Put, ...]:
@@ -69,11 +58,12 @@ def on(machine: Machine, holder: Class | Module, name: str) -> tuple[Put, ...]:
     """What is put under an attribute of a class, or a name of a module that is got as an object; searched for once."""
     of_module = isinstance(holder, Module)
     place = holder.place(name) if of_module else holder.place.step(f".{name}")
-    if place not in machine.found_writes.put_at:
-        machine.found_writes.put_at[place] = ()
+    known = machine.part(FoundWrites).put_at
+    if place not in known:
+        known[place] = ()
         users = _users(machine, holder, name, name) if of_module else _users(machine, holder.module, holder.name, name)
-        machine.found_writes.put_at[place] = tuple(_find(machine, users, place, name))
-    return machine.found_writes.put_at[place]
+        known[place] = tuple(_find(machine, users, place, name))
+    return known[place]
 
 
 def _find(machine: Machine, users: Iterable[Module], place: Place, name: str) -> Iterator[Put]:

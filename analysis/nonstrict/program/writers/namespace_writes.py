@@ -15,6 +15,7 @@ from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values, namespaces
 from nonstrict.program.effects import reachable
+from nonstrict.program.mutations import Storing
 from nonstrict.program.write import How, Write
 from nonstrict.program.writers import reached
 from nonstrict.program.writers.writes import functions_with
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
-    from nonstrict.program.effects import Summary
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
@@ -52,18 +52,6 @@ def rebindings(machine: Machine, module: Module, name: str) -> list[Write]:
                 if effect.event in _CHANGES and effect.place in places:
                     found[id(effect.node)] = Write(effect.path, effect.offset, effect.node, How.REBOUND)
     return list(found.values())
-
-
-class Storing(NamedTuple):
-    """What a function does, or a statement outside functions: that at a line, else 0.
-
-    It `sets_up` something where nothing ran before it.
-    """
-
-    summary: Summary
-    user: Module
-    line: int = 0
-    sets_up: bool = False
 
 
 class Code(NamedTuple):

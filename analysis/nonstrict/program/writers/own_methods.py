@@ -11,6 +11,7 @@ from nonstrict.program import classes
 from nonstrict.program.effects import reachable
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Kind
+from nonstrict.program.writers.found_writes import FoundWrites
 from nonstrict.program.writers.reached import interpreted
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def resolved(machine: Machine, held: Value, writes: Iterable[Write]) -> Iterator
             yield write
         holder = write.steps if isinstance(write.node, ast.Call) else write.steps[:-1]
         for method in methods:
-            for path in machine.changes_by(method):
+            for path in changes_by(machine, method):
                 yield write._replace(steps=(*holder, *path))
 
 
@@ -46,7 +47,15 @@ def is_own(machine: Machine, held: Value, write: Write) -> bool:
 
 
 def changes_by(machine: Machine, method: Function) -> tuple[tuple[str, ...], ...]:
-    """The steps that lead from its receiver to what a method changes."""
+    """The steps that lead from its receiver to what a method changes; interpreted once."""
+    known = machine.part(FoundWrites).changes
+    if method not in known:
+        known[method] = ()
+        known[method] = tuple(_changes_by(machine, method))
+    return known[method]
+
+
+def _changes_by(machine: Machine, method: Function) -> Iterable[tuple[str, ...]]:
     owner = method.owner
     if owner is None or not isinstance(method.node, ast.FunctionDef):
         return ()
@@ -56,7 +65,7 @@ def changes_by(machine: Machine, method: Function) -> tuple[tuple[str, ...], ...
         for effect in seen.summary.effects.values():
             if effect.event in _CHANGES and not effect.lazy and effect.place[:3] == (Origin.ARGUMENT, "", "self"):
                 found.update({tuple(step for step in place.path if step != VIEW): None for place in effect.changed})
-    return tuple(found)
+    return found
 
 
 def _methods(machine: Machine, held: Value, write: Write) -> list[Function]:

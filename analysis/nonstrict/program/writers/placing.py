@@ -7,6 +7,7 @@ interpreted, for each of its calls that were seen by itself. What is put back be
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.domain.events import Change, Event
@@ -44,12 +45,20 @@ class Placed(NamedTuple):
     again: bool = False
 
 
+@dataclass(eq=False)
+class _Found:
+    """What the program puts at any place, once it was asked for."""
+
+    placed: dict[Place, tuple[Placed, ...]] = field(default_factory=dict)
+
+
 def at(machine: Machine, place: Place) -> tuple[Placed, ...]:
     """What the program puts at a place, or at what holds it, before something compiled runs and later; found once."""
-    if place not in machine.found_writes.placed:
-        machine.found_writes.placed[place] = ()
-        machine.found_writes.placed[place] = tuple(_find(machine, place))
-    return machine.found_writes.placed[place]
+    known = machine.part(_Found).placed
+    if place not in known:
+        known[place] = ()
+        known[place] = tuple(_find(machine, place))
+    return known[place]
 
 
 def stored_by(machine: Machine, write: Write) -> Iterator[Placed]:

@@ -88,7 +88,10 @@ def _changes_at_origin(machine: Machine, module: Module, name: str) -> Iterator[
     origin = machine.evaluate(machine.module_frame(module), value).place
     owner = machine.project.module(origin.file) if origin.origin is Origin.GLOBAL and not origin.path else None
     if owner is not None and owner is not module:
-        for write in (*machine.writes_told(owner, origin.name), *machine.foreign_writes(owner, origin.name)):
+        for write in (
+            *machine.mutations.writes_told(owner, origin.name),
+            *machine.mutations.foreign_writes(owner, origin.name),
+        ):
             if write.how is not How.REBOUND:
                 yield write
 

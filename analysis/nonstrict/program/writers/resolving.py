@@ -28,6 +28,7 @@ from nonstrict.program.writers.calls import (
     positional_output,
     sets_any_attribute,
 )
+from nonstrict.program.writers.found_writes import FoundWrites
 from nonstrict.program.writers.writes import functions_with
 
 if TYPE_CHECKING:
@@ -82,10 +83,11 @@ def _to_names(write: Write, names: frozenset[str] | None) -> Iterator[Write]:
 
 def _names(machine: Machine, user: Module, write: Write) -> frozenset[str] | None:
     """The steps to the attributes that a call of `setattr` may set; None where it may be any."""
-    if write.node not in machine.found_writes.named_by:
-        machine.found_writes.named_by[write.node] = None
-        machine.found_writes.named_by[write.node] = _find_names(machine, user, write)
-    return machine.found_writes.named_by[write.node]
+    known = machine.part(FoundWrites).named_by
+    if write.node not in known:
+        known[write.node] = None
+        known[write.node] = _find_names(machine, user, write)
+    return known[write.node]
 
 
 def _find_names(machine: Machine, user: Module, write: Write) -> frozenset[str] | None:

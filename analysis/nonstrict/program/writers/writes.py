@@ -36,6 +36,7 @@ from nonstrict.program.writers.calls import (
     replaces_parameters,
     sets_attribute,
 )
+from nonstrict.program.writers.found_writes import FoundWrites
 from nonstrict.program.writers.preparing import prepares
 
 if TYPE_CHECKING:
@@ -70,21 +71,21 @@ def changes(machine: Machine, place: Place, *, abroad: bool = True) -> list[Writ
     """The same as writes, with those among them that happen before anything can have been compiled."""
     if place.origin is Origin.GLOBAL or (place.origin is Origin.RECEIVER and place.owner):
         module = machine.project.module(place.file)
-        writes = machine.writes_told(module, place.name) if module is not None else []
+        writes = machine.mutations.writes_told(module, place.name) if module is not None else []
         if module is not None:
             writes = [*writes, *_of_classes(machine, module, place)]
         if module is not None and not _any_concerns(writes, place):
-            writes = [*writes, *machine.writes_reaching(module, place.name)]
+            writes = [*writes, *machine.mutations.writes_reaching(module, place.name)]
         if module is not None and not _any_concerns(writes, place):
             writes = [*writes, *_put_on_classes(machine, module, place)]
         if abroad and module is not None and not _any_concerns(writes, place):
-            replaced = machine.found_writes.replaced.get((module.path, place.name))
+            replaced = machine.part(FoundWrites).replaced.get((module.path, place.name))
             before = [write for write in writes if write.building and not write.fills]
-            writes = [*before, *(replaced or machine.foreign_writes(module, place.name))]
+            writes = [*before, *(replaced or machine.mutations.foreign_writes(module, place.name))]
             if place.path and not _any_concerns(writes, place):
-                writes = [*writes, *machine.writes_reaching_abroad(module, place.name)]
+                writes = [*writes, *machine.mutations.writes_reaching_abroad(module, place.name)]
     elif place.origin is Origin.CELL:
-        writes = list(machine.seen_through(_cell_writes(machine, place)))
+        writes = list(machine.mutations.seen_through(_cell_writes(machine, place)))
     else:
         writes = []
     return [write for write in _changes(writes) if concerns(write, place)]
@@ -109,7 +110,7 @@ def _of_classes(machine: Machine, module: Module, place: Place) -> Iterator[Writ
 def _put_on_classes(machine: Machine, module: Module, place: Place) -> Iterator[Write]:
     """The same by code that is handed the class."""
     for cls in _classes_at(machine, module, place):
-        for put in machine.put_on(cls, place.path[0][1:]):
+        for put in machine.mutations.put_on(cls, place.path[0][1:]):
             yield put.write._replace(steps=place.path[:1])
 
 

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nonstrict.program.imports import imports_of, spellings, stem_of
+from nonstrict.program.parts import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from nonstrict.program.marks.registrations import Mentions, Sought
     from nonstrict.program.modules import Module
     from nonstrict.program.project import Project
     from nonstrict.text.source import Source
@@ -56,10 +56,11 @@ class Index(NamedTuple):
     size: int
 
 
-class Bytes:
+class Bytes(Parts):
     """What searches of the bytes of all files found: the same for whoever asks."""
 
     def __init__(self, files: Sequence[str], overlays: Mapping[str, Source]) -> None:
+        super().__init__()
         self.files = files
         self.own = frozenset(files)
         self._order = {path: number for number, path in enumerate(files)}
@@ -75,8 +76,6 @@ class Bytes:
         self.stored: dict[bytes, list[str]] = {}
         #: by file and name, whether that file contains it, once it was asked for
         self.said: dict[tuple[str, bytes], bool] = {}
-        #: what registrations mention, by what they register, once it was asked for
-        self.registered: dict[Sought, Mentions] = {}
         self.size = 0
         self._overlays = overlays
         self._began = False
