@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.usage import used_as
 from nonstrict.program import classes, dtypes
 from nonstrict.program.annotations import promised_value
+from nonstrict.program.frames import closure_of
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.values import (
     CONTEXT,
@@ -91,9 +92,7 @@ def default_nodes(arguments: ast.arguments) -> dict[str, ast.expr]:
 
 def definition_frame(frame: Frame, function: Function) -> Frame:
     """The frame in which a function's annotations and defaults are evaluated."""
-    if function.closure is not None:
-        return function.closure
-    return frame.machine.module_frame(function.module)
+    return closure_of(function) or frame.machine.module_frame(function.module)
 
 
 def _default(definition: Frame, function: Function, parameter: ast.arg, node: ast.expr | None) -> Value:

@@ -11,6 +11,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.pytrees import PLAIN_DECORATORS, WORDS, is_plain_base
 from nonstrict.program import classes, marker_words
 from nonstrict.program.boundary.pytrees import Registrations
+from nonstrict.program.frames import closure_of
 from nonstrict.program.marks import roots
 from nonstrict.program.values import NAMED_TUPLE, Kind
 
@@ -98,7 +99,7 @@ def _bases_known(cls: Class) -> bool:
 
 
 def _decorated_plainly(machine: Machine, cls: Class) -> bool:
-    frame = cls.closure or machine.module_frame(cls.module)
+    frame = closure_of(cls) or machine.module_frame(cls.module)
     for decorator in cls.node.decorator_list:
         callee = machine.evaluate(frame, decorator.func if isinstance(decorator, ast.Call) else decorator)
         known = callee.kind is Kind.EXTERNAL and callee.ref in PLAIN_DECORATORS

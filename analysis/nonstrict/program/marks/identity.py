@@ -14,14 +14,14 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.program import parameters
 from nonstrict.program.constant_folding import key_of
+from nonstrict.program.frames import closure_of
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CALLABLES, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nonstrict.program.definitions import Function, Mark
-    from nonstrict.program.frames import Frame
+    from nonstrict.program.definitions import Environment, Function, Mark
 
 #: Closures that capture closures are followed so far.
 _MAX_DEPTH = 4
@@ -48,7 +48,7 @@ def differ(marks: Iterable[Mark]) -> bool:
     return len({identity(mark) for mark in marks}) > 1
 
 
-def captured(function: Function) -> Iterator[tuple[str, Frame]]:
+def captured(function: Function) -> Iterator[tuple[str, Environment]]:
     """The variables of functions around that a nested function reads, with the frames that hold them."""
     node = function.node
     body = node.body if isinstance(node.body, list) else [node.body]
@@ -83,8 +83,9 @@ def _of_function(function: Function, depth: int) -> Identity:
     """What tells a function from others: its text, and what its defaults and the variables around it held."""
     held = [closure.env.get(name) for name, closure in captured(function)] if depth else []
     defaults = parameters.default_nodes(function.node.args).values()
-    if function.closure is not None:
-        held += [function.closure.machine.evaluate(function.closure, default) for default in defaults]
+    closure = closure_of(function)
+    if closure is not None:
+        held += [closure.machine.evaluate(closure, default) for default in defaults]
     return _joined(Identity(function.node), "", held, id(function), depth)
 
 

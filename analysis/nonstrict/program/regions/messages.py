@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.definitions import Environment
     from nonstrict.program.frames import Frame
 
 
@@ -39,7 +40,7 @@ def _captured(frame: Frame, message: Value) -> Iterator[Value]:
         if isinstance(default, ast.Name):
             yield frame.machine.evaluate(frame, default)
     for name in remembered(node, "_nonstrict_free", _free):
-        around: Frame | None = message.ref.closure
+        around: Environment | None = message.ref.closure
         while around is not None and not (around.scope is not None and name in around.scope.local):
             around = around.function.closure if around.function is not None else None
         if around is not None and not around.static:
