@@ -17,8 +17,8 @@ ROOMS = ("domain", "linking", "models", "interpret", "mutations", "contracts")
 #: By folder, and of the files that stand in none by name; all others are the interpreter's.
 FOLDERS = {"writers": "mutations", "marks": "contracts", "boundary": "contracts", "regions": "contracts"}
 FILES = {
-    "domain": "constant_folding definitions effects exceptions marker_words misapplied observer places refinements "
-    "symbols values write",
+    "domain": "constant_folding definitions effects exceptions marker_words misapplied observer places references "
+    "refinements symbols values write",
     "linking": "fixtures imports installed linked_projects modules naming project project_tables schemas "
     "requested_fixtures search_path setup_script source_folders subclasses sys_path together",
     "models": "annotations arranged arrays autograd_functions bound_callables builtin_calls constants contents "

@@ -210,7 +210,7 @@ class Frame:
     def consume(self, node: ast.AST, value: Value, how: Read = Read.DATA) -> Value:
         """Note that a value is really used at an expression: reads of captured state are effects."""
         if value.kind is Kind.UNION:
-            for alternative in value.ref:
+            for alternative in value.alternatives():
                 if alternative.kind is not Kind.NONE:
                     self.consume(node, alternative, how)
             return value

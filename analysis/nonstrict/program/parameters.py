@@ -228,7 +228,7 @@ def argument_value(passed: Value, place: Place) -> Value:
     """A value as a marked function receives it: constants vary, tensors are traced, objects keep their class."""
     if passed.kind is Kind.UNION:
         # Two tensors of the caller are one argument.
-        return functools.reduce(join, (argument_value(member, place) for member in passed.ref)).at(place)
+        return functools.reduce(join, (argument_value(member, place) for member in passed.alternatives())).at(place)
     heap = passed.heap
     if heap is not None and passed.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.SET, Kind.DEQUE):
         heap = Heap()

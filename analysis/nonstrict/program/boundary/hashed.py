@@ -87,7 +87,7 @@ def _helper(body: MarkedBody, function: Function, callee: ast.expr) -> Function 
         return None
     frame = closure_of(function) or body.machine.module_frame(function.module)
     found = body.machine.evaluate(frame, callee)
-    return found.ref if found.kind is Kind.FUNCTION and not found.ref.binding else None
+    return found.function if found.function is not None and not found.function.binding else None
 
 
 def _handed(body: MarkedBody, helper: Function, call: ast.Call, symbolic: Symbolic) -> Symbolic:
@@ -180,7 +180,7 @@ def _is_cached(body: MarkedBody, function: Function, callee: ast.expr) -> bool:
         return False
     frame = closure_of(function) or body.machine.module_frame(function.module)
     found = body.machine.evaluate(frame, callee)
-    return found.kind is Kind.FUNCTION and found.ref.cached_at is not None
+    return found.function is not None and found.function.cached_at is not None
 
 
 class Symbolic(NamedTuple):

@@ -9,7 +9,6 @@ from nonstrict.facts import handlers
 from nonstrict.facts.targets import last_name
 from nonstrict.program.frames import closure_of
 from nonstrict.program.marks import callers, marking, roots
-from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,8 +80,8 @@ def _of_decorators(machine: Machine, function: Function) -> frozenset[str]:
     frame = closure_of(function) or machine.module_frame(function.module)
     for decorator in getattr(function.node, "decorator_list", ()):
         value = machine.evaluate(frame, getattr(decorator, "func", decorator))
-        if value.kind is Kind.FUNCTION:
-            found |= handlers.in_wrappers(value.ref.node)
+        if value.function is not None:
+            found |= handlers.in_wrappers(value.function.node)
     return frozenset(found)
 
 

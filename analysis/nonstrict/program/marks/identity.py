@@ -63,19 +63,19 @@ def captured(function: Function) -> Iterator[tuple[str, Environment]]:
 
 def _of(value: Value, depth: int) -> Identity:
     """What tells a callable from others."""
-    if value.kind is Kind.MARKED:
-        return _of(value.ref.target, depth)
-    if value.kind is Kind.PARTIAL:
-        target, positional, keywords = value.ref
+    if value.mark is not None:
+        return _of(value.mark.target, depth)
+    if value.partial is not None:
+        target, positional, keywords = value.partial
         named = sorted(keywords, key=lambda pair: pair[0])
         bound = [*positional, *(one for _, one in named)]
         return _joined(_of(target, depth), tuple(name for name, _ in named), bound, id(value.ref), depth)
-    if value.kind is Kind.BOUND:
-        receiver, function = value.ref
+    if value.bound is not None:
+        receiver, function = value.bound
         inner = _of(function, depth) if isinstance(function, Value) else Identity(function.node)
         return _joined(inner, "bound", [receiver], id(receiver.heap), depth)
-    if value.kind is Kind.FUNCTION:
-        return _of_function(value.ref, depth)
+    if value.function is not None:
+        return _of_function(value.function, depth)
     return Identity(value.ref)
 
 
