@@ -109,7 +109,8 @@ def interpreted(folder: Path, body: str, observer: Observer[Frame, Function]) ->
     machine = engine.machine(project, [str(path)])
     module = project.module(str(path))
     assert module is not None
-    function: Function = machine.global_value(module, "f").ref
+    function = machine.global_value(module, "f").function
+    assert function is not None
     frame = Frame(
         machine,
         module,

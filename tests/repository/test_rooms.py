@@ -1,11 +1,11 @@
 """Inside the engine imports go downwards, those of types among them.
 
-The rooms, from below. `domain`: values, places and what is computed of them. `linking`: modules, which file an import
-means, where names are used. `state`: the frame of a function that is interpreted, the machine, the effects that both
-keep, and what is asked through them of those above (`contracts`, `mutations`). `objects`: what names, classes,
-attributes and containers hold. `models`: calls of what is not the program's, which need the parts above only through
-the machine. `interpret`: expressions, statements, calls. `discovery`: where markers are applied, who calls what,
-which files concern each other. `mutations`: who changes state. `contracts`: what markers and regions promise.
+The rooms, from below. `domain`: values, what they refer to, places, effects, and what is computed of them. `linking`:
+which file an import means, where names are used. `state`: the frame of a function that is interpreted, the machine, and
+what is asked through them of those above (`contracts`, `mutations`). `objects`: what names, classes, attributes and
+containers hold. `models`: calls of what is not the program's, which need the parts above only through the machine.
+`interpret`: expressions, statements, calls. `discovery`: where markers are applied, who calls what, which files concern
+each other. `mutations`: who changes state. `contracts`: what markers and regions promise.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tests.repository.test_layers import PACKAGE, imported_modules, module_name
 ROOMS = ("domain", "linking", "state", "objects", "models", "interpret", "discovery", "mutations", "contracts")
 #: By name, and of the files that are not named by folder; all others are the interpreter's.
 FILES = {
-    "domain": "constant_folding exceptions marker_words misapplied observer parts places refinements values write",
-    "linking": "elsewhere fixtures imports installed linked_projects modules project project_tables schemas "
+    "domain": "constant_folding definitions effects exceptions marker_words misapplied modules observer parts places "
+    "references refinements values write",
+    "linking": "elsewhere fixtures imports installed linked_projects project project_tables schemas "
     "search_path setup_script source_folders sys_path",
-    "state": "asked context_variables contracts definitions effects frames machine mutations registries summaries "
-    "symbols",
+    "state": "asked context_variables contracts frames machine mutations registries summaries symbols",
     "objects": "annotations attributes class_attributes classes contents deciding definition_values dtypes "
     "enumerations iteration missing naming namespaces parameters releases stores strict_switch subscripts "
     "symbolic_sizes symbolic_slices typed unseen",

@@ -180,8 +180,9 @@ def _callers(machine: Machine, compiled: Compiled) -> Iterator[Related]:
 def _marked(region: CompiledRegion) -> Iterator[Callee]:
     """The calls of marked functions in a region."""
     for seen in region.observed(Event.CALLED):
-        mark = seen.effect.value.ref
-        yield Callee(seen.effect.span, described(mark), span_of(mark.path, mark.offset, mark.node))
+        mark = seen.effect.value.mark
+        if mark is not None:
+            yield Callee(seen.effect.span, described(mark), span_of(mark.path, mark.offset, mark.node))
 
 
 def _unseen(region: MarkedBody) -> Iterator[Related]:

@@ -45,8 +45,8 @@ def canonical(frame: Frame, node: ast.AST | None) -> str:
         return ""
     found = frame.machine.evaluate(frame, node)
     if found.kind is Kind.EXTERNAL:
-        return found.ref
-    return found.ref.qualname if found.kind is Kind.CLASS else ""
+        return found.dotted
+    return found.of_class.qualname if found.kind is Kind.CLASS and found.of_class is not None else ""
 
 
 def _parsed(text: str) -> ast.expr | None:
@@ -70,7 +70,7 @@ def _either(frame: Frame, nodes: list[ast.expr], place: Place, *, optional: bool
 
 def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
     base = frame.machine.evaluate(frame, node.value)
-    name = frame.machine.models.canonical(base.ref) if base.kind is Kind.EXTERNAL else ""
+    name = frame.machine.models.canonical(base.dotted) if base.kind is Kind.EXTERNAL else ""
     arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name in _UNIONS:
         return _either(frame, arguments, place, optional=name == "typing.Optional")
@@ -88,11 +88,11 @@ def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
 
 def instance_of(frame: Frame, base: Value, place: Place) -> Value:
     """An instance of what an annotation, or a question for types, names."""
-    if base.kind is Kind.CLASS:
-        return frame.machine.instance_at(base.ref, place)
+    if base.kind is Kind.CLASS and base.of_class is not None:
+        return frame.machine.instance_at(base.of_class, place)
     if base.kind is Kind.UNION:
         return UNKNOWN.at(place)
     if base.kind is not Kind.EXTERNAL:
         return NONE.at(place) if base.kind is Kind.NONE else UNKNOWN.at(place)
     models = frame.machine.models
-    return typed.instance(models, models.canonical(base.ref), place)
+    return typed.instance(models, models.canonical(base.dotted), place)

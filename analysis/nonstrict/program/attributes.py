@@ -13,6 +13,7 @@ from nonstrict.program.effects import NEEDED
 from nonstrict.program.frames import set_later
 from nonstrict.program.parameters import argument_value
 from nonstrict.program.places import FRESH, VIEW, Origin, Place
+from nonstrict.program.references import Alternatives, Bound, ExternalMethod, Super
 from nonstrict.program.values import (
     BOOL,
     CALLABLES,
@@ -36,6 +37,7 @@ from nonstrict.program.values import (
 )
 
 if TYPE_CHECKING:
+    from nonstrict.program.definitions import Class
     from nonstrict.program.frames import Frame
 
 _QUERIES = frozenset({"is_leaf", "grad_fn", "grad", "_version"})
@@ -79,7 +81,7 @@ def _recorded(found: Value, name: str) -> Value:
 
 def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """The value of `base.name`."""
-    if base.kind is Kind.UNION:
+    if isinstance(base.ref, Alternatives):
         found: Value | None = None
         chosen = frame.observer.is_choice(frame, node, base.ref)
         frame.branches += chosen
@@ -96,13 +98,13 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     if handler is None:
         if name in _CLASS_NAMES and _asked_for_type(node.value) is not None:
             return STRING
-        return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
+        return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), pending=base.pending)
     found = handler(frame, node, base, name)
     if frame.differentiates:
         found = _recorded(found, name)
     if name in _CLASS_NAMES and found.kind in _UNTOLD and _asked_for_type(node.value) is not None:
         found = STRING
-    if base.kind in _REGISTRIES and hasattr(base.ref, "bases"):
+    if base.kind in _REGISTRIES and base.of_class is not None:
         registries.asked(frame, found, base)
     if base.pending and base.kind not in TENSORS:
         return found.with_pending(found.pending | base.pending)
@@ -118,25 +120,25 @@ def entry_of(frame: Frame, node: ast.AST, base: Value, key: Value) -> Value:
 
 
 def _of_python_module(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
-    value = frame.machine.module_attribute(frame.module, base.ref, name)
+    value = frame.machine.module_attribute(frame.module, base.dotted, name)
     registries.asked(frame, value)
     return set_later(frame, value, value.place)
 
 
 def _of_external(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
-    return frame.machine.module_attribute(frame.module, base.ref, name)
+    return frame.machine.module_attribute(frame.module, base.dotted, name)
 
 
 def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     kind = tensor_attribute(name)
-    if hasattr(base.ref, "bases"):
-        member = classes.member(frame.machine, base.ref, name)
+    if base.of_class is not None:
+        member = classes.member(frame.machine, base.of_class, name)
         if member is not None and member[0].kind is Kind.FUNCTION:
             return _method(frame, node, base, member[0])
     if base.ref is not None and kind is None and tensor_method(name) is None:
         return UNKNOWN.at(base.place.step(f".{name}"))
     if kind is None and tensor_method(name) is not None:
-        return Value(Kind.EXTERNAL_METHOD, base.place, (base, name))
+        return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name))
     _query_tensor(frame, node, base, name)
     if name in _POINTER_ATTRIBUTES:
         frame.emit(Event.POINTER, node, base.place, base, name)
@@ -161,7 +163,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         return Value(Kind.INSTANCE, base.place, TYPE)
     if name.startswith("__"):
         return UNKNOWN
-    return Value(Kind.EXTERNAL_METHOD, base.place, (base, name)) if kind is None else UNKNOWN
+    return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name)) if kind is None else UNKNOWN
 
 
 def follows_shape(tensor: Value) -> bool:
@@ -188,7 +190,8 @@ def _of_torch(name: str) -> bool:
 def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """An attribute of an instance of a class of the program."""
     frame.observer.attribute_read(frame, node, base)
-    if not hasattr(base.ref, "bases"):
+    cls = base.of_class
+    if cls is None:
         return _of_external_instance(frame, node, base, name)
     heap = base.heap
     place = base.place.step(f".{name}")
@@ -202,34 +205,33 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         return held(base, found)
     # An instance that is captured may get an attribute of its own in place of the class's.
     at = place if base.place.captured else class_attributes.place_of(base, name)
-    inherited = classes.class_attribute(frame.machine, base.ref, name, at)
+    inherited = classes.class_attribute(frame.machine, cls, name, at)
     if inherited is not None:
-        inherited = frame.machine.contracts.in_place_of_member(frame, base.ref, name, inherited)
+        inherited = frame.machine.contracts.in_place_of_member(frame, cls, name, inherited)
         if inherited.kind is Kind.FUNCTION:
             frame.identified(node, base)
-            return _method(frame, node, base, _exchanged(frame, node, base, inherited, name))
+            return _method(frame, node, base, _exchanged(frame, node, cls, inherited, name))
         if inherited.const == PARTIAL_METHOD:
             return _partial_method(frame, node, base, inherited)
-        inherited = set_later(frame, set_later(frame, inherited, base.place, name), base.ref.place, name)
+        inherited = set_later(frame, set_later(frame, inherited, base.place, name), cls.place, name)
         if inherited.kind in CALLABLES:
-            return held(base, class_attributes.with_exchanged(frame, inherited, base.ref, name))
+            return held(base, class_attributes.with_exchanged(frame, inherited, cls, name))
         _plain_attribute(frame, node, base, inherited, name)
         return held(base, inherited)
-    declared = classes.declared(frame.machine, base.ref, name, place)
+    declared = classes.declared(frame.machine, cls, name, place)
     if declared is not None and declared.kind is not Kind.UNKNOWN:
         return declared
     if base.kind is Kind.MODULE:
-        return _of_layer(classes.as_inherited(base), name, place) or Value(
-            Kind.EXTERNAL_METHOD, base.place, (base, name)
-        )
+        layer = _of_layer(classes.as_inherited(base), name, place)
+        return layer or Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name))
     computed = classes.special(frame, node, base, "__getattr__", [STRING._replace(const=name)])
     if computed is not None:
         return computed
     stored = frame.machine.mutations.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
     if stored is not None:
         return relocated(stored, place)
-    inherits = heap is None or heap.open or bool(classes.external_bases(base.ref) - _EMPTY_BASES)
-    return Value(Kind.EXTERNAL_METHOD, place, (base, name)) if inherits else UNKNOWN.at(place)
+    inherits = heap is None or heap.open or bool(classes.external_bases(cls) - _EMPTY_BASES)
+    return Value(Kind.EXTERNAL_METHOD, place, ExternalMethod(base, name)) if inherits else UNKNOWN.at(place)
 
 
 _CONSTRUCTED = frozenset({Origin.ARGUMENT, Origin.CELL})
@@ -239,7 +241,8 @@ def _as_constructed(frame: Frame, base: Value, name: str, value: Value) -> Value
     """An attribute of an argument, or of what a closure holds, that only the constructions of its class tell of."""
     if value.kind is not Kind.UNKNOWN or frame.static or base.place.origin not in _CONSTRUCTED:
         return value
-    given = frame.machine.contracts.given_by_constructions(frame.machine, base.ref, name)
+    cls = base.of_class
+    given = frame.machine.contracts.given_by_constructions(frame.machine, cls, name) if cls is not None else None
     if given is None or given.kind is Kind.PARAMETER or given.flags & Flag.REGISTERED:
         return value if given is None else given
     return argument_value(given, base.place.step(f".{name}"))
@@ -255,21 +258,22 @@ def _with_replacements(frame: Frame, base: Value, name: str, found: Value) -> Va
     return found if stored is None else join(found, stored)
 
 
-def _exchanged(frame: Frame, node: ast.AST, base: Value, method: Value, name: str) -> Value:
+def _exchanged(frame: Frame, node: ast.AST, cls: Class, method: Value, name: str) -> Value:
     """A method of an object, in whose place the program puts another: which one it is decides."""
-    looks = not (frame.static or frame.plain) and method.ref.binding != "property"
-    if looks and frame.machine.mutations.exchanges(base.ref, name):
-        frame.consume(node, class_attributes.with_exchanged(frame, method, base.ref, name))
+    function = method.function
+    looks = function is not None and function.binding != "property" and not (frame.static or frame.plain)
+    if looks and frame.machine.mutations.exchanges(cls, name):
+        frame.consume(node, class_attributes.with_exchanged(frame, method, cls, name))
     return method
 
 
 def _method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
-    function = member.ref
-    if function.binding == "static":
+    function = member.function
+    if function is None or function.binding == "static":
         return member
     if function.binding == "class":
-        return Value(Kind.BOUND, FRESH, (Value(Kind.CLASS, FRESH, base.ref), function))
-    bound = Value(Kind.BOUND, base.place, (base, function))
+        return Value(Kind.BOUND, FRESH, Bound(Value(Kind.CLASS, FRESH, base.ref), function))
+    bound = Value(Kind.BOUND, base.place, Bound(base, function))
     if function.binding == "property":
         if function.cached_at is not None and last_name(function.cached_at) == "cached_property":
             frame.observer.came_to(frame, node, Step.CACHED_PROPERTY)
@@ -279,9 +283,10 @@ def _method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
 
 def _partial_method(frame: Frame, node: ast.AST, base: Value, member: Value) -> Value:
     """A method with some of its arguments given: `twice = partialmethod(scale, factor=2)`."""
-    target, positional, keywords = member.ref
-    bound = _method(frame, node, base, target) if target.kind is Kind.FUNCTION else UNKNOWN
-    return Value(Kind.PARTIAL, FRESH, (bound, positional, keywords))
+    if (partial := member.partial) is None:
+        return UNKNOWN
+    bound = _method(frame, node, base, partial.function) if partial.function.kind is Kind.FUNCTION else UNKNOWN
+    return Value(Kind.PARTIAL, FRESH, partial._replace(function=bound))
 
 
 def _plain_attribute(frame: Frame, node: ast.AST, base: Value, value: Value, name: str) -> None:
@@ -311,7 +316,7 @@ def held(base: Value, found: Value) -> Value:
     if not of_module and not base.flags & Flag.INSIDE:
         return found
     if found.kind is Kind.UNION:
-        return found._replace(ref=tuple(held(base, alternative) for alternative in found.ref))
+        return found.with_alternatives(held(base, alternative) for alternative in found.alternatives())
     inside = base.flags & Flag.INSIDE
     if found.kind is Kind.PARAMETER or (found.kind is Kind.MODULE and not inside):
         return found
@@ -364,7 +369,7 @@ def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: 
     stored = frame.machine.mutations.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
     if stored is not None:
         return relocated(stored, place)
-    return Value(Kind.EXTERNAL_METHOD, place, (base, name))
+    return Value(Kind.EXTERNAL_METHOD, place, ExternalMethod(base, name))
 
 
 def _of_layer(module: Value, name: str, place: Place) -> Value | None:
@@ -378,29 +383,33 @@ def _of_layer(module: Value, name: str, place: Place) -> Value | None:
 
 def _of_function(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """What a module stores under an attribute of one of its functions."""
-    function = base.ref
+    function = base.function
+    if function is None:
+        return UNKNOWN
     if name == "__name__" and function.closure is None:
         return STRING._replace(const=function.name)
     place = function.module.place(function.name)
     plain = function.closure is None and function.owner is None and not name.startswith("__")
     stored = frame.machine.mutations.stored_in(place, name) if plain else None
     if stored is None:
-        return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
+        return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), pending=base.pending)
     return relocated(stored, place.step(f".{name}"))
 
 
 def _of_super(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
+    if not isinstance(base.ref, Super):
+        return UNKNOWN
     receiver, owner = base.ref
-    found = classes.member(frame.machine, receiver.ref, name, after=owner) if hasattr(receiver.ref, "bases") else None
+    found = classes.member(frame.machine, receiver.of_class, name, after=owner) if receiver.of_class else None
     if found is not None and found[0].kind is Kind.MARKED:
         return found[0]
     if found is None or found[0].kind is not Kind.FUNCTION:
-        return Value(Kind.EXTERNAL_METHOD, receiver.place, (receiver, name))
+        return Value(Kind.EXTERNAL_METHOD, receiver.place, ExternalMethod(receiver, name))
     return _method(frame, node, receiver, found[0])
 
 
 def _of_unknown(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
-    return Value(Kind.EXTERNAL_METHOD, base.place.step(f".{name}"), (base, name))
+    return Value(Kind.EXTERNAL_METHOD, base.place.step(f".{name}"), ExternalMethod(base, name))
 
 
 def _of_tuple(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
@@ -409,7 +418,7 @@ def _of_tuple(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Valu
     if found is None and name in _RESULT_FIELDS and base.heap is not None and base.heap.element is not None:
         found = base.heap.element if base.heap.element.is_tensor else None
     if found is None:
-        return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
+        return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), pending=base.pending)
     outside = base.place.origin not in (Origin.FRESH, Origin.UNKNOWN)
     return relocated(found, base.place.step(f".{name}")) if outside else found
 
@@ -418,16 +427,16 @@ def _of_setting(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Va
     """The type of a device is a string, and so is what many members of enumerations hold."""
     if name == "type" and base.ref is None:
         return STRING
-    told = enumerations.attribute(frame.machine, base.ref, name) if hasattr(base.ref, "bases") else None
+    told = enumerations.attribute(frame.machine, base.of_class, name) if base.of_class is not None else None
     if told is not None:
         return told
-    return Value(Kind.EXTERNAL_METHOD, base.place, (base, name), pending=base.pending)
+    return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), pending=base.pending)
 
 
 def _of_marked(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """Methods of operators register what belongs to them; nothing else is known of a marked function."""
-    method = base.ref.operator is not None and name.startswith("register_")
-    return Value(Kind.EXTERNAL_METHOD, base.place, (base, name)) if method else UNKNOWN
+    method = base.mark is not None and base.mark.operator is not None and name.startswith("register_")
+    return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name)) if method else UNKNOWN
 
 
 _LOADERS = {
@@ -469,7 +478,7 @@ def _names_tensor(frame: Frame, node: ast.Compare, asked: Value) -> bool:
     if asked.kind is not Kind.UNKNOWN or asked.place.path:
         return False
     others = [frame.machine.evaluate(frame, operand) for operand in (node.left, *node.comparators)]
-    return any(other.kind is Kind.EXTERNAL and torch_kind(other.ref) == "tensor-class" for other in others)
+    return any(other.kind is Kind.EXTERNAL and torch_kind(other.dotted) == "tensor-class" for other in others)
 
 
 def asks_for_type(value: Value) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program import classes, externals
 from nonstrict.program.places import FRESH
+from nonstrict.program.references import Bound
 from nonstrict.program.values import CONTEXT, Kind, Value
 
 if TYPE_CHECKING:
@@ -20,10 +21,13 @@ _METHODS = frozenset({Kind.FUNCTION, Kind.BOUND})
 def applied(frame: Frame, node: ast.AST, receiver: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """`Function.apply`: `forward` now, `backward` while the graph is captured."""
     result = Value(Kind.TENSOR)
+    cls = receiver.of_class
+    if cls is None:
+        return result
     # Where another method sets the context up, `forward` is not given it.
-    context = [] if classes.member(frame.machine, receiver.ref, "setup_context") is not None else [CONTEXT]
+    context = [] if classes.member(frame.machine, cls, "setup_context") is not None else [CONTEXT]
     for name, arguments in (("forward", [*context, *positional]), ("backward", [CONTEXT, Value(Kind.TENSOR)])):
-        found = classes.member(frame.machine, receiver.ref, name)
+        found = classes.member(frame.machine, cls, name)
         if found is None or found[0].kind not in _METHODS:
             continue
         method = _of_class(receiver, found[0])
@@ -36,6 +40,6 @@ def applied(frame: Frame, node: ast.AST, receiver: Value, positional: list[Value
 
 def _of_class(receiver: Value, method: Value) -> Value:
     """A method as `Function.apply` calls it: a class method is given the class."""
-    if method.kind is Kind.FUNCTION and method.ref.binding == "class":
-        return Value(Kind.BOUND, FRESH, (receiver, method.ref))
+    if method.function is not None and method.function.binding == "class":
+        return Value(Kind.BOUND, FRESH, Bound(receiver, method.function))
     return method

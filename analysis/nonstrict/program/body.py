@@ -490,4 +490,5 @@ def described(mark: Mark) -> str:
     target = mark.target
     if mark.function is not None and not (target.kind is Kind.CLASS and mark.function.name == "__init__"):
         return mark.function.qualname
-    return target.ref if isinstance(target.ref, str) else getattr(target.ref, "qualname", target.kind.value)
+    defined = target.function or target.of_class
+    return target.dotted or (defined.qualname if defined is not None else target.kind.value)

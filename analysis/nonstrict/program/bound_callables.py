@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.places import FRESH
+from nonstrict.program.references import Bound, Partial
 from nonstrict.program.values import GLOBALS, PARTIAL_METHOD, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def partial(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     """A function with some of its arguments."""
     if not positional:
         return UNKNOWN
-    return Value(Kind.PARTIAL, FRESH, (positional[0], tuple(positional[1:]), tuple(keywords.items())))
+    return Value(Kind.PARTIAL, FRESH, Partial(positional[0], tuple(positional[1:]), tuple(keywords.items())))
 
 
 def partial_method(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -39,14 +40,14 @@ def method(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
     if len(positional) != 2 or positional[0].kind is Kind.UNKNOWN:
         return UNKNOWN
     function, receiver = positional
-    return Value(Kind.BOUND, FRESH, (receiver, function.ref if function.kind is Kind.FUNCTION else function))
+    return Value(Kind.BOUND, FRESH, Bound(receiver, function.function or function))
 
 
 def copied(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """`types.FunctionType(f.__code__, f.__globals__, ...)`: another function that does what `f` does."""
     given = dict(zip(("code", "globals", "name", "argdefs", "closure"), positional, strict=False)) | keywords
     function = _owner(given.get("code", UNKNOWN), "__code__")
-    if function is None or not _sees_the_same(frame, function.ref, given):
+    if function is None or function.function is None or not _sees_the_same(frame, function.function, given):
         return UNKNOWN
     return function
 
@@ -60,16 +61,16 @@ def code_method(receiver: Value, name: str, positional: list[Value], keywords: d
 
 def _owner(value: Value, attribute: str) -> Value | None:
     """The function of the program of which a value is such an attribute."""
-    if value.kind is not Kind.EXTERNAL_METHOD or value.ref[1] != attribute:
-        return None
-    return value.ref[0] if value.ref[0].kind is Kind.FUNCTION else None
+    read = value.external_method
+    return read.receiver if read is not None and read.name == attribute and read.receiver.function else None
 
 
 def _sees_the_same(frame: Frame, function: Function, given: dict[str, Value]) -> bool:
     """Whether the names in a copy of a function mean what they mean in the function."""
     names = given.get("globals", UNKNOWN)
     source = _owner(names, "__globals__")
-    module = frame.module if names.ref == GLOBALS else source.ref.module if source is not None else None
+    defining = source.function if source is not None else None
+    module = frame.module if names.ref == GLOBALS else defining.module if defining is not None else None
     cells = _owner(given.get("closure", UNKNOWN), "__closure__")
     enclosed = function.closure is None or (cells is not None and cells.ref is function)
     return module is function.module and enclosed
@@ -84,9 +85,9 @@ def holds_marker(value: Value) -> bool:
 
 def is_marker(value: Value) -> bool:
     """Whether a value is a marker, perhaps with arguments bound."""
-    if value.kind is Kind.PARTIAL:
-        return is_marker(value.ref[0])
-    return value.kind is Kind.EXTERNAL and value.ref in MARKERS
+    if value.partial is not None:
+        return is_marker(value.partial.function)
+    return value.kind is Kind.EXTERNAL and value.dotted in MARKERS
 
 
 def takes_options(callee: Value) -> bool:
@@ -95,10 +96,10 @@ def takes_options(callee: Value) -> bool:
 
 
 def _may_take(callee: Value) -> bool:
-    if callee.kind is Kind.PARTIAL:
-        return takes_options(callee.ref[0])
+    if callee.partial is not None:
+        return takes_options(callee.partial.function)
     if callee.kind is Kind.EXTERNAL:
-        return callee.ref == _PARTIAL or (callee.ref in MARKERS and MARKERS[callee.ref].kind == "compiled")
-    if callee.kind is Kind.EXTERNAL_METHOD:
-        return callee.ref[1] == "compile"
-    return callee.kind is Kind.FUNCTION and callee.ref.node.args.kwarg is not None
+        return callee.dotted == _PARTIAL or (callee.dotted in MARKERS and MARKERS[callee.dotted].kind == "compiled")
+    if callee.external_method is not None:
+        return callee.external_method.name == "compile"
+    return callee.function is not None and callee.function.node.args.kwarg is not None

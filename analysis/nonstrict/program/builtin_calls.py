@@ -28,6 +28,7 @@ from nonstrict.program import (
     symbols,
 )
 from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.references import Super
 from nonstrict.program.values import (
     BOOL,
     BYTES,
@@ -330,8 +331,8 @@ def _class_names(asked: Value) -> set[str]:
     if asked.kind is Kind.TUPLE and asked.heap is not None:
         return {name for value in asked.heap.items.values() for name in _class_names(value)}
     if asked.kind is Kind.UNION:
-        return {name for value in asked.ref for name in _class_names(value)}
-    return {asked.ref} if asked.kind is Kind.EXTERNAL else set()
+        return {name for value in asked.alternatives() for name in _class_names(value)}
+    return {asked.dotted} if asked.kind is Kind.EXTERNAL else set()
 
 
 def _type(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -340,7 +341,7 @@ def _type(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
     value = positional[0]
     if value.is_tensor and value.place.origin is Origin.ARGUMENT:
         return Value(Kind.INSTANCE, value.place, TYPE)
-    if value.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(value.ref, "bases"):
+    if value.kind in (Kind.OBJECT, Kind.MODULE) and value.of_class is not None:
         return Value(Kind.CLASS, FRESH, value.ref)
     return UNKNOWN
 
@@ -373,12 +374,13 @@ def _hasattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
 
 def _super(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     function = frame.function
-    if len(positional) == 2 and positional[0].kind is Kind.CLASS:
-        return Value(Kind.SUPER, positional[1].place, (positional[1], positional[0].ref))
+    after = positional[0].of_class if len(positional) == 2 and positional[0].kind is Kind.CLASS else None
+    if after is not None:
+        return Value(Kind.SUPER, positional[1].place, Super(positional[1], after))
     if function is None or function.owner is None or not function.node.args.args:
         return UNKNOWN
     receiver = frame.env.get(function.node.args.args[0].arg, UNKNOWN)
-    return Value(Kind.SUPER, receiver.place, (receiver, function.owner))
+    return Value(Kind.SUPER, receiver.place, Super(receiver, function.owner))
 
 
 def _wraps(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:

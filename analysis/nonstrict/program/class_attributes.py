@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from nonstrict.program import classes
 from nonstrict.program.frames import set_later
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import CALLABLES, STRING, Kind, Value, join, placed, relocated
+from nonstrict.program.references import Bound, ExternalMethod
+from nonstrict.program.values import CALLABLES, STRING, UNKNOWN, Kind, Value, join, placed, relocated
 
 if TYPE_CHECKING:
     import ast
@@ -20,20 +21,22 @@ if TYPE_CHECKING:
 
 def place_of(base: Value, name: str) -> Place:
     """Where a class attribute read through an instance lives: an argument's class is reached from outside."""
-    return base.ref.place.step(f".{name}")
+    return base.of_class.place.step(f".{name}") if base.of_class is not None else base.place.step(f".{name}")
 
 
 def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     """An attribute that is read of a class itself: `Settings.scale`, `cls.instance`."""
-    cls = base.ref
+    cls = base.of_class
     if base.place.captured:
         frame.consume(node, base)
+    if cls is None:
+        return UNKNOWN
     found = classes.member(frame.machine, cls, name)
     if found is None:
-        return _beside_members(frame, base, name)
+        return _beside_members(frame, base, cls, name)
     value = frame.machine.contracts.in_place_of_member(frame, cls, name, found[0])
-    if value.kind is Kind.FUNCTION and value.ref.binding == "class":
-        return Value(Kind.BOUND, FRESH, (base, value.ref))
+    if value.function is not None and value.function.binding == "class":
+        return Value(Kind.BOUND, FRESH, Bound(base, value.function))
     if value.kind in CALLABLES:
         return with_exchanged(frame, value, cls, name)
     if classes.is_enum(cls):
@@ -41,17 +44,20 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     return set_later(frame, relocated(value, place_of(base, name)), cls.place, name)
 
 
-def _beside_members(frame: Frame, base: Value, name: str) -> Value:
+def _beside_members(frame: Frame, base: Value, cls: Class, name: str) -> Value:
     """An attribute of a class that its body does not bind: what its module stores there, or what a base outside has."""
-    cls = base.ref
     if name == "apply" and classes.is_autograd_function(cls):
-        return Value(Kind.EXTERNAL_METHOD, FRESH, (base, "apply"))
+        return Value(Kind.EXTERNAL_METHOD, FRESH, ExternalMethod(base, "apply"))
     if name == "__name__":
         return STRING._replace(const=cls.name)
     if name == "__qualname__":
         return STRING
     stored = frame.machine.mutations.stored_in(cls.place, name) if _is_of_module(cls) else None
-    return Value(Kind.EXTERNAL_METHOD, FRESH, (base, name)) if stored is None else placed(stored, place_of(base, name))
+    return (
+        Value(Kind.EXTERNAL_METHOD, FRESH, ExternalMethod(base, name))
+        if stored is None
+        else placed(stored, place_of(base, name))
+    )
 
 
 def with_exchanged(frame: Frame, member: Value, cls: Class, name: str) -> Value:

@@ -15,6 +15,7 @@ from nonstrict.program.annotations import promised_value
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, NOWHERE, Place
+from nonstrict.program.references import Bound, ExternalMethod
 from nonstrict.program.values import CONTAINERS, NONE, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def lineage(cls: Class) -> Iterator[Class | str]:
         if isinstance(current, str):
             continue
         bases = (alternative for base in current.bases for alternative in base.alternatives())
-        nearer: list[Class | str] = [base.ref for base in bases if base.kind in (Kind.CLASS, Kind.EXTERNAL)]
+        nearer = [base.of_class or base.dotted for base in bases if base.kind in (Kind.CLASS, Kind.EXTERNAL)]
         pending = nearer + pending
 
 
@@ -115,25 +116,25 @@ def _as_property(before: Value | None, bound: Value, statement: _Binding) -> Val
     """What a member is once a statement bound it anew: `@scale.setter` adds to the property that is there."""
     decorators = statement.decorator_list if not isinstance(statement, (ast.Assign, ast.AnnAssign)) else []
     parts = [one.attr for one in decorators if isinstance(one, ast.Attribute) and one.attr in _ACCESSORS]
-    adds = bool(parts) and bound.kind is Kind.FUNCTION
-    if not adds or before is None or before.kind is not Kind.FUNCTION or before.ref.binding != "property":
+    function, known = bound.function, before.function if before is not None else None
+    if not parts or function is None or before is None or known is None or known.binding != "property":
         return bound
     if parts[0] == "getter":
-        bound.ref.binding, bound.ref.setter = "property", before.ref.setter
+        function.binding, function.setter = "property", known.setter
         return bound
     if parts[0] == "setter":
-        before.ref.setter = bound.ref
+        known.setter = function
     return before
 
 
 def setter_of(machine: Machine, base: Value, name: str) -> Value | None:
     """What runs where an attribute of an object is assigned to, if its class makes it a property."""
-    if base.kind not in (Kind.OBJECT, Kind.MODULE) or not hasattr(base.ref, "bases"):
+    if base.kind not in (Kind.OBJECT, Kind.MODULE) or base.of_class is None:
         return None
-    found = member(machine, base.ref, name)
-    known = found is not None and found[0].kind is Kind.FUNCTION and found[0].ref.binding == "property"
-    setter = found[0].ref.setter if found is not None and known else None
-    return Value(Kind.BOUND, base.place, (base, setter)) if setter is not None else None
+    found = member(machine, base.of_class, name)
+    function = found[0].function if found is not None else None
+    setter = function.setter if function is not None and function.binding == "property" else None
+    return Value(Kind.BOUND, base.place, Bound(base, setter)) if setter is not None else None
 
 
 def is_static(cls: Class, name: str) -> bool:
@@ -263,8 +264,8 @@ def initialise(machine: Machine, cls: Class, instance: Value) -> None:
     """Interpret `__init__`, and what a framework runs before other methods, on an instance with unknown arguments."""
     for name in ("__init__", *fixtures.run_before(external_bases(cls))):
         found = member(machine, cls, name)
-        if found is not None and found[0].kind is Kind.FUNCTION:
-            machine.static_frame(found[0].ref, receiver=instance)
+        if found is not None and found[0].function is not None:
+            machine.static_frame(found[0].function, receiver=instance)
 
 
 def bare_instance(cls: Class, place: Place) -> Value:
@@ -290,8 +291,8 @@ def construct(
     heap = Heap()
     instance = Value(kind, FRESH, cls, heap=heap)
     found = member(machine, cls, "__init__")
-    if found is not None and found[0].kind is Kind.FUNCTION:
-        bound = Value(Kind.BOUND, FRESH, (instance, found[0].ref))
+    if found is not None and found[0].function is not None:
+        bound = Value(Kind.BOUND, FRESH, Bound(instance, found[0].function))
         machine.call(frame, node, bound, positional, keywords)
     elif is_dataclass(cls):
         _note(frame, node, instance, positional, keywords)
@@ -301,11 +302,11 @@ def construct(
         for name, declared in names[len(positional) :]:
             heap.attributes[name] = keywords[name] if name in keywords else _default(machine, cls, name, declared)
         post = member(machine, cls, "__post_init__")
-        if post is not None and post[0].kind is Kind.FUNCTION:
-            machine.call(frame, node, Value(Kind.BOUND, FRESH, (instance, post[0].ref)), [], {})
+        if post is not None and post[0].function is not None:
+            machine.call(frame, node, Value(Kind.BOUND, FRESH, Bound(instance, post[0].function)), [], {})
     elif kind is Kind.MODULE:
         _note(frame, node, instance, positional, keywords)
-        inherited = Value(Kind.EXTERNAL_METHOD, FRESH, (instance, "__init__"))
+        inherited = Value(Kind.EXTERNAL_METHOD, FRESH, ExternalMethod(instance, "__init__"))
         machine.call(frame, node, inherited, positional, keywords)  # containers hold what they are given
     elif any(isinstance(base, str) and base != "builtins.object" for base in lineage(cls)) and kind is Kind.OBJECT:
         heap.open = True
@@ -320,9 +321,9 @@ def _note(
     frame: Frame, node: ast.AST, instance: Value, positional: Sequence[Value], keywords: dict[str, Value]
 ) -> None:
     """Record where an object of a class without a constructor of its own is made."""
-    if frame.static:
+    if frame.static and instance.of_class is not None:
         made = (frame, node, (instance, *positional), dict(keywords))
-        frame.machine.static_calls.setdefault(instance.ref.node, []).append(made)
+        frame.machine.static_calls.setdefault(instance.of_class.node, []).append(made)
 
 
 def _default(machine: Machine, cls: Class, name: str, declared: Value) -> Value:
@@ -351,19 +352,19 @@ def _made_anew(machine: Machine, cls: Class, name: str) -> Value | None:
 
 def call_target(machine: Machine, value: Value) -> Value | None:
     """What calling an instance runs: `forward` of a module, else `__call__`."""
-    cls = value.ref
+    cls = value.of_class
     name = "forward" if value.kind is Kind.MODULE else "__call__"
-    found = member(machine, cls, name)
+    found = member(machine, cls, name) if cls is not None else None
     called = _left_as_it_is(*found) if found is not None else None
-    if called is None or called.kind is Kind.MARKED:
+    if called is None or called.function is None:
         return called
-    return Value(Kind.BOUND, value.place, (value, called.ref))
+    return Value(Kind.BOUND, value.place, Bound(value, called.function))
 
 
 def _left_as_it_is(found: Value, cls: Class) -> Value | None:
     """A method, which a decorator may wrap or leave as it is: told as if it did that. None if it is no method."""
-    if found.kind is Kind.UNION and all(one.kind is Kind.FUNCTION for one in found.ref):
-        return next((one for one in found.ref if one.ref.owner is cls), None)
+    if found.kind is Kind.UNION and all(one.kind is Kind.FUNCTION for one in found.alternatives()):
+        return next((one for one in found.alternatives() if one.function and one.function.owner is cls), None)
     return found if found.kind in (Kind.FUNCTION, Kind.MARKED) else None
 
 
@@ -372,16 +373,17 @@ def inherited_call(machine: Machine, value: Value) -> Value | None:
 
     That is told where calling the object is what it is for: a compiler is given it.
     """
-    found = member(machine, value.ref, "forward")
-    if found is None or found[0].kind is not Kind.FUNCTION or member(machine, value.ref, "__call__") is not None:
+    cls = value.of_class
+    found = member(machine, cls, "forward") if cls is not None else None
+    if cls is None or found is None or found[0].function is None or member(machine, cls, "__call__") is not None:
         return None
-    outside = {base.partition(".")[0] for base in external_bases(value.ref)}
-    return Value(Kind.BOUND, value.place, (value, found[0].ref)) if outside - _WITHOUT_CALLS else None
+    outside = {base.partition(".")[0] for base in external_bases(cls)}
+    return Value(Kind.BOUND, value.place, Bound(value, found[0].function)) if outside - _WITHOUT_CALLS else None
 
 
 def as_inherited(module: Value) -> Value:
     """A module whose `forward` is that of a base class outside the program, as an instance of this base."""
-    bases = (base for base in lineage(module.ref) if isinstance(base, str)) if hasattr(module.ref, "bases") else ()
+    bases = (base for base in lineage(module.of_class) if isinstance(base, str)) if module.of_class is not None else ()
     base, known = next(((base, known) for base in bases if (known := nn_module(base)) is not None), ("", None))
     if known is None:
         return module
@@ -394,12 +396,13 @@ def as_inherited(module: Value) -> Value:
 
 def special(frame: Frame, node: ast.AST, value: Value, name: str, arguments: Sequence[Value]) -> Value | None:
     """The result of a special method of an object of the program, such as `__mul__`; None if its class has none."""
-    if value.kind is not Kind.OBJECT or not hasattr(value.ref, "bases"):
+    if value.kind is not Kind.OBJECT or value.of_class is None:
         return None
-    found = member(frame.machine, value.ref, name)
-    if found is None or found[0].kind is not Kind.FUNCTION:
+    found = member(frame.machine, value.of_class, name)
+    if found is None or found[0].function is None:
         return None
-    return frame.machine.call(frame, node, Value(Kind.BOUND, value.place, (value, found[0].ref)), arguments, {})
+    bound = Value(Kind.BOUND, value.place, Bound(value, found[0].function))
+    return frame.machine.call(frame, node, bound, arguments, {})
 
 
 def class_attribute(machine: Machine, cls: Class, name: str, place: Place) -> Value | None:

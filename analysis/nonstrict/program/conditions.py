@@ -15,7 +15,6 @@ from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program import decided, deciding, refinements, settled
 from nonstrict.program.annotations import instance_of, promised_value
 from nonstrict.program.classes import bare_instance, lineage
-from nonstrict.program.definitions import Class
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.naming import dotted, is_chain, names_in
@@ -88,10 +87,10 @@ def _asks_for_tracing(frame: Frame, asked: ast.expr) -> bool:
     if not (frame.static and isinstance(asked, ast.Call)) or asked.args or asked.keywords:
         return False
     callee = frame.machine.evaluate(frame, asked.func)
-    if callee.kind is not Kind.FUNCTION or parameter_names(callee.ref.node.args):
+    if callee.function is None or parameter_names(callee.function.node.args):
         return False
-    names = names_in(frame.machine, callee.ref)
-    inside = (node for node in own_scope(callee.ref.node) if isinstance(node, ast.Call))
+    names = names_in(frame.machine, callee.function)
+    inside = (node for node in own_scope(callee.function.node) if isinstance(node, ast.Call))
     if not any(names(call.func) in TRACE_QUESTIONS for call in inside):
         return False
     tracing = Frame(
@@ -155,10 +154,9 @@ def marks_what_it_asks(frame: Frame, statement: ast.If) -> bool:
     if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Attribute):
         return False
     held = frame.machine.evaluate(frame, test.left).alternatives()
-    if any(value.kind is not Kind.MARKED for value in held):
-        return False
+    marks = [value.mark for value in held]
     inside = {id(node) for one in statement.body for node in walk(one)}
-    return all(id(value.ref.node) in inside for value in held)
+    return all(mark is not None and id(mark.node) in inside for mark in marks)
 
 
 def none_verdict(frame: Frame, test: ast.expr) -> bool | None:
@@ -252,7 +250,9 @@ def _instance_of(frame: Frame, node: ast.expr) -> Value:
     if not is_chain(node):
         return promised_value(frame, node, FRESH)
     named = frame.machine.evaluate(frame, node)
-    return bare_instance(named.ref, FRESH) if named.kind is Kind.CLASS else instance_of(frame, named, FRESH)
+    if named.kind is Kind.CLASS and named.of_class is not None:
+        return bare_instance(named.of_class, FRESH)
+    return instance_of(frame, named, FRESH)
 
 
 def _either_class(node: ast.expr) -> list[ast.expr]:
@@ -319,7 +319,7 @@ def _narrow_instance(
     tensor = _tensor_in(value) if asked.is_tensor and asked.ref is not None else None
     if value.kind is Kind.UNKNOWN or tensor is not None or _inherits(asked, value):
         place = tensor.place if tensor is not None else asked.place
-        made = frame.machine.instance_at(asked.ref, place) if isinstance(asked.ref, Class) else asked.at(place)
+        made = frame.machine.instance_at(asked.of_class, place) if asked.of_class is not None else asked.at(place)
         env[name] = made.with_pending(value.pending)
     elif value.kind in (Kind.UNION, Kind.NONE):
         _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
@@ -329,10 +329,11 @@ def _narrow_instance(
 def _as_asked(frame: Frame, env: dict[str, Value], name: str, asked: Value) -> None:
     """What a variable may hold of a class from which the one that is asked for is derived is of that one."""
     value = env[name]
-    if not any(_inherits(asked, member) for member in value.alternatives()):
+    cls = asked.of_class
+    if cls is None or not any(_inherits(asked, member) for member in value.alternatives()):
         return
     told = [
-        frame.machine.instance_at(asked.ref, member.place) if _inherits(asked, member) else member
+        frame.machine.instance_at(cls, member.place) if _inherits(asked, member) else member
         for member in value.alternatives()
     ]
     env[name] = reduce(join, told).with_pending(value.pending)
@@ -340,7 +341,8 @@ def _as_asked(frame: Frame, env: dict[str, Value], name: str, asked: Value) -> N
 
 def _inherits(asked: Value, value: Value) -> bool:
     """Whether the class that is asked for is derived from the one that an object is known to be of."""
-    return isinstance(asked.ref, Class) and value.ref != asked.ref and value.ref in lineage(asked.ref)
+    cls = asked.of_class
+    return cls is not None and value.of_class is not cls and (value.of_class or value.dotted) in lineage(cls)
 
 
 def _narrow_to_any(env: dict[str, Value], name: str, types: list[Value], *, truth: bool) -> None:
@@ -388,9 +390,11 @@ def _keep(env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> 
         return
     given = 0 if wanted(NONE) else Flag.GIVEN
     left = tuple(
-        one._replace(flags=one.flags | given) if one.kind is Kind.UNKNOWN else one for one in value.ref if wanted(one)
+        one._replace(flags=one.flags | given) if one.kind is Kind.UNKNOWN else one
+        for one in value.alternatives()
+        if wanted(one)
     )
     if len(left) == 1:
         env[name] = left[0].with_pending(value.pending)
     elif left:
-        env[name] = value._replace(ref=left)
+        env[name] = value.with_alternatives(left)

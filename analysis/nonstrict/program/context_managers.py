@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.domain.events import Event
 from nonstrict.program import classes, context_variables
 from nonstrict.program.places import FRESH
+from nonstrict.program.references import Bound
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _MODES = ("torch.inference_mode", "torch.autograd.grad_mode.inference_mode")
 def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
     """What `with manager as name` binds."""
     frame.observer.entered(frame, node, manager)
-    if not frame.static and (manager.ref == "contextlib" or hasattr(manager.ref, "bases")):
+    if not frame.static and (manager.ref == "contextlib" or manager.of_class is not None):
         context_variables.entered(frame, node, manager)
     if manager.kind is Kind.INSTANCE and isinstance(manager.ref, str):
         if manager.ref in _MODES:
@@ -28,22 +29,25 @@ def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
         if manager.ref == "contextlib" and manager.heap is not None:
             return manager.heap.element or UNKNOWN
         return manager
-    if manager.kind is Kind.OBJECT and hasattr(manager.ref, "bases"):
+    if manager.kind is Kind.OBJECT and manager.of_class is not None:
         return _enter_object(frame, node, manager)
     return UNKNOWN if manager.kind in TENSORS else manager
 
 
 def _enter_object(frame: Frame, node: ast.AST, manager: Value) -> Value:
+    cls = manager.of_class
+    if cls is None:
+        return manager
     for name in ("__torch_dispatch__", "__torch_function__"):
-        found = classes.member(frame.machine, manager.ref, name)
-        if found is not None and found[0].kind is Kind.FUNCTION:
-            bound = Value(Kind.BOUND, FRESH, (manager, found[0].ref))
+        found = classes.member(frame.machine, cls, name)
+        if found is not None and found[0].function is not None:
+            bound = Value(Kind.BOUND, FRESH, Bound(manager, found[0].function))
             frame.machine.call(frame, node, bound, [UNKNOWN, UNKNOWN], {})
     entered = manager
     for name in ("__enter__", "__exit__"):
-        found = classes.member(frame.machine, manager.ref, name)
-        if found is not None and found[0].kind is Kind.FUNCTION:
-            bound = Value(Kind.BOUND, manager.place, (manager, found[0].ref))
+        found = classes.member(frame.machine, cls, name)
+        if found is not None and found[0].function is not None:
+            bound = Value(Kind.BOUND, manager.place, Bound(manager, found[0].function))
             result = frame.machine.call(frame, node, bound, [UNKNOWN] * 3 if name == "__exit__" else [], {})
             entered = result if name == "__enter__" else entered
     return entered

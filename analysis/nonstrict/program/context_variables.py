@@ -18,8 +18,8 @@ _NONE: frozenset[str] = frozenset()
 def entered(frame: Frame, node: ast.AST, manager: Value) -> None:
     """A `with` statement enters a manager, which may set variables for its block."""
     names = _NONE
-    if manager.kind is Kind.OBJECT:
-        names = facts.around_block(manager.ref.node)
+    if manager.kind is Kind.OBJECT and manager.of_class is not None:
+        names = facts.around_block(manager.of_class.node)
     else:
         for edge in frame.summary.calls.values():
             if edge.node is node and edge.summary.definition is not None:

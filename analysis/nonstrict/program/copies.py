@@ -51,7 +51,7 @@ def _copied(frame: Frame, node: ast.AST, value: Value) -> Value:
     own = classes.special(frame, node, value, "__copy__", [])
     if own is not None:
         return own
-    is_object = value.kind in _OBJECTS and (value.kind is not Kind.MODULE or hasattr(value.ref, "bases"))
+    is_object = value.kind in _OBJECTS and (value.kind is not Kind.MODULE or value.of_class is not None)
     return _object(frame, node, value) if is_object else value
 
 

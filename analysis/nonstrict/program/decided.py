@@ -83,7 +83,7 @@ def is_callable(value: Value) -> bool:
     An attribute of an object or module that was not seen may be a method, a number or None.
     """
     if value.kind is Kind.EXTERNAL:
-        return torch_kind(value.ref) not in _NO_FUNCTION or SHIPPED.effect(value.ref) is not None
+        return torch_kind(value.dotted) not in _NO_FUNCTION or SHIPPED.effect(value.dotted) is not None
     return value.kind in CALLABLES and value.kind is not Kind.EXTERNAL_METHOD
 
 
@@ -128,8 +128,8 @@ def _is_instance(value: Value, asked: Value, name: str) -> bool | None:
 
 
 def _member_is_instance(member: Value, asked: Value, name: str) -> bool | None:
-    if hasattr(asked.ref, "bases"):
-        return True if hasattr(member.ref, "bases") and asked.ref in classes.lineage(member.ref) else None
+    if asked.of_class is not None:
+        return True if member.of_class is not None and asked.of_class in classes.lineage(member.of_class) else None
     if member.kind not in _TYPED or asked.kind not in _TYPED or name not in _NAMES:
         return None
     if asked.kind in TENSORS:

@@ -42,9 +42,9 @@ def _is_manager(decorator: Value) -> bool:
     """Whether a decorator is a context manager of the program that enters itself around the function."""
     if decorator.kind is Kind.INSTANCE:
         return decorator.ref == "contextlib"
-    if not hasattr(decorator.ref, "bases") or _DECORATOR not in classes.external_bases(decorator.ref):
+    if decorator.of_class is None or _DECORATOR not in classes.external_bases(decorator.of_class):
         return False
-    return not any("__call__" in _methods(base) for base in classes.lineage(decorator.ref))
+    return not any("__call__" in _methods(base) for base in classes.lineage(decorator.of_class))
 
 
 def _methods(base: Class | str) -> set[str]:

@@ -84,20 +84,20 @@ def decorated(frame: Frame, decorators: list[ast.expr], offset: int, value: Valu
 
 def _apply(frame: Frame, decorator: ast.expr, value: Value) -> Value:
     name = _dotted(frame, decorator)
-    function = value.ref if value.kind is Kind.FUNCTION else None
+    function = value.function
     if function is not None and name:
         if name in ("builtins.staticmethod", "builtins.classmethod"):
             function.binding = "static" if name.endswith("staticmethod") else "class"
             return value
         _tell(function, name, decorator)
     if name in ("builtins.staticmethod", "builtins.classmethod"):
-        if value.kind is Kind.MARKED and value.ref.function is not None:
-            value.ref.function.binding = "static" if name.endswith("staticmethod") else "class"
+        if value.mark is not None and value.mark.function is not None:
+            value.mark.function.binding = "static" if name.endswith("staticmethod") else "class"
         return value
     marker = MARKERS.get(name)
     callee = frame.machine.evaluate(frame, decorator)
-    if marker is not None and marker.kind == "disable" and value.kind is Kind.MARKED:
-        value.ref.disabled = True
+    if marker is not None and marker.kind == "disable" and value.mark is not None:
+        value.mark.disabled = True
     if function is not None and callee.kind in (Kind.OBJECT, Kind.INSTANCE):
         function.managers.append((decorator, callee))
     if marker is not None or _is_program(callee) or _is_marker(callee):
@@ -125,11 +125,11 @@ def _tell(function: Function, name: str, decorator: ast.expr) -> None:
 
 def _look_into(frame: Frame, decorator: ast.expr, value: Value, result: Value) -> None:
     """Run what a decorator put around a function once, where it applies a marker when it is called."""
-    if result.kind is not Kind.FUNCTION or result.ref is value.ref or not frame.static:
+    if result.function is None or result.ref is value.ref or not frame.static:
         return
-    made = result.ref.closure is not None and result.ref.closure.caller is not None
-    if made and frame.machine.may_mark(result.ref.node):
-        arguments = result.ref.node.args
+    made = result.function.closure is not None and result.function.closure.caller is not None
+    if made and frame.machine.may_mark(result.function.node):
+        arguments = result.function.node.args
         named = {argument.arg: UNKNOWN for argument in arguments.kwonlyargs}
         frame.machine.call(frame, decorator, result, [UNKNOWN] * len((*arguments.posonlyargs, *arguments.args)), named)
 
@@ -147,9 +147,9 @@ def _register(frame: Frame, decorator: ast.expr, callee: Value, value: Value) ->
 
 def _registers(callee: Value) -> bool:
     """Whether a callee registers a function with an operator: `@op.register_fake`, `@op.register_kernel("cuda")`."""
-    if callee.kind is Kind.PARTIAL:
-        return _registers(callee.ref[0])
-    return callee.kind is Kind.EXTERNAL_METHOD and callee.ref[0].kind is Kind.MARKED
+    if callee.partial is not None:
+        return _registers(callee.partial.function)
+    return callee.external_method is not None and callee.external_method.receiver.kind is Kind.MARKED
 
 
 def _is_marker(callee: Value) -> bool:
@@ -163,7 +163,7 @@ def _dotted(frame: Frame, decorator: ast.expr) -> str:
         return ""
     found = frame.machine.evaluate(frame, node)
     if found.kind is Kind.EXTERNAL and not (isinstance(decorator, ast.Call) and found.ref in MARKERS):
-        return found.ref
+        return found.dotted
     return ""
 
 

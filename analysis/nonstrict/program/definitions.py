@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.frames import Frame
+    from nonstrict.facts.scopes import FunctionNode, Scope
     from nonstrict.program.misapplied import Misuse, Wasted
     from nonstrict.program.modules import Module
     from nonstrict.program.places import Place
@@ -22,15 +21,44 @@ if TYPE_CHECKING:
 DEFAULT_BACKEND = "inductor"
 
 
+class Environment(Protocol):
+    """The variables around a definition that stands in a function: its frame, as far as what it defines knows of it."""
+
+    @property
+    def env(self) -> dict[str, Value]:
+        """The variables."""
+        ...
+
+    @property
+    def function(self) -> Function | None:
+        """The function whose variables these are."""
+        ...
+
+    @property
+    def scope(self) -> Scope | None:
+        """Which names the function binds."""
+        ...
+
+    @property
+    def static(self) -> bool:
+        """Whether the code runs outside any traced body."""
+        ...
+
+    @property
+    def caller(self) -> Environment | None:
+        """Those of the code that made the call, None where no call was seen."""
+        ...
+
+
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function, method or lambda. `closure` is the frame of the enclosing function, if any."""
+    """A function, method or lambda. `closure` holds the variables of the enclosing function, if any."""
 
     node: FunctionNode
     module: Module
     offset: int
     qualname: str
-    closure: Frame | None = None
+    closure: Environment | None = None
     owner: Class | None = None
     binding: str = ""  # "static", "class" or "property"
     cached_at: ast.AST | None = None  # the `lru_cache` decorator
@@ -55,7 +83,7 @@ class Class:
     module: Module
     offset: int
     qualname: str
-    closure: Frame | None = None
+    closure: Environment | None = None
     bases: tuple[Value, ...] = ()
     members: dict[str, Value] = field(default_factory=dict[str, "Value"])
     functions: dict[str, Value] | None = None  # the functions of its body, undecorated, once they were asked for

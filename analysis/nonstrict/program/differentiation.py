@@ -59,7 +59,7 @@ def call(
         _note(frame, node, receiver.pending)
     elif callee.kind is Kind.EXTERNAL and callee.ref in _BACKWARD:
         _note(frame, node, _carried(positional[:1]))
-    elif callee.kind is Kind.EXTERNAL and callee.ref.rpartition(".")[2] == "set_grad_enabled":
+    elif callee.kind is Kind.EXTERNAL and callee.dotted.rpartition(".")[2] == "set_grad_enabled":
         _turn_off(frame, node, [*positional, *keywords.values()])
     operator = _operator(frame, callee)
     carried = _carried([*given, result] if result.kind is Kind.PARAMETER else given)
@@ -124,17 +124,14 @@ def reached(value: Value) -> frozenset[Effect]:
 
 
 def _method(callee: Value) -> tuple[Value | None, str]:
-    if callee.kind is Kind.EXTERNAL_METHOD:
-        receiver, name = callee.ref
-        return receiver, name
-    return None, ""
+    return callee.external_method or (None, "")
 
 
 def _operator(frame: Frame, callee: Value) -> Operator | None:
-    if callee.kind is Kind.MARKED:
-        return callee.ref.operator
-    named = callee.kind is Kind.EXTERNAL and callee.ref.startswith("torch.ops.")
-    return custom_operators.by_name(frame.machine.operators, callee.ref) if named else None
+    if callee.mark is not None:
+        return callee.mark.operator
+    named = callee.kind is Kind.EXTERNAL and callee.dotted.startswith("torch.ops.")
+    return custom_operators.by_name(frame.machine.operators, callee.dotted) if named else None
 
 
 def _of_operator(frame: Frame, node: ast.AST, operator: Operator, result: Value, carried: frozenset[Effect]) -> Value:
@@ -178,7 +175,7 @@ def _makes_leaf(callee: Value, name: str, keywords: dict[str, Value], positional
     """Whether a call gives a tensor that is said to require gradients."""
     if name == "requires_grad_":
         return gradients.switched(positional, keywords) is not False
-    return callee.kind is Kind.EXTERNAL and callee.ref.startswith("torch.") and gradients.asked_for(keywords)
+    return callee.kind is Kind.EXTERNAL and callee.dotted.startswith("torch.") and gradients.asked_for(keywords)
 
 
 def _rebind(frame: Frame, node: ast.AST, carried: frozenset[Effect]) -> None:

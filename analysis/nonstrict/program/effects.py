@@ -357,7 +357,7 @@ def _everywhere(value: Value) -> set[Effect]:
         one = queue.pop()
         symbols.update(effect for effect in one.pending if effect.event is Event.ESCAPE)
         if one.kind is Kind.UNION:
-            queue += one.ref
+            queue += one.alternatives()
         heap = one.heap
         if heap is None or id(heap) in seen:
             continue

@@ -24,11 +24,11 @@ def catchable(name: str, raised: Value) -> frozenset[str]:
     pending, steps = [raised], 0
     while pending and steps < _MAX_BASES:
         current, steps = pending.pop(), steps + 1
-        if hasattr(current.ref, "bases"):
-            found.add(current.ref.name)
-            pending += [base for value in current.ref.bases for base in value.alternatives()]
+        if current.of_class is not None:
+            found.add(current.of_class.name)
+            pending += [base for value in current.of_class.bases for base in value.alternatives()]
         elif current.kind is Kind.EXTERNAL:
-            found |= {current.ref.rpartition(".")[2], *_lineage(current.ref.removeprefix("builtins."))}
+            found |= {current.dotted.rpartition(".")[2], *_lineage(current.dotted.removeprefix("builtins."))}
     return frozenset(found if "BaseException" in found else found | {"Exception", "BaseException"})
 
 

@@ -195,9 +195,9 @@ def _other(frame: Frame, node: ast.AST, name: str, known: Entry | None, values: 
 def _unknown(frame: Frame, node: ast.AST, name: str, known: Entry | None, values: list[Value]) -> Value:
     """The result of calling what no model tells the result of: told by the text of the package, where it is there."""
     defined = frame.machine.installed(name)
-    if defined is not None and defined.kind is Kind.CLASS:
+    if defined is not None and defined.of_class is not None and defined.kind is Kind.CLASS:
         unseen.external(frame, node, name)
-        return frame.machine.instance_at(defined.ref, FRESH)
+        return frame.machine.instance_at(defined.of_class, FRESH)
     held = frame.machine.outside(Value(Kind.EXTERNAL, FRESH, name), ask=False)
     if held.kind in (Kind.MODULE, Kind.OBJECT) and not frame.static:
         return frame.machine.call(frame, node, held, values, {})
@@ -295,7 +295,7 @@ _CALLED = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.MARKED, Kind.
 
 def _is_work(value: Value) -> bool:
     if value.kind is Kind.EXTERNAL:
-        return torch_function(value.ref) is not None
+        return torch_function(value.dotted) is not None
     return value.kind in _CALLED or value.holds_tensor
 
 
@@ -433,8 +433,8 @@ def run_deferred(frame: Frame, node: ast.AST, function: Value, how: str, argumen
     inner = Frame(frame.machine, frame.module, frame.offset, holder, caller=frame, static=frame.static)
     inner.scope, inner.env, inner.function = frame.scope, frame.env, frame.function
     given = list(arguments)
-    if function.kind is Kind.FUNCTION and function.ref.owner is None and not function.ref.node.args.vararg:
-        given = given[: len(function.ref.node.args.args)]
+    if function.function is not None and function.function.owner is None and not function.function.node.args.vararg:
+        given = given[: len(function.function.node.args.args)]
     frame.machine.call(inner, node, function, given, {})
     if not frame.static:
         frame.followed(node, "hook", holder, how, cached=False, keyed=False)

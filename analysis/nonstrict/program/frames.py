@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from nonstrict.domain.events import How
     from nonstrict.facts.scopes import Scope
     from nonstrict.program.asked import Asked
-    from nonstrict.program.definitions import Function
+    from nonstrict.program.definitions import Class, Function
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
     from nonstrict.program.observer import Observer
@@ -210,7 +210,7 @@ class Frame:
     def consume(self, node: ast.AST, value: Value, how: Read = Read.DATA) -> Value:
         """Note that a value is really used at an expression: reads of captured state are effects."""
         if value.kind is Kind.UNION:
-            for alternative in value.ref:
+            for alternative in value.alternatives():
                 if alternative.kind is not Kind.NONE:
                     self.consume(node, alternative, how)
             return value
@@ -386,7 +386,7 @@ class Frame:
 
     def _closure_value(self, name: str) -> Value | None:
         function = self.function
-        frame = function.closure if function else None
+        frame = closure_of(function) if function else None
         while frame is not None:
             if frame.scope is not None and name in frame.scope.local:
                 value = frame.env.get(name, UNKNOWN)
@@ -397,7 +397,7 @@ class Frame:
                 if self.region and value.kind is Kind.UNKNOWN and frame.function is not None and frame.caller is None:
                     value = self.machine.contracts.handed_to(self.machine, frame.function, name) or value
                 return relocated(value, frame.cell(name))
-            frame = frame.function.closure if frame.function else None
+            frame = closure_of(frame.function) if frame.function else None
         return None
 
     def cell(self, name: str) -> Place:
@@ -436,11 +436,11 @@ class Frame:
         return self.env.get(refinements.key_of(node))
 
     def _owner_of(self, name: str) -> Frame | None:
-        frame = self.function.closure if self.function else None
+        frame = closure_of(self.function) if self.function else None
         while frame is not None:
             if frame.scope is not None and name in frame.scope.local:
                 return frame
-            frame = frame.function.closure if frame.function else None
+            frame = closure_of(frame.function) if frame.function else None
         return None
 
     def _write_outer(self, place: Place, value: Value, node: ast.AST) -> None:
@@ -476,6 +476,12 @@ def _is_constant_argument(frame: Frame, name: str, value: Value) -> bool:
         return False
     constant = value.kind is Kind.NONE or value.const is not NO_CONSTANT
     return constant and is_as_passed(frame.function.node, name)
+
+
+def closure_of(definition: Function | Class) -> Frame | None:
+    """The frame of the function in which a function or class is defined; None at the top level."""
+    closure = definition.closure
+    return closure if isinstance(closure, Frame) else None
 
 
 def set_later(frame: Frame, found: Value, holder: Place, attribute: str = "") -> Value:

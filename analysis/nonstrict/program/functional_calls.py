@@ -8,6 +8,7 @@ from nonstrict.knowledge.operators import nn_module
 from nonstrict.program import contents
 from nonstrict.program.definitions import Function
 from nonstrict.program.places import FRESH
+from nonstrict.program.references import Partial
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def mode_dependent(module: Value, depth: int = 0) -> str:
 def transformed(positional: list[Value]) -> Value:
     """`vmap(f)` and the like give a function, `checkpoint(f, x)` and the like a result."""
     if len(positional) == 1:
-        return Value(Kind.PARTIAL, FRESH, (positional[0], (), ()))
+        return Value(Kind.PARTIAL, FRESH, Partial(positional[0], (), ()))
     return UNKNOWN
 
 
@@ -79,6 +80,6 @@ def call_given(frame: Frame, node: ast.AST, values: list[Value]) -> None:
     tensors = [value for value in values if value.is_tensor] or [Value(Kind.TENSOR)]
     for value in values:
         if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
-            function = value.ref if value.kind is Kind.FUNCTION else value.ref[1]
+            function = value.bound.function if value.bound is not None else value.function
             wanted = len(function.node.args.args) if isinstance(function, Function) else 0
             frame.machine.call(frame, node, value, (tensors * max(wanted, 1))[:wanted], {})

@@ -96,8 +96,8 @@ def _in_module(frame: Frame, module: Module, name: str) -> Iterator[Registered]:
         call = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(call, ast.Call) and _registers(call.func, name) and len(call.args) > 1:
             for alternative in frame.machine.evaluate(around, call.args[1]).alternatives():
-                if alternative.kind is Kind.FUNCTION:
-                    yield from (Registered(cls, alternative.ref) for cls in _classes(around, call.args[0]))
+                if alternative.function is not None:
+                    yield from (Registered(cls, alternative.function) for cls in _classes(around, call.args[0]))
 
 
 def _decorated(
@@ -134,7 +134,8 @@ def _classes(frame: Frame, node: ast.expr) -> Iterator[Class | str | None]:
         if found.kind is Kind.NONE:
             yield _NONE
         else:
-            yield _spelled(found.ref) if found.kind in (Kind.CLASS, Kind.EXTERNAL) else None
+            known = found.of_class or found.dotted
+            yield _spelled(known) if known and found.kind in (Kind.CLASS, Kind.EXTERNAL) else None
 
 
 def _spelled(cls: Class | str) -> Class | str:
@@ -152,8 +153,8 @@ def _lineage(value: Value) -> tuple[Class | str, ...]:
     """The classes of a value, nearest first; empty where they are not known."""
     if value.is_tensor and value.ref is None:
         return (_TENSOR, _OBJECT)
-    if value.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(value.ref, "bases"):
-        return (*map(_spelled, classes.lineage(value.ref)), _OBJECT)
+    if value.kind in (Kind.OBJECT, Kind.MODULE) and value.of_class is not None:
+        return (*map(_spelled, classes.lineage(value.of_class)), _OBJECT)
     if value.kind is Kind.NONE:
         return (_NONE, _OBJECT)
     if value.kind is Kind.BOOL:

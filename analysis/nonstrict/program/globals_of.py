@@ -217,11 +217,11 @@ def held_outside(machine: Machine, external: Value, *, ask: bool = True) -> Valu
 
     What is only called is not worth a question to jedi (`ask`).
     """
-    package, _, name = external.ref.rpartition(".")
+    package, _, name = external.dotted.rpartition(".")
     root = package.partition(".")[0]
     if not package or root in _ANSWERED or root in sys.stdlib_module_names or not machine.project.find_installed(root):
         return external
-    if machine.models.find(external.ref) is not None:
+    if machine.models.find(external.dotted) is not None:
         return external
     path = machine.project.find_installed(package)
     module = machine.project.module(path) if path is not None and path.endswith(".py") else None
@@ -240,7 +240,8 @@ def _described(machine: Machine, external: Value, package: str, name: str) -> Va
     if torch_kind(described.name) == "tensor-class":
         return Value(Kind.TENSOR, place)
     defined = machine.installed(described.name)
-    return machine.instance_at(defined.ref, place) if defined is not None and defined.kind is Kind.CLASS else external
+    cls = defined.of_class if defined is not None and defined.kind is Kind.CLASS else None
+    return machine.instance_at(cls, place) if cls is not None else external
 
 
 def _submodule(machine: Machine, importer: Module, dotted: str) -> Value | None:

@@ -95,7 +95,8 @@ def inherited(frame: Frame, module: Value) -> Value:
     held = classes.as_inherited(module)
     if held is module or held.heap is None or held.heap.element is not None:
         return held
-    put = frame.machine.contracts.put_into(frame.machine, module.ref)
+    cls = module.of_class
+    put = frame.machine.contracts.put_into(frame.machine, cls) if cls is not None else None
     if put is None:
         return held
     heap = Heap()
@@ -147,4 +148,4 @@ def called(module: Value, depth: int = 0) -> Iterator[Value]:
 def name_of(module: Value) -> str:
     """The class of a module of torch; "" for those of the program."""
     known = module.kind is Kind.MODULE and isinstance(module.ref, str) and module.ref.startswith("torch.nn.")
-    return module.ref.rpartition(".")[2] if known else ""
+    return module.dotted.rpartition(".")[2] if known else ""

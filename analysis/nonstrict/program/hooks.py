@@ -9,6 +9,7 @@ from nonstrict.domain.events import Step
 from nonstrict.facts import hooks as facts
 from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program import classes, externals
+from nonstrict.program.definitions import Function
 from nonstrict.program.places import NOWHERE, Origin, Place
 from nonstrict.program.running import names_run
 from nonstrict.program.values import UNKNOWN, Heap, Kind, Value, container
@@ -16,7 +17,6 @@ from nonstrict.program.values import UNKNOWN, Heap, Kind, Value, container
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
 
 _HOOKS = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL})
@@ -62,7 +62,7 @@ def register(frame: Frame, node: ast.AST, receiver: Value, name: str, positional
 
 def _called(frame: Frame, hook: Value) -> Value | None:
     """What runs when a hook is called: the function itself, or `__call__` of an object; None if it is not known."""
-    if hook.kind is Kind.OBJECT and hasattr(hook.ref, "bases"):
+    if hook.kind is Kind.OBJECT and hook.of_class is not None:
         hook = classes.call_target(frame.machine, hook) or hook
     return hook if hook.kind in _HOOKS else None
 
@@ -98,11 +98,9 @@ def run_around(frame: Frame, node: ast.AST, module: Value) -> None:
 
 def _taken(hook: Value) -> int:
     """How many arguments a hook takes: the module, what it is called with, and what it returned."""
-    if hook.kind not in (Kind.FUNCTION, Kind.BOUND):
-        return _GIVEN
-    function = hook.ref if hook.kind is Kind.FUNCTION else hook.ref[1]
-    declared = function.node.args
-    if declared.vararg is not None:
+    function = hook.bound.function if hook.bound is not None else hook.function
+    declared = function.node.args if isinstance(function, Function) else None
+    if declared is None or declared.vararg is not None:
         return _GIVEN
     return len([*declared.posonlyargs, *declared.args]) - (hook.kind is Kind.BOUND)
 
@@ -117,9 +115,10 @@ def run_inside(frame: Frame, node: ast.AST, sequence: Value) -> None:
 
 def _outside(hook: Value) -> Value:
     """A hook that code outside the body registered: the object whose method it is lives outside too."""
-    if hook.kind is not Kind.BOUND or hook.ref[0].place.captured:
+    bound = hook.bound
+    if bound is None or bound.receiver.place.captured:
         return hook
-    return hook._replace(ref=(hook.ref[0].at(Place(Origin.RECEIVER, "", "self")), hook.ref[1]))
+    return hook._replace(ref=bound._replace(receiver=bound.receiver.at(Place(Origin.RECEIVER, "", "self"))))
 
 
 def _keep(frame: Frame, node: ast.AST, receiver: Value, hook: Value, *, backward: bool) -> None:
@@ -176,7 +175,7 @@ def _asked(frame: Frame, test: ast.expr) -> tuple[object, ...] | None:
 def _is_instance(module: Value, wanted: Sequence[object]) -> bool:
     if BASE_MODULE in wanted or module.ref in wanted:
         return True
-    return hasattr(module.ref, "bases") and any(base in wanted for base in classes.lineage(module.ref))
+    return module.of_class is not None and any(base in wanted for base in classes.lineage(module.of_class))
 
 
 def _parts(module: Value, *, deep: bool, depth: int = 0) -> Iterator[Value]:

@@ -124,7 +124,7 @@ class Interpreter(Machine):
 
     def outside(self, external: Value, *, ask: bool = True) -> Value:
         """An external name that is used as a value: what an installed package binds it to, if that is to be had."""
-        key: tuple[str, bool] = (external.ref, ask)
+        key = (external.dotted, ask)
         if key not in self._outside:
             self._outside[key] = external
             self._outside[key] = globals_of.held_outside(self, external, ask=ask)

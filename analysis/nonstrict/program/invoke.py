@@ -35,6 +35,7 @@ from nonstrict.program.definitions import Function
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH, NOWHERE, Origin
+from nonstrict.program.references import Alternatives, Bound, ExternalMethod, Partial
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,
@@ -69,7 +70,7 @@ _MORE_CONSTRUCTORS = 4
 
 def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """The result of a call."""
-    if callee.kind is Kind.UNION:
+    if isinstance(callee.ref, Alternatives):
         frame.machine.contracts.ambiguous(frame, node, callee.ref)
         found: Value | None = None
         chosen = frame.observer.is_choice(frame, node, callee.ref)
@@ -108,10 +109,13 @@ def _function(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
         if frame.region:
             return UNKNOWN  # a Triton kernel, which Dynamo traces
         return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
-    return _chosen(frame, node, callee.ref, positional, keywords)
+    function = callee.function
+    return _chosen(frame, node, function, positional, keywords) if function is not None else UNKNOWN
 
 
 def _bound(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if not isinstance(callee.ref, Bound):
+        return UNKNOWN
     receiver, function = callee.ref
     if isinstance(function, Function):
         return _chosen(frame, node, function, [receiver, *positional], keywords)
@@ -132,19 +136,22 @@ def _chosen(
 def _partial(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if callee.place.captured:
         frame.consume(node, callee)
-    if callee.flags & Flag.COMPILED:
+    if callee.flags & Flag.COMPILED or not isinstance(callee.ref, Partial):
         return _unknown(frame, node, UNKNOWN, positional, keywords)
     target, first, named = callee.ref
     return call(frame, node, target, [*first, *positional], {**dict(named), **keywords})
 
 
 def _class(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    kept = singletons.made(frame, node, callee.ref, positional, keywords) if not frame.static else None
-    return kept or classes.construct(frame.machine, frame, node, callee.ref, positional, keywords)
+    cls = callee.of_class
+    if cls is None:
+        return UNKNOWN
+    kept = singletons.made(frame, node, cls, positional, keywords) if not frame.static else None
+    return kept or classes.construct(frame.machine, frame, node, cls, positional, keywords)
 
 
 def _marked(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    custom_operators.note_call(frame, node, callee.ref.operator)
+    custom_operators.note_call(frame, node, callee.mark.operator if callee.mark is not None else None)
     return frame.machine.contracts.called(frame, node, callee, positional, keywords)
 
 
@@ -153,7 +160,7 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
     if callee.kind is Kind.MODULE:
         frame.consume(node, callee)
         hooks.run(frame, node, callee)
-    if isinstance(callee.ref, str) or callee.ref is None:
+    if callee.of_class is None:
         return methods.call_module(frame, node, callee, positional, keywords)
     target = classes.call_target(frame.machine, callee)
     if target is None:
@@ -165,21 +172,22 @@ def _instance(frame: Frame, node: ast.AST, callee: Value, positional: list[Value
     if callee.kind is Kind.MODULE:
         frame.observer.module_called(frame, node, callee)
     frame.identified(node, callee)
-    if module_state.is_capture(callee) and target.kind is Kind.BOUND:
+    if target.bound is not None and module_state.is_capture(callee):
         # Inside, the module's own state is not reported once more.
-        hidden = callee.at(NOWHERE)
-        target = Value(Kind.BOUND, NOWHERE, (hidden, target.ref[1]))
+        target = Value(Kind.BOUND, NOWHERE, target.bound._replace(receiver=callee.at(NOWHERE)))
     return call(frame, node, target, positional, keywords)
 
 
 def _external(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
     if callee.place.captured:
         frame.consume(node, callee)
-    made = singletons.without_init(callee.ref, positional)
-    return made or externals.call(frame, node, callee.ref, positional, keywords)
+    made = singletons.without_init(callee.dotted, positional)
+    return made or externals.call(frame, node, callee.dotted, positional, keywords)
 
 
 def _method(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    if not isinstance(callee.ref, ExternalMethod):
+        return UNKNOWN
     receiver, name = callee.ref
     if name == "__new__" and (made := singletons.without_init(name, positional)) is not None:
         return made

@@ -55,8 +55,8 @@ def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
         return special.heap.element or UNKNOWN if special.heap is not None else UNKNOWN
     if iterable.kind in TENSORS:
         return Value(Kind.TENSOR, iterable.place.step(VIEW), flags=iterable.flags & (Flag.ATTACHED | Flag.BOOLEAN))
-    if iterable.kind is Kind.CLASS and hasattr(iterable.ref, "bases") and classes.is_enum(iterable.ref):
-        return classes.instance_at(frame.machine, iterable.ref, FRESH)
+    if iterable.kind is Kind.CLASS and iterable.of_class is not None and classes.is_enum(iterable.of_class):
+        return classes.instance_at(frame.machine, iterable.of_class, FRESH)
     if iterable.kind is Kind.NUMPY:
         return iterable.at(iterable.place.step("[]"))
     if iterable.kind is Kind.SIZE:

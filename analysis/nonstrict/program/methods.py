@@ -111,7 +111,7 @@ def call(
     frame.observer.method_called(frame, node, receiver, name, positional, keywords)
     if receiver.kind is Kind.UNION:
         found: Value | None = None
-        for alternative in receiver.ref:
+        for alternative in receiver.alternatives():
             if alternative.kind is not Kind.NONE:
                 found = join(found, call(frame, node, alternative, name, positional, keywords))
         return found or UNKNOWN
@@ -206,7 +206,7 @@ def call_module(
     dependent = functional_calls.mode_dependent(module) or _guards_mode(frame, module)
     if dependent and module.place.origin is Origin.ARGUMENT:
         frame.emit(Event.MODE, node, module.place, module, dependent)
-    if module.place.origin is Origin.ARGUMENT and str(module.ref).startswith("torch.") and "Dropout" in module.ref:
+    if module.place.origin is Origin.ARGUMENT and module.dotted.startswith("torch.") and "Dropout" in module.dotted:
         frame.emit(Event.ATTRIBUTE, node, module.place.step(".p"), NUMBER, "p")
     frame.observer.module_called(frame, node, module)
     _run_children(frame, node, module, positional)
@@ -235,7 +235,7 @@ def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[V
             continue  # it may not be there
         frame.branches += len(alternatives) > 1
         for child in alternatives:
-            if child.kind is Kind.MODULE and hasattr(child.ref, "bases") and id(child.heap) not in seen:
+            if child.kind is Kind.MODULE and child.of_class is not None and id(child.heap) not in seen:
                 seen.add(id(child.heap))
                 placed = child.at(module.place.step("[]")) if module.place.origin is Origin.ARGUMENT else child
                 frame.machine.call(frame, node, placed, positional or [Value(Kind.TENSOR)], {})
@@ -365,9 +365,9 @@ def _external(
     if registered is not None:
         return registered
     models = frame.machine.models
-    known = models.member(receiver.ref, name)
+    known = models.member(receiver.dotted, name)
     effect = known.effect if known is not None else None
-    if name == "start" and models.is_a(receiver.ref, "threading.Thread"):
+    if name == "start" and models.is_a(receiver.dotted, "threading.Thread"):
         return externals.start_thread(frame, node, receiver)
     if known is not None:
         _changed(frame, node, receiver, name, known, values)
@@ -394,10 +394,10 @@ def _external(
 
 def _runs_itself(frame: Frame, receiver: Value) -> bool:
     """Whether an object of the program is a thread or process whose `run` does the work."""
-    if receiver.kind is not Kind.OBJECT or not hasattr(receiver.ref, "bases"):
+    if receiver.kind is not Kind.OBJECT or receiver.of_class is None:
         return False
-    return bool(classes.external_bases(receiver.ref) & _THREADS) and bool(
-        classes.member(frame.machine, receiver.ref, "run")
+    return bool(classes.external_bases(receiver.of_class) & _THREADS) and bool(
+        classes.member(frame.machine, receiver.of_class, "run")
     )
 
 

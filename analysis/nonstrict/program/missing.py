@@ -8,7 +8,7 @@ from nonstrict.program import typed
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import FRESH
-from nonstrict.program.values import CONTAINERS, Heap, Kind, Value
+from nonstrict.program.values import CONTAINERS, UNKNOWN, Heap, Kind, Value
 
 #: Entries that are known by their factory; tensors among them would be made when they are first asked for.
 _PLAIN = CONTAINERS | {Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.OBJECT}
@@ -19,17 +19,17 @@ def made_by(frame: Frame, factory: Value) -> Value | None:
     found: Value | None = None
     if factory.kind is Kind.EXTERNAL:
         models = frame.machine.models
-        found = typed.result(models, models.result(factory.ref))
+        found = typed.result(models, models.result(factory.dotted))
     elif factory.kind is Kind.CLASS:
         found = _instance(frame, factory)
-    elif factory.kind is Kind.FUNCTION and isinstance(factory.ref.node, ast.Lambda):
+    elif factory.function is not None and isinstance(factory.function.node, ast.Lambda):
         found = of_lambda(frame, factory)
     return found if found is not None and found.kind in _PLAIN else None
 
 
 def _instance(frame: Frame, factory: Value) -> Value:
     """An instance of its own: nothing is to be stored in what stands for all instances of a class."""
-    instance = frame.machine.instance_at(factory.ref, FRESH)
+    instance = frame.machine.instance_at(factory.of_class, FRESH) if factory.of_class is not None else UNKNOWN
     made = Heap()
     if instance.heap is not None:
         made.attributes = dict(instance.heap.attributes)
@@ -39,7 +39,9 @@ def _instance(frame: Frame, factory: Value) -> Value:
 
 def of_lambda(frame: Frame, factory: Value) -> Value:
     """What `lambda: []` makes when it is called; anything that it does besides is done when it is called."""
-    function = factory.ref
+    function = factory.function
+    if function is None or not isinstance(function.node, ast.Lambda):
+        return UNKNOWN
     outside = Frame(frame.machine, function.module, function.offset, Summary(function.qualname), static=True)
     outside.function = function
     return frame.machine.evaluate(outside, function.node.body)

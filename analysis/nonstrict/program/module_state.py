@@ -39,7 +39,7 @@ def is_capture(called: Value) -> bool:
 
 
 def _of_one(value: Value) -> Holds:
-    if value.kind is Kind.MODULE and hasattr(value.ref, "bases"):
+    if value.kind is Kind.MODULE and value.of_class is not None:
         return _of_class(value)
     known = nn_module(value.ref) if value.kind is Kind.MODULE and isinstance(value.ref, str) else None
     if known is None or known.has_parameters:
@@ -52,11 +52,12 @@ def _of_one(value: Value) -> Holds:
 
 def _of_class(value: Value) -> Holds:
     """What a module of the program holds, by its `__init__`: without tensors and submodules nothing is lost."""
-    heap, names = value.heap, {last_name(node) for node in walk(value.ref.node)}
-    if heap is None or heap.open or names & _REGISTERING:
+    heap, cls = value.heap, value.of_class
+    names = {last_name(node) for node in walk(cls.node)} if cls is not None else set[str]()
+    if cls is None or heap is None or heap.open or names & _REGISTERING:
         return Holds.PARAMETERS
     # Only direct subclasses: what another base does is not to be had.
-    if any(base.ref not in BASE_MODULES for base in value.ref.bases):
+    if any(base.dotted not in BASE_MODULES for base in cls.bases):
         return Holds.PARAMETERS
     if any(part.kind not in PRIMITIVES for held in heap.attributes.values() for part in held.alternatives()):
         return Holds.PARAMETERS

@@ -29,7 +29,7 @@ def method(receiver: Value, name: str, keywords: Mapping[str, Value]) -> Value |
         made.element, made.attributes = heap.element, {**heap.attributes, **keywords}
         made.items = {**heap.items, **_numbered(heap, keywords)}
         return Value(Kind.TUPLE, FRESH, NAMED_TUPLE, heap=made)
-    if receiver.kind is Kind.OBJECT and hasattr(receiver.ref, "bases") and classes.is_dataclass(receiver.ref):
+    if receiver.kind is Kind.OBJECT and receiver.of_class is not None and classes.is_dataclass(receiver.of_class):
         made = Heap()
         made.attributes = {**heap.attributes, **keywords}
         return Value(Kind.OBJECT, FRESH, receiver.ref, heap=made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nonstrict.program.references import ExternalMethod
 from nonstrict.program.values import GLOBALS, Kind, Value
 
 _NAME = "__dict__"
@@ -15,16 +16,17 @@ def of(value: Value) -> Value | None:
     """The dict of an object; None for what has none that is known."""
     if value.kind not in _HOLDERS:
         return None
-    return Value(Kind.EXTERNAL_METHOD, value.place.step(f".{_NAME}"), (value, _NAME), pending=value.pending)
+    return Value(
+        Kind.EXTERNAL_METHOD, value.place.step(f".{_NAME}"), ExternalMethod(value, _NAME), pending=value.pending
+    )
 
 
 def holder(value: Value) -> Value | None:
     """The object whose dict a value is, `globals()` itself; None for anything else."""
     if value.ref == GLOBALS:
         return value
-    if value.kind is not Kind.EXTERNAL_METHOD or value.ref[1] != _NAME:
-        return None
-    return value.ref[0] if value.ref[0].kind in _HOLDERS else None
+    read = value.external_method
+    return read.receiver if read is not None and read.name == _NAME and read.receiver.kind in _HOLDERS else None
 
 
 def named(key: Value) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import own_scope, walk
+from nonstrict.program.frames import closure_of
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def names_at(frame: Frame) -> Names:
 
 def names_in(machine: Machine, function: Function) -> Names:
     """What names in the text of a function stand for: its own imports, and what is around it."""
-    frame = function.closure if function.closure is not None else machine.module_frame(function.module)
+    frame = closure_of(function) or machine.module_frame(function.module)
     return _names_of(frame, function.node)
 
 

@@ -72,7 +72,7 @@ def _synchronises(statement: ast.AST, effects: Iterable[Effect]) -> bool:
 
 
 def _is_of(value: Value, classes: Sequence[str]) -> bool:
-    return value.kind is Kind.INSTANCE and SHIPPED.is_a(value.ref, *classes)
+    return value.kind is Kind.INSTANCE and SHIPPED.is_a(value.dotted, *classes)
 
 
 def _is_returned(function: ast.AST, read: ast.AST) -> bool:

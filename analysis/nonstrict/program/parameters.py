@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.usage import used_as
 from nonstrict.program import classes, dtypes
 from nonstrict.program.annotations import promised_value
+from nonstrict.program.frames import closure_of
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
 from nonstrict.program.values import (
     CONTEXT,
@@ -91,9 +92,7 @@ def default_nodes(arguments: ast.arguments) -> dict[str, ast.expr]:
 
 def definition_frame(frame: Frame, function: Function) -> Frame:
     """The frame in which a function's annotations and defaults are evaluated."""
-    if function.closure is not None:
-        return function.closure
-    return frame.machine.module_frame(function.module)
+    return closure_of(function) or frame.machine.module_frame(function.module)
 
 
 def _default(definition: Frame, function: Function, parameter: ast.arg, node: ast.expr | None) -> Value:
@@ -229,7 +228,7 @@ def argument_value(passed: Value, place: Place) -> Value:
     """A value as a marked function receives it: constants vary, tensors are traced, objects keep their class."""
     if passed.kind is Kind.UNION:
         # Two tensors of the caller are one argument.
-        return functools.reduce(join, (argument_value(member, place) for member in passed.ref)).at(place)
+        return functools.reduce(join, (argument_value(member, place) for member in passed.alternatives())).at(place)
     heap = passed.heap
     if heap is not None and passed.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.SET, Kind.DEQUE):
         heap = Heap()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program import attributes, namespaces, stores, strings
+from nonstrict.program import attributes, namespaces, stores
+from nonstrict.program.references import Pattern
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> Value:
 
 def _any_attribute(frame: Frame, node: ast.AST, base: Value, name: Value) -> Value:
     """The attributes of an object that a name may mean of which only a part is known: `getattr(self, f"layer{i}")`."""
-    if base.heap is None or base.kind not in (Kind.OBJECT, Kind.MODULE) or not isinstance(name.ref, strings.Pattern):
+    if base.heap is None or base.kind not in (Kind.OBJECT, Kind.MODULE) or not isinstance(name.ref, Pattern):
         return UNKNOWN
     meant = [known for known in base.heap.attributes if name.ref.fits(known)]
     # What was stored under a name that is not known may be any of those.

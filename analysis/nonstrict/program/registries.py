@@ -82,10 +82,11 @@ def _fill(machine: Machine, table: Value, holder: Value | None) -> None:
     if module is None or len(place.path) != (0 if holder is None else 1):
         return
     key = place.path[0][1:] if place.path else place.name
-    if holder is not None:
-        ways = _own_ways(holder.ref, key, place.name)
-    else:
-        ways = _ways(module, key) if _is_built_in(table) else _own_ways(table.ref, "self", place.name)
+    cls = holder.of_class if holder is not None else None
+    if holder is None and not _is_built_in(table):
+        cls = table.of_class
+    name = "self" if holder is None else key
+    ways = _own_ways(cls, name, place.name) if cls is not None else _ways(module, key)
     users = (use.module for word in sorted(ways.leading) for use in machine.elsewhere.users(module, word))
     modules = list(dict.fromkeys((module, *users)))
     entries = [(one, name) for one in modules if ways.storing for name in _decorated(one, ways.storing)]
@@ -114,8 +115,8 @@ def _is_table(value: Value) -> bool:
     """Whether a value is a dict or list, or an object of a class of the program that is a dict."""
     if _is_built_in(value):
         return True
-    made = value.kind is Kind.OBJECT and hasattr(value.ref, "bases")
-    return made and any(base.kind is Kind.EXTERNAL and base.ref in _DICTS for base in value.ref.bases)
+    cls = value.of_class if value.kind is Kind.OBJECT else None
+    return cls is not None and any(base.kind is Kind.EXTERNAL and base.dotted in _DICTS for base in cls.bases)
 
 
 def _enter(machine: Machine, module: Module, storing: frozenset[str], table: str) -> None:

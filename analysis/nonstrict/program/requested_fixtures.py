@@ -29,9 +29,9 @@ def given(frame: Frame, function: Function, receiver: Value | None) -> dict[str,
     found: dict[str, Value] = {}
     for name in parameter_names(function.node.args):
         fixture = _fixture(frame.machine, function, name)
-        if fixture is not None:
-            bound = [receiver] if fixture.ref.owner is not None and receiver is not None else []
-            made = frame.machine.call(frame, fixture.ref.node, fixture, bound, {})
+        if fixture is not None and fixture.function is not None:
+            bound = [receiver] if fixture.function.owner is not None and receiver is not None else []
+            made = frame.machine.call(frame, fixture.function.node, fixture, bound, {})
             yielded = made.heap.element if made.kind is Kind.ITERATOR and made.heap is not None else None
             found[name] = yielded or made
     return found
@@ -51,7 +51,7 @@ def _fixture(machine: Machine, function: Function, name: str) -> Value | None:
 
 
 def _is_fixture(value: Value) -> bool:
-    return value.kind is Kind.FUNCTION and TRAIT in value.ref.traits
+    return value.function is not None and TRAIT in value.function.traits
 
 
 def _named(module: Module, name: str) -> Iterator[str]:

@@ -110,7 +110,7 @@ def runs_region(machine: Machine, function: Function) -> bool:
 def _leads_to_region(machine: Machine, held: Value) -> bool:
     for one in held.alternatives():
         called = _function_of(machine, one)
-        compiled = one.kind is Kind.MARKED and one.ref.kind == "compiled"
+        compiled = one.mark is not None and one.mark.kind == "compiled"
         if compiled or (called is not None and (called.node in machine.regions or machine.runs_region(called))):
             return True
     return False
@@ -137,13 +137,13 @@ def may_be_compiled(machine: Machine, callee: Value, depth: int = _MAX_CALLS) ->
 
 def _function_of(machine: Machine, callee: Value) -> Function | None:
     """What runs where something is called: a function, that of a method, or the constructor of a class."""
-    if callee.kind is Kind.FUNCTION:
-        return callee.ref
-    if callee.kind is Kind.BOUND:
-        function = callee.ref[1]
+    if callee.function is not None:
+        return callee.function
+    if callee.bound is not None:
+        function = callee.bound.function
         return _function_of(machine, function) if isinstance(function, Value) else function
-    of_program = callee.kind is Kind.CLASS and hasattr(callee.ref, "bases")
-    found = classes.member(machine, callee.ref, "__init__") if of_program else None
+    cls = callee.of_class if callee.kind is Kind.CLASS else None
+    found = classes.member(machine, cls, "__init__") if cls is not None else None
     return _function_of(machine, found[0]) if found is not None and found[0].kind is Kind.FUNCTION else None
 
 

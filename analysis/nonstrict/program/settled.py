@@ -106,13 +106,12 @@ def _stays(frame: Frame, place: Place) -> bool:
 def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
     """Whether an attribute of an object of the program keeps what the constructor puts there."""
     name = place.path[0][1:]
-    made = holder.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(holder.ref, "bases")
-    if not made or holder.heap is None or name not in holder.heap.attributes:
+    cls = holder.of_class if holder.kind in (Kind.OBJECT, Kind.MODULE) else None
+    if cls is None or holder.heap is None or name not in holder.heap.attributes:
         return False
     # Whatever writes there puts something else in: neither None nor a constant is changed in place.
-    return not frame.machine.mutations.attribute_writes_of(holder.ref, name) and not frame.machine.mutations.is_written(
-        place
-    )
+    mutations = frame.machine.mutations
+    return not mutations.attribute_writes_of(cls, name) and not mutations.is_written(place)
 
 
 def _is_rebound(frame: Frame, module: Module, place: Place) -> bool:

@@ -46,9 +46,9 @@ def made(
 def without_init(name: str, positional: Sequence[Value]) -> Value | None:
     """What `object.__new__(cls)` and `super().__new__(cls)` give; None for other functions."""
     cls = positional[0] if positional and name.rpartition(".")[2] == "__new__" else None
-    if cls is None or cls.kind is not Kind.CLASS or not hasattr(cls.ref, "bases"):
+    if cls is None or cls.kind is not Kind.CLASS or cls.of_class is None:
         return None
-    return Value(classes.instance_kind(cls.ref), FRESH, cls.ref, heap=Heap())
+    return Value(classes.instance_kind(cls.of_class), FRESH, cls.ref, heap=Heap())
 
 
 def is_kept(machine: Machine, cls: Class) -> bool:
@@ -69,15 +69,15 @@ def _kept_by_metaclass(frame: Frame, cls: Class) -> bool:
     for keyword in cls.node.keywords:
         if keyword.arg == "metaclass":
             metaclass = frame.machine.evaluate(frame.machine.module_frame(cls.module), keyword.value)
-            known = metaclass.kind is Kind.CLASS and hasattr(metaclass.ref, "bases")
-            caller = _program_function(frame.machine, metaclass.ref, "__call__") if known else None
+            of_program = metaclass.of_class if metaclass.kind is Kind.CLASS else None
+            caller = _program_function(frame.machine, of_program, "__call__") if of_program is not None else None
             return caller is not None and _keeps(caller)
     return False
 
 
 def _program_function(machine: Machine, cls: Class, name: str) -> Function | None:
     found = classes.member(machine, cls, name)
-    return found[0].ref if found is not None and found[0].kind is Kind.FUNCTION else None
+    return found[0].function if found is not None else None
 
 
 def _keeps(function: Function) -> bool:

@@ -160,8 +160,8 @@ def _untraced(frame: Frame, block: Sequence[ast.stmt]) -> None:
     for node in (node for one in block if frame.static for node in walk(one) if isinstance(node, ast.Call)):
         if isinstance(node.func, (ast.Name, ast.Attribute)):
             for callee in evaluate(frame, node.func).alternatives():
-                if callee.kind is Kind.MARKED:
-                    callee.ref.apart.add(node)
+                if callee.mark is not None:
+                    callee.mark.apart.add(node)
 
 
 def _undecided(frame: Frame, statement: ast.If) -> None:
@@ -227,7 +227,7 @@ def _filled(value: Value) -> Value:
     if value.kind is not Kind.UNION or not kept:
         return value
     optional = tuple(one._replace(flags=one.flags | Flag.OPTIONAL) for one in kept)
-    return value._replace(ref=optional) if len(kept) > 1 else optional[0].with_pending(value.pending)
+    return value.with_alternatives(optional) if len(kept) > 1 else optional[0].with_pending(value.pending)
 
 
 def _unrolled_by_dynamo(frame: Frame, run: Callable[[], None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Event
+from nonstrict.program.references import Memory
 from nonstrict.program.values import NUMBER, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def is_address(operation: str) -> bool:
 
 def of(tensor: Value) -> Value:
     """The storage of a tensor."""
-    return Value(Kind.STORAGE, tensor.place, tensor)
+    return Value(Kind.STORAGE, tensor.place, Memory(tensor))
 
 
 def made(name: str, operator: Operator, positional: Sequence[Value], result: Value) -> Value:
@@ -70,7 +71,9 @@ def call(
     frame: Frame, node: ast.AST, storage: Value, name: str, positional: list[Value], keywords: dict[str, Value]
 ) -> Value:
     """The result of a method of a storage; how large a storage is needs no memory."""
-    tensor: Value = storage.ref
+    if not isinstance(storage.ref, Memory):
+        return UNKNOWN
+    tensor = storage.ref.tensor
     if name in _ADDRESSES:
         frame.emit(Event.POINTER, node, tensor.place, tensor, f"the storage's `{name}()`")
     elif name in _MEMORY and not (name in _RESIZING and tensor.flags & Flag.EMPTY):

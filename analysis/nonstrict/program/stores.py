@@ -14,6 +14,7 @@ from nonstrict.program import (
     symbolic_slices,
     unseen,
 )
+from nonstrict.program.definitions import Class
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import (
     CALLABLES,
@@ -53,12 +54,14 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
     if base.ref == GLOBALS:
         write(frame, node, frame.module.place(name), value, Change.NAME)
         return
-    if base.kind is Kind.MARKED and base.ref.function is not None:
-        base = base._replace(kind=Kind.FUNCTION, ref=base.ref.function)
+    if base.mark is not None and base.mark.function is not None:
+        base = base._replace(kind=Kind.FUNCTION, ref=base.mark.function)
     if base.kind is Kind.CLASS or base.kind is Kind.FUNCTION:
-        owner = base.ref
-        place = (owner.place if base.kind is Kind.CLASS else owner.module.place(owner.name)).step(f".{name}")
-        if base.place.origin is not Origin.FRESH or getattr(owner, "closure", None) is None:
+        owner = base.of_class or base.function
+        if owner is None:
+            return
+        place = (owner.place if isinstance(owner, Class) else owner.module.place(owner.name)).step(f".{name}")
+        if base.place.origin is not Origin.FRESH or owner.closure is None:
             write(frame, node, place, value, Change.ATTRIBUTE)
         return
     setter = classes.setter_of(frame.machine, base, name)
@@ -86,9 +89,9 @@ def _of_class(frame: Frame, base: Value, name: str) -> Value | None:
     What methods store on their own object may be a part of making it.
     """
     receiver = next((frame.env.get(one) for one in frame.scope.parameters[:1]), None) if frame.scope else None
-    if not hasattr(base.ref, "bases") or (receiver is not None and receiver.heap is base.heap):
+    if base.of_class is None or (receiver is not None and receiver.heap is base.heap):
         return None
-    found = classes.class_attribute(frame.machine, base.ref, name, base.ref.place.step(f".{name}"))
+    found = classes.class_attribute(frame.machine, base.of_class, name, base.of_class.place.step(f".{name}"))
     return found if found is not None and found.kind not in CALLABLES else None
 
 
@@ -143,9 +146,9 @@ def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value
     if known is not None:
         frame.emit(Event.TORCH_STATE if known.doing is Doing.TORCH_STATE else Event.IO, node, what=known.what)
         return
-    path = frame.machine.project.find(base.ref, frame.module)
+    path = frame.machine.project.find(base.dotted, frame.module)
     module = frame.machine.project.module(path) if path else None
-    place = module.place(name) if module is not None else Place(Origin.GLOBAL, base.ref, dotted)
+    place = module.place(name) if module is not None else Place(Origin.GLOBAL, base.dotted, dotted)
     write(frame, node, place, value, Change.NAME)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.program.definitions import Function
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import UNKNOWN, Kind, Value
 
@@ -32,10 +33,9 @@ def setting(switched: Value) -> bool | None:
 def applied(switched: Value, target: Value) -> Value:
     """What a switch, if it is one, is applied to: the same, and of a function what it was set to is known."""
     told = setting(switched)
-    if told is not None and target.kind is Kind.FUNCTION:
-        traits: set[str] = target.ref.traits
-        traits.add(STRICT if told else LOOSE)
-    elif told is False and target.kind is Kind.BOUND:
+    if told is not None and target.function is not None:
+        target.function.traits.add(STRICT if told else LOOSE)
+    elif told is False and target.bound is not None and isinstance(target.bound.function, Function):
         # Other objects of the class may be left as they are: what is loosened accuses nobody.
-        target.ref[1].traits.add(LOOSE)
+        target.bound.function.traits.add(LOOSE)
     return target

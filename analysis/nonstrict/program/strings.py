@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Event, Step, Taken
 from nonstrict.program import iteration, schemas
+from nonstrict.program.references import Pattern
 from nonstrict.program.values import NO_CONSTANT, STRING, TENSORS, Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.program.frames import Frame
-
-
-class Pattern(NamedTuple):
-    """What a string begins and ends with whose middle is not known."""
-
-    prefix: str
-    suffix: str
-
-    def fits(self, text: str) -> bool:
-        """Whether a name is one of those that may be meant; none is where neither is known."""
-        long = len(text) >= len(self.prefix) + len(self.suffix)
-        return bool(self.prefix or self.suffix) and long and text.startswith(self.prefix) and text.endswith(self.suffix)
 
 
 def joined(frame: Frame, node: ast.JoinedStr) -> Value:

@@ -53,5 +53,5 @@ def _derived(machine: Machine, module: Module, word: str, owner: Class) -> Itera
     for chunk in module.chunks_with((word,)):
         if chunk.is_class and machine.concerns(module, chunk):
             held = machine.global_value(module, chunk.name)
-            if held.kind is Kind.CLASS and hasattr(held.ref, "bases") and owner in classes.lineage(held.ref):
-                yield held.ref
+            if held.kind is Kind.CLASS and held.of_class is not None and owner in classes.lineage(held.of_class):
+                yield held.of_class

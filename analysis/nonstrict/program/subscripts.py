@@ -37,7 +37,7 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
     """The value of `base[index]`."""
     if base.kind is Kind.UNION:
         found: Value | None = None
-        for alternative in base.ref:
+        for alternative in base.alternatives():
             if alternative.kind is not Kind.NONE:
                 found = join(found, subscript(frame, node, alternative, index))
         return found or UNKNOWN
@@ -53,7 +53,7 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
         return attributes.load(frame, made, frame.machine.evaluate(frame, member[0]), member[1])
     if base.kind in (Kind.CLASS, Kind.EXTERNAL):
         return _of_type(frame, node, base, index)
-    if base.kind is Kind.FUNCTION and "triton" in base.ref.traits:
+    if base.function is not None and "triton" in base.function.traits:
         return base._replace(flags=base.flags | Flag.NATIVE)
     if base.ref == GLOBALS and isinstance(index.const, str):
         return frame.machine.global_value(frame.module, index.const)
@@ -91,7 +91,7 @@ def _of_type(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Va
         return STRING
     if base.kind is Kind.EXTERNAL and base.ref == "sys.modules":
         return _imported(frame, node, index)
-    of_enum = base.kind is Kind.CLASS and classes.is_enum(base.ref)
+    of_enum = base.kind is Kind.CLASS and base.of_class is not None and classes.is_enum(base.of_class)
     return Value(Kind.SETTING, FRESH, base.ref) if of_enum else base
 
 

@@ -290,7 +290,7 @@ def _made(frame: Frame, node: ast.AST, last: str, values: list[Value], keywords:
 
 def _tensor_inside(value: Value) -> bool:
     if value.kind is Kind.UNION:
-        return any(_tensor_inside(alternative) for alternative in value.ref)
+        return any(_tensor_inside(alternative) for alternative in value.alternatives())
     return value.is_tensor and not value.flags & Flag.LITERAL
 
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import enum
 import functools
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.knowledge.operators import BASE_MODULE
+from nonstrict.program.definitions import Class, Function, Mark
 from nonstrict.program.places import FRESH, NOWHERE, Origin, Place
+from nonstrict.program.references import Alternatives, Bound, ExternalMethod, Partial
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nonstrict.program.references import Ref
 
 
 class Kind(enum.Enum):
@@ -170,15 +177,15 @@ NO_CONSTANT = _NoConstant.NO_CONSTANT
 class Value(NamedTuple):
     """One abstract value.
 
-    `ref` says more by kind: the definition of a function or class, the dotted name of something external,
-    `(receiver, function)` of a bound method, `(function, positional, keywords)` of a partial, the alternatives of a
-    union. `const` is the value of a literal. `pending` holds events that are harmless only if this value reaches
-    what the marked function returns (unbacked sizes) or harmful only if it decides something (a draw of randomness).
+    `ref` says more by kind (`nonstrict.program.references`), and is best asked for by what it says: `of_class`,
+    `function`, `dotted` and so on. `const` is the value of a literal. `pending` holds events that are harmless only if
+    this value reaches what the marked function returns (unbacked sizes) or harmful only if it decides something (a draw
+    of randomness).
     """
 
     kind: Kind
     place: Place = FRESH
-    ref: Any = None
+    ref: Ref = None
     const: Any = NO_CONSTANT
     heap: Heap | None = None
     flags: int = Flag.NONE
@@ -211,12 +218,51 @@ class Value(NamedTuple):
         """Whether an annotation alone says that this may be a tensor, or a number: which one, callers decide."""
         if self.kind is not Kind.UNION or self.place != NOWHERE:
             return False
-        places = {alternative.place for alternative in self.ref}
+        places = {alternative.place for alternative in self.alternatives()}
         return len(places) == 1 and places.pop().origin is Origin.ARGUMENT
 
     def alternatives(self) -> tuple[Value, ...]:
         """The values this may be: itself, or the members of a union."""
-        return self.ref if self.kind is Kind.UNION else (self,)
+        return self.ref if isinstance(self.ref, Alternatives) else (self,)
+
+    def with_alternatives(self, alternatives: Iterable[Value]) -> Value:
+        """The same union of other values."""
+        return self._replace(ref=Alternatives(alternatives))
+
+    @property
+    def of_class(self) -> Class | None:
+        """The class of the program that this is, or that an object, module, tensor or enumeration member is of."""
+        return self.ref if isinstance(self.ref, Class) else None
+
+    @property
+    def function(self) -> Function | None:
+        """The function of the program that this is."""
+        return self.ref if isinstance(self.ref, Function) else None
+
+    @property
+    def mark(self) -> Mark | None:
+        """What was applied to a marked function."""
+        return self.ref if isinstance(self.ref, Mark) else None
+
+    @property
+    def dotted(self) -> str:
+        """The dotted name of something from outside, or of the class of it that this is of; "" for all else."""
+        return self.ref if isinstance(self.ref, str) else ""
+
+    @property
+    def bound(self) -> Bound | None:
+        """What a bound method binds to what."""
+        return self.ref if isinstance(self.ref, Bound) else None
+
+    @property
+    def partial(self) -> Partial | None:
+        """What a partial calls, with which arguments."""
+        return self.ref if isinstance(self.ref, Partial) else None
+
+    @property
+    def external_method(self) -> ExternalMethod | None:
+        """What was read from what, where nothing seen defines it."""
+        return self.ref if isinstance(self.ref, ExternalMethod) else None
 
 
 #: What the `ref` of the value of `globals()` is.
@@ -307,7 +353,7 @@ def join(left: Value | None, right: Value) -> Value:
         return merged[0].with_pending(pending)
     if len(merged) > _MAX_ALTERNATIVES:
         return UNKNOWN.with_pending(pending)
-    return Value(Kind.UNION, NOWHERE, tuple(merged), pending=pending)
+    return Value(Kind.UNION, NOWHERE, Alternatives(merged), pending=pending)
 
 
 def _without_layers(values: list[Value]) -> list[Value]:
@@ -322,7 +368,7 @@ def _of_classes(values: list[Value]) -> list[Value]:
     """Objects made here, those of each class of the program as one of which is known what holds for all of them."""
     groups: dict[tuple[Kind, int], list[Value]] = {}
     for value in values:
-        if value.heap is None or value.place != FRESH or not hasattr(value.ref, "bases"):
+        if value.heap is None or value.place != FRESH or not isinstance(value.ref, Class):
             return values
         groups.setdefault((value.kind, id(value.ref)), []).append(value)
     return [
@@ -386,7 +432,7 @@ def _common(left: Value, right: Value) -> Place:
 def relocated(value: Value, place: Place) -> Value:
     """A value read through a captured place; definitions and external names stay what they are."""
     if value.kind is Kind.UNION:
-        return value._replace(ref=tuple(relocated(alternative, place) for alternative in value.ref))
+        return value.with_alternatives(relocated(alternative, place) for alternative in value.alternatives())
     if value.kind in (Kind.CLASS, Kind.PYTHON_MODULE, Kind.EXTERNAL, Kind.UNKNOWN) and value.place.origin in (
         Origin.FRESH,
         Origin.UNKNOWN,
@@ -398,7 +444,7 @@ def relocated(value: Value, place: Place) -> Value:
 def placed(value: Value, place: Place) -> Value:
     """A value read through a place that something else is put at: there functions and classes are told apart too."""
     if value.kind is Kind.UNION:
-        return value._replace(ref=tuple(placed(alternative, place) for alternative in value.ref))
+        return value.with_alternatives(placed(alternative, place) for alternative in value.alternatives())
     return relocated(value, place) if value.kind is Kind.PYTHON_MODULE else value.at(place)
 
 
@@ -425,5 +471,5 @@ def became_tensor(value: Value) -> bool:
 
 def is_array(value: Value) -> bool:
     """Whether a value is an array of NumPy, or a number that is one of its scalars."""
-    scalar = value.kind is Kind.NUMBER and isinstance(value.ref, str) and value.ref.startswith("numpy.")
+    scalar = value.kind is Kind.NUMBER and value.dotted.startswith("numpy.")
     return value.kind is Kind.NUMPY or scalar

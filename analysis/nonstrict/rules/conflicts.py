@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.program.values import Kind
 from nonstrict.rules.captures import called
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def _with_leaf(body: Body) -> Conflict | None:
     stack = body.applied.stack
     spans = [applied.span for applied in (*stack.above, *stack.below) if applied.kind == other]
     target = body.applied.target
-    if not spans and not (target.kind is Kind.MARKED and target.ref.kind == other):
+    if not spans and not (target.mark is not None and target.mark.kind == other):
         return None
     what = f"`{called(body)}` is marked with `nonstrict_trace` and with `leaf_function`"
     other_marker = spans[0] if spans else None

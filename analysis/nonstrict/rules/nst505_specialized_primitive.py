@@ -49,8 +49,8 @@ def examine(body: Body) -> Iterator[Finding]:
 
 
 def _is_integer_enum(value: Value) -> bool:
-    members = [one for one in value.alternatives() if one.kind is Kind.SETTING and hasattr(one.ref, "bases")]
-    return any(external_bases(one.ref) & _INTEGERS for one in members)
+    enums = (one.of_class for one in value.alternatives() if one.kind is Kind.SETTING)
+    return any(external_bases(cls) & _INTEGERS for cls in enums if cls is not None)
 
 
 def _enumeration(body: Body, argument: Taken) -> Iterator[Finding]:

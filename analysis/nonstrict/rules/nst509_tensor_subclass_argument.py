@@ -47,8 +47,8 @@ def _fate(body: Body) -> str:
 
 def _subclass(value: Value) -> str:
     """The name of the plain tensor subclass that a value is of; "" if it is of none."""
-    cls = value.ref
-    if not value.is_tensor or not hasattr(cls, "bases"):
+    cls = value.of_class
+    if not value.is_tensor or cls is None:
         return ""
     if any(base.endswith(("Parameter", "Buffer")) for base in external_bases(cls)):
         return ""

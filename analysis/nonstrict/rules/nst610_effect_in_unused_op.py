@@ -29,12 +29,13 @@ _TEXTS = {
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the calls of operators that are removed together with their effect."""
     for seen in body.observed(Event.DROPPED):
-        operator = seen.effect.value.ref.operator
-        if operator.mutates != frozenset() or operator.effectful or operator.traced:
+        mark = seen.effect.value.mark
+        operator = mark.operator if mark is not None else None
+        if mark is None or operator is None or operator.mutates != frozenset() or operator.effectful or operator.traced:
             continue
         if operator.api == "leaf_function":
             continue
-        called = body.applied.implementation(seen.effect.value)
+        called = body.applied.implementation(mark)
         what = _effect(called)
         if not what:
             continue

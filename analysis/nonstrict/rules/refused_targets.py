@@ -47,17 +47,21 @@ def refused(target: Value, torch: tuple[int, int]) -> Target | None:
     return found[0] if found and all(found) else None
 
 
+def _is_marker(value: Value) -> bool:
+    return value.kind is Kind.EXTERNAL and value.dotted in MARKERS
+
+
 def _refusal(target: Value, torch: tuple[int, int]) -> Target | None:
-    if target.kind is Kind.FUNCTION:
-        return _of_function(target.ref)
+    if target.function is not None:
+        return _of_function(target.function)
     text = _REFUSED.get(target.kind, "")
     if target.kind is Kind.BOUND:
         text = "a bound method" if torch < _METHODS_SINCE else ""
-    elif target.kind is Kind.MARKED:
-        text = "a function that is marked already" if target.ref.kind in ("nonstrict", "leaf", "custom-op") else ""
+    elif target.mark is not None:
+        text = "a function that is marked already" if target.mark.kind in ("nonstrict", "leaf", "custom-op") else ""
     elif target.kind is Kind.EXTERNAL:
-        text = "a function of torch" if torch_function(target.ref) is not None else ""
-    elif target.kind is Kind.PARTIAL and target.ref[0].kind is Kind.EXTERNAL and target.ref[0].ref in MARKERS:
+        text = "a function of torch" if torch_function(target.dotted) is not None else ""
+    elif target.partial is not None and _is_marker(target.partial.function):
         text = ""
     return Target(text) if text else None
 

@@ -45,7 +45,7 @@ def pass_bound(context: Context) -> Iterator[Fix]:
     function, target = context.body.mark.function, context.body.mark.target
     if seen is None or context.body.marker not in MARKERS or seen.effect.place.origin is not Origin.DEFAULT:
         return
-    if function is None or target.kind is not Kind.PARTIAL or target.ref[0].kind is not Kind.FUNCTION:
+    if function is None or target.partial is None or target.partial.function.function is None:
         return
     names = [one.arg for one in (*function.node.args.posonlyargs, *function.node.args.args)]
     partial = _partial(context, seen.effect.place.name, names)

@@ -97,7 +97,7 @@ def _callee(uses: Uses, document: Document, node: ast.Call) -> str:
     """The dotted name of what is called."""
     value = uses.value(document, node.func)
     if value.kind is Kind.EXTERNAL:
-        return value.ref
+        return value.dotted
     return uses.scopes(document).dotted(node.func)
 
 

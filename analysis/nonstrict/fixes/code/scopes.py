@@ -229,7 +229,7 @@ class Scopes:
         value = self.machine.module_attribute(self.module, package, name)
         if value.kind is not Kind.PYTHON_MODULE or value.ref == dotted:
             return ""
-        return self.machine.project.find(value.ref, self.module) or ""
+        return self.machine.project.find(value.dotted, self.module) or ""
 
 
 def _runs_in(function: FunctionNode, part: ast.AST) -> bool:

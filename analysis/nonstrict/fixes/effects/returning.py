@@ -237,9 +237,9 @@ def _crosses_regions(context: Context, seen: Observed) -> bool:
     body, place = context.body, seen.effect.place
     function = body.mark.function
     for region, _ in crossing.calls(body.machine, body.mark, body.torch):
-        marks = {seen.effect.value.ref for seen in region.seen_by_others(Event.CALLED)}
+        marks = {seen.effect.value.mark for seen in region.seen_by_others(Event.CALLED)}
         for mark in marks:
-            if mark.function is function:
+            if mark is None or mark.function is function:
                 continue
             other = MarkedBody(body.machine, mark, body.torch)
             if any(

@@ -127,6 +127,6 @@ def _module(context: Context) -> object | None:
     target = context.body.mark.target
     if target.kind is not Kind.MODULE:
         return None
-    if hasattr(target.ref, "bases") and classes.member(context.machine, target.ref, "compile") is not None:
+    if target.of_class is not None and classes.member(context.machine, target.of_class, "compile") is not None:
         return None
     return target.ref

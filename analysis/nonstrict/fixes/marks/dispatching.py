@@ -19,7 +19,7 @@ from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import constructions
-from nonstrict.program.values import UNKNOWN, Kind, Value
+from nonstrict.program.values import UNKNOWN, Value
 from nonstrict.program.writers import attribute_writes
 
 if TYPE_CHECKING:
@@ -75,10 +75,11 @@ def _place(mark: Mark) -> Span:
 def _reached(context: Context, document: Document, call: ast.Call) -> list[Mark] | None:
     """The marks of the functions that a call may reach; None if it may reach anything else."""
     values = _values(context, document, call.func)
-    if not values or any(one.kind is not Kind.MARKED or one.ref.kind != "nonstrict" for one in values):
+    reached = [one.mark for one in values if one.mark is not None and one.mark.kind == "nonstrict"]
+    if not values or len(reached) != len(values):
         return None
     known = {_place(mark): mark for mark in context.machine.marks.values()}
-    found = [known.get(_place(one.ref)) for one in values]
+    found = [known.get(_place(mark)) for mark in reached]
     marks = [mark for mark in found if mark is not None]
     return marks if len(marks) == len(found) else None
 

@@ -187,11 +187,11 @@ def declare(context: Context) -> Iterator[Fix]:
 def declare_an_argument(context: Context) -> Iterator[Fix]:
     """Declare the first tensor of an operator as changed, so that its calls are kept."""
     seen = context.observed(Event.DROPPED)
-    mark = seen.effect.value.ref if seen is not None else None
-    operator: Operator | None = mark.operator if mark is not None else None
-    if seen is None or operator is None or operator.api != "custom_op":
+    mark = seen.effect.value.mark if seen is not None else None
+    operator = mark.operator if mark is not None else None
+    if mark is None or operator is None or operator.api != "custom_op":
         return
-    body = context.body.applied.implementation(seen.effect.value)
+    body = context.body.applied.implementation(mark)
     name = next((name for name, value in body.arguments.items() if value.kind in TENSORS), None)
     edits = _declared(context, operator, name) if name is not None and body.returned.kind is Kind.NONE else ()
     if edits:

@@ -11,7 +11,6 @@ from nonstrict.fixes.code.documents import first_line
 from nonstrict.fixes.code.edits import inserted, replaced
 from nonstrict.fixes.code.names import dotted, spelled
 from nonstrict.knowledge.markers import spellings
-from nonstrict.program.definitions import Function
 from nonstrict.program.marks import callers
 from nonstrict.program.values import TENSORS, Kind
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from nonstrict.fixes.context import Context
     from nonstrict.program.body import MarkedBody
+    from nonstrict.program.definitions import Function
 
 _CROSSING = TENSORS | {Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SETTING, Kind.SIZE}
 _TYPES = frozenset(
@@ -35,8 +35,7 @@ def disabled(context: Context) -> Function | None:
     if document is None or call is None:
         return None
     value = context.documents.uses.value(document, call.func)
-    found = value.ref.function if value.kind is Kind.MARKED else value.ref
-    return found if isinstance(found, Function) else None
+    return value.mark.function if value.mark is not None else value.function
 
 
 def _can_cross(context: Context, node: ast.FunctionDef, helper: MarkedBody) -> bool:

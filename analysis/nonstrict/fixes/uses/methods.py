@@ -124,8 +124,8 @@ class Methods:
         if not isinstance(document.parent(node), ast.Module):
             return None
         value = self.uses.machine.global_value(self.uses.scopes(document).module, node.name)
-        known = value.kind is Kind.CLASS and isinstance(value.ref, Class) and value.ref.node.lineno
-        return value.ref if known and _is_at(value.ref, document.span(node)) else None
+        cls = value.of_class if value.kind is Kind.CLASS else None
+        return cls if cls is not None and _is_at(cls, document.span(node)) else None
 
     def _is_called_from_outside(self, owner: Class, name: str) -> bool:
         """Whether code outside the program may call a method: that of a base of which nothing is known."""

@@ -98,10 +98,10 @@ def _callees(uses: Uses, document: Document, node: ast.expr) -> list[tuple[Value
     found: list[tuple[Value, str]] = []
     for alternative in value.alternatives():
         made_by = alternative
-        while made_by.kind is Kind.PARTIAL:
-            made_by = made_by.ref[0]
+        while made_by.partial is not None:
+            made_by = made_by.partial.function
         if made_by.kind is not Kind.NONE:
-            found.append((made_by, made_by.ref if made_by.kind is Kind.EXTERNAL else ""))
+            found.append((made_by, made_by.dotted if made_by.kind is Kind.EXTERNAL else ""))
     return found
 
 

@@ -220,7 +220,7 @@ class _Order:
         if marked is not None and any(last_name(node) == marked.name for node in _calls(function)):
             return False
         held = self.body.machine.global_value(self.module, function.name)
-        once = held.kind is Kind.FUNCTION and runs_once(self.body.machine, held.ref)
+        once = held.function is not None and runs_once(self.body.machine, held.function)
         return once and self._called_early(function.name)
 
     def _called_early(self, name: str) -> bool:

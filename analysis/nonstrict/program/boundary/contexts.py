@@ -70,9 +70,9 @@ def _in_context(body: MarkedBody, argument: Taken) -> Variation | None:
 def kept(registration: Registration) -> set[str]:
     """The attributes that a flatten function puts into the context as they are."""
     flatten = registration.flatten
-    if flatten.kind is not Kind.FUNCTION:
+    if flatten.function is None:
         return set()
-    function: FunctionNode = flatten.ref.node
+    function: FunctionNode = flatten.function.node
     parameters = [*function.args.posonlyargs, *function.args.args]
     ends = [node.value for node in walk(function) if isinstance(node, ast.Return)]
     ends += [function.body] if isinstance(function, ast.Lambda) else []

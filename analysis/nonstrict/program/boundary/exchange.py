@@ -19,6 +19,7 @@ from nonstrict.program.boundary.verdicts import Boundary, Refused
 from nonstrict.program.effects import span_of
 from nonstrict.program.marks import callers
 from nonstrict.program.places import FRESH, NOWHERE, Origin
+from nonstrict.program.references import Bound
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ def taken(body: MarkedBody) -> list[Taken]:
 def _registrations(body: MarkedBody, value: Value, depth: int = 0) -> Iterator[Registration]:
     """The registrations of the classes of objects, in containers too."""
     for one in value.alternatives():
-        if one.kind is Kind.OBJECT and hasattr(one.ref, "bases"):
-            yield from registered.registrations(body.machine, one.ref) or ()
+        if one.kind is Kind.OBJECT and one.of_class is not None:
+            yield from registered.registrations(body.machine, one.of_class) or ()
         elif depth < _MAX_DEPTH:
             for element in verdicts.elements(one):
                 yield from _registrations(body, element, depth + 1)
@@ -191,9 +192,9 @@ def _made_by_helper(body: MarkedBody, site: CallSite, node: ast.expr | None) -> 
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return UNKNOWN
     callee = body.machine.global_value(caller.module, node.func.id)
-    if callee.kind is not Kind.FUNCTION or node.func.id in scope_of(caller.node).local:
+    if callee.function is None or node.func.id in scope_of(caller.node).local:
         return UNKNOWN
-    returned = body.machine.static_frame(callee.ref).summary.returns
+    returned = body.machine.static_frame(callee.function).summary.returns
     return returned if returned is not None and returned.kind is not Kind.UNION else UNKNOWN
 
 
@@ -225,8 +226,8 @@ def _set(value: Value) -> Value:
     """The value without alternatives that only stand for "not set yet": None in an attribute."""
     if value.kind is not Kind.UNION:
         return value
-    kept = [one for one in value.ref if one.kind is not Kind.NONE or one.place == FRESH]
-    return value._replace(ref=tuple(kept)) if kept else value
+    kept = [one for one in value.alternatives() if one.kind is not Kind.NONE or one.place == FRESH]
+    return value.with_alternatives(kept) if kept else value
 
 
 def argument_node(site: CallSite, span: Span) -> ast.expr | None:
@@ -323,7 +324,7 @@ def _promised(body: MarkedBody, name: str) -> Value:
     definition = parameters.definition_frame(body.machine.module_frame(function.module), function)
     named = canonical(definition, annotation)
     if named in _CALLABLES:
-        return Value(Kind.BOUND, NOWHERE, (UNKNOWN, UNKNOWN))
+        return Value(Kind.BOUND, NOWHERE, Bound(UNKNOWN, UNKNOWN))
     if named in _TYPES:
         return Value(Kind.EXTERNAL, NOWHERE, "builtins.int")
     return promised_value(definition, annotation, NOWHERE)
@@ -369,8 +370,8 @@ def _one(body: MarkedBody, judge: Boundary, function: Function, node: ast.AST, v
 def _without_none(value: Value, depth: int = 0) -> Value:
     """The value without None that is read, as in `getattr(module, "bias", None)`."""
     if value.kind is Kind.UNION:
-        kept = tuple(one for one in value.ref if one.kind is not Kind.NONE or one.place == FRESH)
-        return value._replace(ref=kept) if len(kept) > 1 else kept[0] if kept else value
+        kept = tuple(one for one in value.alternatives() if one.kind is not Kind.NONE or one.place == FRESH)
+        return value.with_alternatives(kept) if len(kept) > 1 else kept[0] if kept else value
     if value.kind is Kind.TUPLE and value.heap is not None and depth < 2:
         items = [_without_none(item, depth + 1) for item in value.heap.items.values()]
         return _tuple_of(value, items)

@@ -13,6 +13,7 @@ from nonstrict.models.members import LOOKING_UP
 from nonstrict.program.boundary.derived_sizes import derived_sizes
 from nonstrict.program.boundary.dynamic_sizes import size_of
 from nonstrict.program.effects import span_of
+from nonstrict.program.frames import closure_of
 from nonstrict.program.naming import names_in
 from nonstrict.program.values import Kind
 
@@ -84,9 +85,9 @@ def _helper(body: MarkedBody, function: Function, callee: ast.expr) -> Function 
         root = root.value
     if not isinstance(root, ast.Name) or root.id in scope_of(function.node).local:
         return None
-    frame = function.closure or body.machine.module_frame(function.module)
+    frame = closure_of(function) or body.machine.module_frame(function.module)
     found = body.machine.evaluate(frame, callee)
-    return found.ref if found.kind is Kind.FUNCTION and not found.ref.binding else None
+    return found.function if found.function is not None and not found.function.binding else None
 
 
 def _handed(body: MarkedBody, helper: Function, call: ast.Call, symbolic: Symbolic) -> Symbolic:
@@ -160,7 +161,7 @@ def _hashes(body: MarkedBody, function: Function, container: ast.expr) -> bool:
         return any(_makes_hashed(body, function, node, container.id) for node in walk(function.node))
     if root.id in scope_of(function.node).local:
         return False
-    frame = function.closure or body.machine.module_frame(function.module)
+    frame = closure_of(function) or body.machine.module_frame(function.module)
     return body.machine.evaluate(frame, container).kind in _HASHED
 
 
@@ -177,9 +178,9 @@ def _makes_hashed(body: MarkedBody, function: Function, node: ast.AST, name: str
 def _is_cached(body: MarkedBody, function: Function, callee: ast.expr) -> bool:
     if not isinstance(callee, ast.Name) or callee.id in scope_of(function.node).local:
         return False
-    frame = function.closure or body.machine.module_frame(function.module)
+    frame = closure_of(function) or body.machine.module_frame(function.module)
     found = body.machine.evaluate(frame, callee)
-    return found.kind is Kind.FUNCTION and found.ref.cached_at is not None
+    return found.function is not None and found.function.cached_at is not None
 
 
 class Symbolic(NamedTuple):

@@ -40,7 +40,7 @@ def made(machine: Machine, region: Function | None, value: Value, depth: int = 0
 
 def is_new(value: Value) -> bool:
     """Whether an object or module was seen to be made, and is not what stands for any of its class."""
-    template = getattr(value.ref, "template", None)
+    template = value.of_class.template if value.of_class is not None else None
     known = value.heap is not None and (template is None or template.heap is not value.heap)
     return value.place == FRESH and known
 

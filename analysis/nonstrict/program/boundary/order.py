@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program.boundary.contexts import parameter
+from nonstrict.program.frames import closure_of
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ def moved(registration: Registration) -> dict[str, str]:
     Measured on torch 2.13.0: that happens twice on the way into a marked function, so that two attributes that change
     places are right again, and three are not.
     """
-    functions = [one.ref.node for one in (registration.flatten, registration.unflatten) if one.kind is Kind.FUNCTION]
+    functions = [
+        one.function.node for one in (registration.flatten, registration.unflatten) if one.function is not None
+    ]
     if len(functions) != 2:
         return {}
     children = _children(functions[0])
@@ -79,9 +82,9 @@ def _spreads(function: FunctionNode, name: str) -> bool:
 
 def listed(machine: Machine, registration: Registration) -> frozenset[str] | None:
     """The names that a flatten function looks up (`getattr(o, name) for name in NAMES`); None if they are not known."""
-    if registration.flatten.kind is not Kind.FUNCTION:
+    function = registration.flatten.function
+    if function is None:
         return None
-    function = registration.flatten.ref
     parameters = [*function.node.args.posonlyargs, *function.node.args.args]
     if not parameters:
         return None
@@ -94,7 +97,7 @@ def listed(machine: Machine, registration: Registration) -> frozenset[str] | Non
     plain = isinstance(loops[0].target, ast.Name) and getattr(name, "id", None) == loops[0].target.id
     if not plain or uses != [owner] or not isinstance(loops[0].iter, ast.Name):
         return None
-    frame = function.closure or machine.module_frame(function.module)
+    frame = closure_of(function) or machine.module_frame(function.module)
     names = machine.evaluate(frame, loops[0].iter)
     if names.kind not in (Kind.TUPLE, Kind.LIST) or names.heap is None or names.heap.loose is not None:
         return None

@@ -67,10 +67,10 @@ def register(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value]
     """A call of one of the functions that register a class."""
     classes = positional[0] if positional else keywords.get("cls", keywords.get("class_", UNKNOWN))
     for registered in classes.alternatives():
-        if registered.kind is Kind.CLASS:
-            frame.machine.part(Registrations).add(_made(frame, node, name, registered.ref, positional, keywords))
+        if registered.kind is Kind.CLASS and registered.of_class is not None:
+            frame.machine.part(Registrations).add(_made(frame, node, name, registered.of_class, positional, keywords))
         elif registered.kind is Kind.EXTERNAL:
-            frame.machine.part(Registrations).foreign.add(registered.ref)
+            frame.machine.part(Registrations).foreign.add(registered.dotted)
         elif positional and not _is_parameter(frame, node):
             frame.machine.part(Registrations).unresolved.add(frame.module.path)
     return UNKNOWN

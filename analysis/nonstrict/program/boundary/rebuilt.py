@@ -144,9 +144,9 @@ def _method(machine: Machine, cls: Class, name: str) -> Reached | None:
 def _function(machine: Machine, module: Module, root: str, call: ast.Call) -> Reached | None:
     """The function that a call by a name at the top level of a module reaches."""
     callee = machine.evaluate(machine.module_frame(module), call.func) if root in module.bindings else UNKNOWN
-    if callee.kind is not Kind.FUNCTION:
+    if callee.function is None:
         return None
-    function: Function = callee.ref
+    function: Function = callee.function
     return Reached(function.node, 0, Resolver(names_in(machine, function), partial(_in_function, machine, function)))
 
 

@@ -11,6 +11,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.pytrees import PLAIN_DECORATORS, WORDS, is_plain_base
 from nonstrict.program import classes, marker_words
 from nonstrict.program.boundary.pytrees import Registrations
+from nonstrict.program.frames import closure_of
 from nonstrict.program.marks import roots
 from nonstrict.program.values import NAMED_TUPLE, Kind
 
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nonstrict.program.boundary.pytrees import Registration
-    from nonstrict.program.definitions import Class
+    from nonstrict.program.definitions import Class, Function
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
+    from nonstrict.program.values import Value
 
 _REGISTERS = re.compile(r"\b(?:" + "|".join(sorted(WORDS)) + r")\b")
 #: How many helpers may stand between a registration and torch's function.
@@ -98,11 +100,12 @@ def _bases_known(cls: Class) -> bool:
 
 
 def _decorated_plainly(machine: Machine, cls: Class) -> bool:
-    frame = cls.closure or machine.module_frame(cls.module)
+    frame = closure_of(cls) or machine.module_frame(cls.module)
     for decorator in cls.node.decorator_list:
         callee = machine.evaluate(frame, decorator.func if isinstance(decorator, ast.Call) else decorator)
-        known = callee.kind is Kind.EXTERNAL and callee.ref in PLAIN_DECORATORS
-        if not known and (callee.kind not in (Kind.FUNCTION, Kind.CLASS) or _may_register(callee.ref.node)):
+        known = callee.kind is Kind.EXTERNAL and callee.dotted in PLAIN_DECORATORS
+        defined = _defined(callee)
+        if not known and (defined is None or _may_register(defined.node)):
             return False
     return True
 
@@ -110,6 +113,11 @@ def _decorated_plainly(machine: Machine, cls: Class) -> bool:
 def _may_register(node: ast.AST) -> bool:
     """Whether a function of the program calls something that may register what it is given."""
     return any("regist" in last_name(inner).lower() for inner in walk(node) if isinstance(inner, ast.Call))
+
+
+def _defined(callee: Value) -> Function | Class | None:
+    """The function or class of the program that is called."""
+    return callee.function or (callee.of_class if callee.kind is Kind.CLASS else None)
 
 
 def _handed_on(machine: Machine, cls: Class) -> bool:
@@ -122,8 +130,9 @@ def _handed_on(machine: Machine, cls: Class) -> bool:
             if not loops and not _passes(call, cls.name):
                 continue
             callee = machine.evaluate(machine.module_frame(cls.module), call.func)
-            seen = callee.kind in (Kind.FUNCTION, Kind.CLASS) and callee.ref.module.path in machine.own_files
-            if not seen and not (callee.kind is Kind.EXTERNAL and str(callee.ref).startswith("builtins.")):
+            defined = _defined(callee)
+            seen = defined is not None and defined.module.path in machine.own_files
+            if not seen and not (callee.kind is Kind.EXTERNAL and callee.dotted.startswith("builtins.")):
                 return True
     return False
 

@@ -12,6 +12,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program import classes
 from nonstrict.program.boundary import changed, compared, order, rebuilt, registered, verdicts
+from nonstrict.program.definitions import Function
 from nonstrict.program.effects import reachable, span_of
 from nonstrict.program.values import TENSORS, Kind
 
@@ -235,9 +236,8 @@ def _forgotten(body: MarkedBody, argument: Taken, registration: Registration, fl
 def _rewritten(body: MarkedBody, argument: Taken, registration: Registration, names: frozenset[str]) -> str:
     """One of some fields that the project gives another value than the constructor does, which is lost."""
     rebuild = registration.unflatten
-    if rebuild.kind is Kind.BOUND:
-        rebuild = rebuild._replace(kind=Kind.FUNCTION, ref=rebuild.ref[1])
-    functions = [one.ref for one in (registration.flatten, rebuild) if one.kind is Kind.FUNCTION]
+    made_by = rebuild.bound.function if rebuild.bound is not None else rebuild.function
+    functions = [one for one in (registration.flatten.function, made_by) if isinstance(one, Function)]
     if not names or len(functions) != 2:
         return ""
     node = functions[1].node
@@ -251,9 +251,9 @@ def _rewritten(body: MarkedBody, argument: Taken, registration: Registration, na
 
 
 def _function_node(value: Value) -> FunctionNode | None:
-    if value.kind is Kind.FUNCTION:
-        return value.ref.node
-    if value.kind is Kind.BOUND and hasattr(value.ref[1], "node"):
+    if value.function is not None:
+        return value.function.node
+    if value.bound is not None and isinstance(value.bound.function, Function):
         return None  # a class method: its first parameter is the class
     return None
 
@@ -305,10 +305,10 @@ def _unkeepable(body: MarkedBody, value: Value, depth: int = 0) -> str:
         return "a module"
     if value.kind is Kind.NUMPY:
         return "a NumPy value"
-    if value.kind is Kind.OBJECT and hasattr(value.ref, "bases") and not registered.is_named_tuple(value.ref):
-        known = registered.registrations(body.machine, value.ref)
+    if value.kind is Kind.OBJECT and value.of_class is not None and not registered.is_named_tuple(value.of_class):
+        known = registered.registrations(body.machine, value.of_class)
         constant = known is None or any(one.kind == "constant" for one in known)
-        return "" if constant else f"an object of the class `{value.ref.name}`"
+        return "" if constant else f"an object of the class `{value.of_class.name}`"
     if depth < _MAX_DEPTH:
         for element in verdicts.elements(value):
             found = _unkeepable(body, element, depth + 1)

@@ -204,7 +204,7 @@ class Boundary:
         return refused
 
     def _refused(self, value: Value) -> Refused | None:
-        kind, ref = value.kind, value.ref
+        kind, ref = value.kind, value.dotted
         if self.in_graph and (ref in _IN_GRAPH_ONLY or kind is Kind.NUMPY or _is_numpy(value, self.machine.models)):
             return None
         if kind is Kind.SET:
@@ -220,7 +220,7 @@ class Boundary:
             return Refused(_LIKE_DICTS[ref], "make a dict of it")
         if self.in_graph and (kind is Kind.DEQUE or ref in _ORDERED_DICTS):
             return Refused("an ordered dict, a defaultdict or a deque", "pass a plain dict, list or tuple")
-        if kind is Kind.INSTANCE and isinstance(ref, str):
+        if kind is Kind.INSTANCE and ref:
             what = _instance(value, self.machine.models) or ("" if self.in_graph else _of_torch(ref))
             return Refused(what, _PLAIN) if what else None
         what = _callable(value, self.machine.models)
@@ -238,8 +238,8 @@ class Boundary:
         return None
 
     def _object(self, value: Value, depth: int, judge: _Judge) -> Refused | None:
-        cls = value.ref
-        if not hasattr(cls, "bases") or registered.is_typed_dict(cls):
+        cls = value.of_class
+        if cls is None or registered.is_typed_dict(cls):
             return None
         outgoing = judge == self._as_result
         if registered.is_named_tuple(cls):
@@ -271,12 +271,13 @@ class Boundary:
 
         A registered dataclass leaves out those that are None, and those that its registration drops.
         """
+        owner = value.of_class.name if value.of_class is not None else ""
         for name, field in value.heap.attributes.items() if value.heap is not None else ():
             if name in dropped or field.kind in (Kind.UNION, Kind.UNKNOWN) or (optional and field.kind is Kind.NONE):
                 continue
             refused = judge(field, depth + 1)
             if refused is not None:
-                return refused._replace(what=f"{refused.what} in field `{name}` of `{value.ref.name}`")
+                return refused._replace(what=f"{refused.what} in field `{name}` of `{owner}`")
         return None
 
 
@@ -331,8 +332,8 @@ def _named_tuple(cls: Class | None = None) -> Refused:
 
 
 def _setting(value: Value) -> str:
-    if hasattr(value.ref, "bases"):
-        return f"a member of the enumeration `{value.ref.name}`"
+    if value.of_class is not None:
+        return f"a member of the enumeration `{value.of_class.name}`"
     if value.ref == ELLIPSIS:
         return "an Ellipsis"
     return "a dtype, device or layout"
@@ -358,7 +359,7 @@ def _class_names(value: Value) -> tuple[str, ...]:
 
 def _instance(value: Value, models: Models) -> str:
     """What an object of a class outside the program is, if torch surely does not take it; "" if that is not known."""
-    name: str = value.ref
+    name: str = value.dotted
     named = next((_MADE[base] for base in models.ancestors(name) if base in _MADE), "")
     if named:
         return named
@@ -384,7 +385,7 @@ def _callable(value: Value, models: Models) -> str:
     """How to name a function, class or module that is used as a value; "" for anything else."""
     kind = value.kind
     if kind in (Kind.FUNCTION, Kind.MARKED):
-        return "a lambda" if getattr(value.ref, "name", "") == "<lambda>" else "a function"
+        return "a lambda" if value.function is not None and value.function.name == "<lambda>" else "a function"
     if kind is Kind.BOUND:
         return "a bound method"
     if kind is Kind.PARTIAL:
@@ -393,12 +394,13 @@ def _callable(value: Value, models: Models) -> str:
         return "a class"
     if kind is Kind.PYTHON_MODULE:
         return "a Python module"
-    if kind is Kind.EXTERNAL_METHOD:
-        receiver, name = value.ref
-        if receiver.kind is Kind.CLASS and name == "apply" and classes.is_autograd_function(receiver.ref):
+    if value.external_method is not None:
+        receiver, name = value.external_method
+        cls = receiver.of_class if receiver.kind is Kind.CLASS and name == "apply" else None
+        if cls is not None and classes.is_autograd_function(cls):
             return "a bound method"
         return "a bound method" if receiver.is_tensor and tensor_method(name) is not None else ""
-    return _external(value.ref, models) if kind is Kind.EXTERNAL else ""
+    return _external(value.dotted, models) if kind is Kind.EXTERNAL else ""
 
 
 def _external(name: str, models: Models) -> str:

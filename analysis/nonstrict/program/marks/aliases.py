@@ -191,8 +191,8 @@ def made_by(machine: Machine, module: Module, factories: set[str]) -> set[str]:
 
 def _decorates(value: Value) -> bool:
     """Whether a value is a marker, a function made in another that takes one argument, or an object of the program."""
-    if value.kind is Kind.FUNCTION:
-        return value.ref.closure is not None and len(value.ref.node.args.args) == 1
+    if value.function is not None:
+        return value.function.closure is not None and len(value.function.node.args.args) == 1
     return value.kind is Kind.OBJECT or is_marker(value)
 
 
@@ -232,7 +232,7 @@ def _gives_marker(value: Value, words: AbstractSet[str]) -> bool:
 
 
 def _is_wrapping_lambda(value: Value, words: AbstractSet[str]) -> bool:
-    node = value.ref.node if value.kind is Kind.FUNCTION else None
+    node = value.function.node if value.function is not None else None
     return isinstance(node, ast.Lambda) and wrappers.Meanings(node, words).returns_marked()
 
 

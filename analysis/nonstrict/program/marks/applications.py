@@ -47,7 +47,7 @@ class Application(NamedTuple):
 
 def of(machine: Machine, mark: Mark) -> Application:
     """How a marker was applied."""
-    node = mark.target.ref.node if mark.target.kind is Kind.CLASS and hasattr(mark.target.ref, "bases") else None
+    node = mark.target.of_class.node if mark.target.kind is Kind.CLASS and mark.target.of_class is not None else None
     if mark.function is not None and node is None:
         node = mark.function.node
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
@@ -158,16 +158,19 @@ def _is_of_torch(machine: Machine, module: Module, name: str, hops: int = _HOPS)
 
 def is_registered(machine: Machine, target: Value) -> bool:
     """Whether the module of a class registers it with pytree, as far as its text tells."""
-    module = target.ref.module
+    cls = target.of_class
+    if cls is None:
+        return False
+    module = cls.module
     code = module.source.code
     if not any(word in code for word in ("register_dataclass", "register_pytree_node", "register_constant")):
         return False
     names = (
         getattr(inner, "id", "")
-        for statement in (module.outline.shell, target.ref.node)
+        for statement in (module.outline.shell, cls.node)
         for call in walk(statement)
         if isinstance(call, ast.Call) and last_name(call).startswith("register_")
         for inner in walk(call)
     )
-    decorators = (last_name(decorator) for decorator in target.ref.node.decorator_list)
-    return target.ref.name in names or any(name.startswith("register_") for name in decorators)
+    decorators = (last_name(decorator) for decorator in cls.node.decorator_list)
+    return cls.name in names or any(name.startswith("register_") for name in decorators)

@@ -166,7 +166,7 @@ class AppliedMarker:
     def is_plain_class(self) -> bool:
         """Whether the marker was applied to a class whose instances torch does not know."""
         target = self._mark.target
-        if target.kind is not Kind.CLASS or not hasattr(target.ref, "bases") or classes.is_module(target.ref):
+        if target.kind is not Kind.CLASS or target.of_class is None or classes.is_module(target.of_class):
             return False
         return not applications.is_registered(self._machine, target)
 
@@ -227,9 +227,9 @@ class AppliedMarker:
                 found.append(body.MarkedBody(self._machine, at, self._torch))
         return tuple(found)
 
-    def implementation(self, value: Value) -> MarkedBody:
-        """The body of an operator that is called."""
-        return body.MarkedBody(self._machine, value.ref, self._torch)
+    def implementation(self, mark: Mark) -> MarkedBody:
+        """The body of an operator."""
+        return body.MarkedBody(self._machine, mark, self._torch)
 
     @property
     def declared_at(self) -> Span | None:

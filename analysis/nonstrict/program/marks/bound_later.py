@@ -46,21 +46,23 @@ def held(frame: Frame, given: Value) -> Value | None:
 
 def _attribute(frame: Frame, value: Value) -> tuple[Class, str] | None:
     """The class and the attribute of the object of the program that a value was read from."""
-    if value.kind is Kind.EXTERNAL_METHOD:
-        holder, name = value.ref
+    if value.external_method is not None:
+        holder, name = value.external_method
         if name in _OF_MODULE:
             return _attribute(frame, holder)
-        return (holder.ref, name) if _is_own(holder) else None
+        cls = _own_class(holder)
+        return (cls, name) if cls is not None else None
     if value.kind not in (Kind.NONE, Kind.UNKNOWN) or value.place.origin is not Origin.ARGUMENT:
         return None
     outermost = [frame, *frame.around()][-1]
     holder = outermost.env.get(value.place.name, UNKNOWN)
     named = len(value.place.path) == 1 and value.place.path[0].startswith(".")
-    return (holder.ref, value.place.path[0][1:]) if named and _is_own(holder) else None
+    cls = _own_class(holder)
+    return (cls, value.place.path[0][1:]) if named and cls is not None else None
 
 
-def _is_own(holder: Value) -> bool:
-    return holder.kind in _OBJECTS and hasattr(holder.ref, "bases")
+def _own_class(holder: Value) -> Class | None:
+    return holder.of_class if holder.kind in _OBJECTS else None
 
 
 def _put(frame: Frame, cls: Class, name: str) -> Value | None:
@@ -97,8 +99,8 @@ def _binding(machine: Machine, cls: Class, name: str) -> Iterator[Function]:
             if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) or statement.name == "__init__":
                 continue
             found = classes.own_member(machine, base, statement.name) if name in _bound_in(statement) else None
-            if found is not None and found.kind is Kind.FUNCTION and found.ref.node is statement:
-                yield found.ref
+            if found is not None and found.function is not None and found.function.node is statement:
+                yield found.function
 
 
 def _bound_in(method: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nonstrict.program import contents
 from nonstrict.program.definitions import CompileOptions, Told
 from nonstrict.program.places import FRESH
+from nonstrict.program.references import Partial
 from nonstrict.program.values import NO_CONSTANT, PRIMITIVES, REST, Kind, Value
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def decorator(name: str, positional: Sequence[Value], keywords: Mapping[str, Val
         given["backend"] = positional[0]
     if name in _ASSERTING:
         given["fullgraph"] = Value(Kind.BOOL, FRESH, const=True)
-    return Value(Kind.PARTIAL, FRESH, (Value(Kind.EXTERNAL, FRESH, _COMPILE), (), tuple(given.items())))
+    return Value(Kind.PARTIAL, FRESH, Partial(Value(Kind.EXTERNAL, FRESH, _COMPILE), (), tuple(given.items())))
 
 
 def makes_decorator(name: str) -> bool:

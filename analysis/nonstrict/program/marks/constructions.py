@@ -66,8 +66,10 @@ def made(machine: Machine, cls: Class, attribute: str) -> list[tuple[Class, Valu
 
     Each with its class: told by the constructor as it ran for that object, or by the argument that it stores.
     """
-    found = [(one.ref, one.heap.attributes.get(attribute)) for one in objects(machine, cls) if one.heap is not None]
-    held = [(made_of, value) for made_of, value in found if value is not None]
+    found = [
+        (one.of_class, one.heap.attributes.get(attribute)) for one in objects(machine, cls) if one.heap is not None
+    ]
+    held = [(made_of, value) for made_of, value in found if made_of is not None and value is not None]
     return held or [(one.cls, one.value) for one in constructions(machine, cls, attribute)]
 
 
@@ -75,8 +77,8 @@ def objects(machine: Machine, cls: Class) -> list[Value]:
     """The objects of a class, and of those derived from it, whose making was seen, as the constructor left them."""
     roots.find_calls(machine, cls.module, {cls.name})
     constructor = classes.member(machine, cls, "__init__")
-    known = constructor is not None and constructor[0].kind is Kind.FUNCTION
-    calls = machine.static_calls.get(constructor[0].ref.node, []) if constructor is not None and known else []
+    function = constructor[0].function if constructor is not None else None
+    calls = machine.static_calls.get(function.node, []) if function is not None else []
     firsts = (positional[0] for _, _, positional, _ in calls[:_MAX_CONSTRUCTIONS] if positional)
     return [
         one for one in firsts if one.heap is not None and one.kind in (Kind.MODULE, Kind.OBJECT) and _is_of(one, cls)
@@ -84,7 +86,7 @@ def objects(machine: Machine, cls: Class) -> list[Value]:
 
 
 def _is_of(instance: Value, cls: Class) -> bool:
-    return hasattr(instance.ref, "bases") and cls in classes.lineage(instance.ref)
+    return instance.of_class is not None and cls in classes.lineage(instance.of_class)
 
 
 def entries(machine: Machine, cls: Class) -> Value | None:
@@ -108,10 +110,10 @@ def _stored_from(machine: Machine, cls: Class, attribute: str) -> tuple[ast.AST,
         if isinstance(base, str):
             continue
         found = classes.own_member(machine, base, "__init__")
-        if found is not None and found.kind is Kind.FUNCTION:
-            parameter = stores(found.ref.node).get(attribute)
+        if found is not None and found.function is not None:
+            parameter = stores(found.function.node).get(attribute)
             if parameter is not None:
-                return found.ref.node, parameter
+                return found.function.node, parameter
         elif found is None and classes.is_dataclass(base) and attribute in classes.fields(machine, base):
             return base.node, attribute
     return None
@@ -159,19 +161,19 @@ def _read(
 ) -> Iterator[Construction]:
     for frame, node, positional, keywords in calls:
         made = positional[0] if positional else None
-        if made is None or made.kind not in (Kind.MODULE, Kind.OBJECT) or not hasattr(made.ref, "bases"):
+        if made is None or made.kind not in (Kind.MODULE, Kind.OBJECT) or made.of_class is None:
             continue
         ordered = (
-            ["self", *classes.fields(machine, made.ref)]
+            ["self", *classes.fields(machine, made.of_class)]
             if isinstance(constructor, ast.ClassDef)
             else [*_ordered(constructor)]
         )
         index = ordered.index(parameter) if parameter in ordered else len(positional)
         value = keywords.get(parameter, positional[index] if index < len(positional) else None)
         if value is None:
-            value = _default(machine, made.ref, constructor, parameter)
+            value = _default(machine, made.of_class, constructor, parameter)
         if value is not None:
-            yield Construction(frame, node, made.ref, value, passed_expression(node, positional, index, parameter))
+            yield Construction(frame, node, made.of_class, value, passed_expression(node, positional, index, parameter))
 
 
 def _ordered(constructor: ast.AST) -> Iterator[str]:
@@ -191,6 +193,6 @@ def _default(machine: Machine, cls: Class, constructor: ast.AST, parameter: str)
 def _constructor_of(machine: Machine, cls: Class, constructor: ast.AST) -> Function | None:
     for base in classes.lineage(cls):
         found = classes.own_member(machine, base, "__init__") if not isinstance(base, str) else None
-        if found is not None and found.kind is Kind.FUNCTION and found.ref.node is constructor:
-            return found.ref
+        if found is not None and found.function is not None and found.function.node is constructor:
+            return found.function
     return None

@@ -207,12 +207,14 @@ def _top_level(machine: Machine, module: Module) -> Summary:
 def _needs_in(summary: Summary, forward: str) -> Iterator[tuple[tuple[str, int], Need]]:
     for step in reachable(summary):
         for effect in step.summary.effects.values():
-            if effect.event is Event.GRADIENT and (effect.how is Gradient.BACKWARD or not forward):
+            mark = effect.value.mark
+            if mark is not None and effect.event is Event.GRADIENT and (effect.how is Gradient.BACKWARD or not forward):
                 how = effect.how if isinstance(effect.how, Gradient) else Gradient.FORWARD
-                yield _key(effect.value.ref), Need(how, _related(effect))
+                yield _key(mark), Need(how, _related(effect))
     for effect in differentiation.reached(summary.returns) if summary.returns is not None and forward else ():
         at = Related(effect.span, f"`{forward}` returns what follows from this call and from parameters")
-        yield _key(effect.value.ref), Need(Gradient.FORWARD, at)
+        if effect.value.mark is not None:
+            yield _key(effect.value.mark), Need(Gradient.FORWARD, at)
 
 
 def _related(effect: Effect) -> Related:

@@ -142,7 +142,7 @@ def _rebound_abroad(machine: Machine, mark: Mark, holders: list[tuple[Module, se
 
 
 def _is_another(value: Value, mark: Mark) -> bool:
-    marks = [alternative.ref for alternative in value.alternatives() if alternative.kind is Kind.MARKED]
+    marks = [alternative.mark for alternative in value.alternatives() if alternative.mark is not None]
     return any(other.kind == mark.kind and other.function is not mark.function for other in marks)
 
 
@@ -241,7 +241,7 @@ def _is_plain(call: ast.AST) -> bool:
 
 def _marked_in(value: Value) -> Mark | None:
     """The marked function that a value is, as far as it is known; None where it may be one of several."""
-    marks: list[Mark] = [one.ref for one in value.alternatives() if one.kind is Kind.MARKED]
+    marks = [one.mark for one in value.alternatives() if one.mark is not None]
     return marks[0] if len(marks) == 1 else None
 
 

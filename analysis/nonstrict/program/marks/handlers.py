@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts import handlers
 from nonstrict.facts.targets import last_name
+from nonstrict.program.frames import closure_of
 from nonstrict.program.marks import callers, marking, roots
-from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,11 +77,11 @@ def _calls(machine: Machine, function: Function) -> Iterator[tuple[Frame, ast.AS
 def _of_decorators(machine: Machine, function: Function) -> frozenset[str]:
     """What decorators of the program handle around the function that they wrap."""
     found: set[str] = set()
-    frame = function.closure or machine.module_frame(function.module)
+    frame = closure_of(function) or machine.module_frame(function.module)
     for decorator in getattr(function.node, "decorator_list", ()):
         value = machine.evaluate(frame, getattr(decorator, "func", decorator))
-        if value.kind is Kind.FUNCTION:
-            found |= handlers.in_wrappers(value.ref.node)
+        if value.function is not None:
+            found |= handlers.in_wrappers(value.function.node)
     return frozenset(found)
 
 

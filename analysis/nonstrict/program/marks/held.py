@@ -117,14 +117,14 @@ def _as_given(machine: Machine, owner: Class, path: Sequence[str]) -> Iterator[H
 
 def _led_to(machine: Machine, holder: Value, path: Sequence[str], way: tuple[Class, ...] = ()) -> Iterator[Holder]:
     """Where some steps lead from an object."""
-    of_program = hasattr(holder.ref, "bases")
-    way = (*way, holder.ref) if of_program else way
+    cls = holder.of_class
+    way = (*way, cls) if cls is not None else way
     found = holder.heap.step(path[0]) if holder.heap is not None else None
     if found is None or holder.heap is None:
         return
-    if not path[1:] and of_program:
+    if not path[1:] and cls is not None:
         held = {name: value.const for name, value in holder.heap.attributes.items() if value.const is not NO_CONSTANT}
-        yield Holder(way, _chosen(machine, holder.ref, found), held)
+        yield Holder(way, _chosen(machine, cls, found), held)
     for one in found.alternatives() if path[1:] else ():
         yield from _led_to(machine, one, path[1:], way)
 
@@ -133,8 +133,8 @@ def _chosen(machine: Machine, cls: Class, value: Value) -> frozenset[Mark]:
     """The marked functions that an object may hold: the only one of its class chooses one of them."""
     marks = list(_marks(value))
     constructor = classes.member(machine, cls, "__init__") if len(marks) > 1 else None
-    known = constructor is not None and constructor[0].kind is Kind.FUNCTION
-    only = constructor is not None and known and once.runs_once(machine, constructor[0].ref)
+    function = constructor[0].function if constructor is not None else None
+    only = function is not None and once.runs_once(machine, function)
     return frozenset(marks[:1] if only else marks)
 
 
@@ -161,5 +161,5 @@ def _written(machine: Machine, write: Write) -> Value | None:
 
 def _marks(value: Value | None) -> Iterator[Mark]:
     for one in value.alternatives() if value is not None else ():
-        if one.kind is Kind.MARKED and one.ref.kind == "nonstrict":
-            yield one.ref
+        if one.mark is not None and one.mark.kind == "nonstrict":
+            yield one.mark

@@ -14,14 +14,14 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.program import parameters
 from nonstrict.program.constant_folding import key_of
+from nonstrict.program.frames import closure_of
 from nonstrict.program.places import Origin
 from nonstrict.program.values import CALLABLES, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nonstrict.program.definitions import Function, Mark
-    from nonstrict.program.frames import Frame
+    from nonstrict.program.definitions import Environment, Function, Mark
 
 #: Closures that capture closures are followed so far.
 _MAX_DEPTH = 4
@@ -48,7 +48,7 @@ def differ(marks: Iterable[Mark]) -> bool:
     return len({identity(mark) for mark in marks}) > 1
 
 
-def captured(function: Function) -> Iterator[tuple[str, Frame]]:
+def captured(function: Function) -> Iterator[tuple[str, Environment]]:
     """The variables of functions around that a nested function reads, with the frames that hold them."""
     node = function.node
     body = node.body if isinstance(node.body, list) else [node.body]
@@ -63,19 +63,19 @@ def captured(function: Function) -> Iterator[tuple[str, Frame]]:
 
 def _of(value: Value, depth: int) -> Identity:
     """What tells a callable from others."""
-    if value.kind is Kind.MARKED:
-        return _of(value.ref.target, depth)
-    if value.kind is Kind.PARTIAL:
-        target, positional, keywords = value.ref
+    if value.mark is not None:
+        return _of(value.mark.target, depth)
+    if value.partial is not None:
+        target, positional, keywords = value.partial
         named = sorted(keywords, key=lambda pair: pair[0])
         bound = [*positional, *(one for _, one in named)]
         return _joined(_of(target, depth), tuple(name for name, _ in named), bound, id(value.ref), depth)
-    if value.kind is Kind.BOUND:
-        receiver, function = value.ref
+    if value.bound is not None:
+        receiver, function = value.bound
         inner = _of(function, depth) if isinstance(function, Value) else Identity(function.node)
         return _joined(inner, "bound", [receiver], id(receiver.heap), depth)
-    if value.kind is Kind.FUNCTION:
-        return _of_function(value.ref, depth)
+    if value.function is not None:
+        return _of_function(value.function, depth)
     return Identity(value.ref)
 
 
@@ -83,8 +83,9 @@ def _of_function(function: Function, depth: int) -> Identity:
     """What tells a function from others: its text, and what its defaults and the variables around it held."""
     held = [closure.env.get(name) for name, closure in captured(function)] if depth else []
     defaults = parameters.default_nodes(function.node.args).values()
-    if function.closure is not None:
-        held += [function.closure.machine.evaluate(function.closure, default) for default in defaults]
+    closure = closure_of(function)
+    if closure is not None:
+        held += [closure.machine.evaluate(closure, default) for default in defaults]
     return _joined(Identity(function.node), "", held, id(function), depth)
 
 

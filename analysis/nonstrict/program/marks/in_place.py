@@ -60,21 +60,21 @@ class _Marked:
 def of_function(frame: Frame, callee: Value) -> Value | None:
     """What a call of a function by a global name reaches in its place; None if that is the function itself."""
     place = callee.place
-    if frame.plain or place.origin is not Origin.GLOBAL or place.path:
+    if callee.function is None or frame.plain or place.origin is not Origin.GLOBAL or place.path:
         return None
     module = frame.machine.project.module(place.file)
-    return _under(frame.machine, module, place.name, callee.ref) if module is not None else None
+    return _under(frame.machine, module, place.name, callee.function) if module is not None else None
 
 
 def of_member(frame: Frame, cls: Class, name: str, member: Value) -> Value:
     """A function that the body of a class binds, or what is put in its place."""
-    if frame.plain or member.kind is not Kind.FUNCTION:
+    if frame.plain or member.function is None:
         return member
     from nonstrict.program.writers import members
 
     machine = frame.machine
     for holder in members.holders(machine, cls, name) if _may_be_put(machine, cls.module, name) else ():
-        marked = _marked(_put(machine, holder.module, holder.place.step(f".{name}"), name), member.ref)
+        marked = _marked(_put(machine, holder.module, holder.place.step(f".{name}"), name), member.function)
         if marked is not None:
             return relocated(marked.value, marked.place)
     return member
@@ -94,7 +94,7 @@ def _under(machine: Machine, module: Module, name: str, function: Function) -> V
 
 
 def _marked(put: Iterable[Put], function: Function) -> Put | None:
-    return next((one for one in put if one.value.ref.function is function), None)
+    return next((one for one in put if one.value.mark and one.value.mark.function is function), None)
 
 
 def _put(machine: Machine, owner: Module, place: Place, name: str) -> Iterator[Put]:

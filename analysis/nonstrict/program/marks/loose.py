@@ -129,7 +129,7 @@ def _spelling(machine: Machine, module: Module, way: Sequence[ast.AST]) -> str:
         names = [f"{node.module}.{alias.name}" for alias in node.names] if inside else []
         return next((name for name in names if name in MARKERS), "")
     found = machine.evaluate(machine.module_frame(module), node) if isinstance(node, ast.expr) else None
-    return found.ref if found is not None and found.kind is Kind.EXTERNAL else ""
+    return found.dotted if found is not None and found.kind is Kind.EXTERNAL else ""
 
 
 def _is_guarded(module: Module, part: Part, way: Sequence[ast.AST]) -> bool:
@@ -177,7 +177,7 @@ def _dropped(machine: Machine, module: Module, part: Part, names: set[str]) -> I
         node, given = way[-1], _parameter(way)
         if given and isinstance(node, ast.Call) and is_statement(part.root, node):
             found = machine.evaluate(machine.module_frame(module), node.func)
-            spelling = found.ref if found.kind is Kind.EXTERNAL else ""
+            spelling = found.dotted if found.kind is Kind.EXTERNAL else ""
             if spelling in MARKERS and MARKERS[spelling].kind in _WRAPPING:
                 yield _mark(DROPPED, module, part, node, spelling, given)
 

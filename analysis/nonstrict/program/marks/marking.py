@@ -19,6 +19,7 @@ from nonstrict.program.effects import Effect
 from nonstrict.program.marks import bound_later, compiling, outcomes, overriding, replacing
 from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place
+from nonstrict.program.references import Bound, Partial, Super
 from nonstrict.program.regions import compilations
 from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import NO_CONSTANT, NONE, UNKNOWN, Flag, Heap, Kind, Value, join
@@ -67,7 +68,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
         if marker.kind == "compiled" and (named is not None or positional):
             compilations.open_to(frame, node, named or positional[0])
         factory = Value(Kind.EXTERNAL, FRESH, name)
-        made = Value(Kind.PARTIAL, FRESH, (factory, tuple(positional), tuple(keywords.items())))
+        made = Value(Kind.PARTIAL, FRESH, Partial(factory, tuple(positional), tuple(keywords.items())))
         return compilations.of_unknown(frame, node, made) if name == "torch.compile" else made
     target = candidates[0]
     if marker.kind == "make-fx" and keywords.get("strict", UNKNOWN).const is True:
@@ -119,9 +120,9 @@ def note_open(frame: Frame, target: Value) -> None:
 
 def _forward_of(value: Value) -> Value:
     """`module.forward` of a module whose class is not of the program stands for the module."""
-    if value.kind is not Kind.EXTERNAL_METHOD:
+    if value.external_method is None:
         return value
-    receiver, name = value.ref
+    receiver, name = value.external_method
     return receiver if name in ("forward", "__call__") and receiver.kind is Kind.MODULE else value
 
 
@@ -170,10 +171,12 @@ def _run_by(machine: Machine, target: Value) -> list[Value]:
 
     Of the method of an object that callers or subclasses make, it is what subclasses have in its place, too.
     """
-    if target.kind is Kind.CLASS and hasattr(target.ref, "bases"):
-        found = classes.member(machine, target.ref, "forward" if classes.is_module(target.ref) else "__call__")
+    if target.kind is Kind.CLASS and target.of_class is not None:
+        found = classes.member(
+            machine, target.of_class, "forward" if classes.is_module(target.of_class) else "__call__"
+        )
         return [found[0] if found is not None else NONE]
-    if target.kind is Kind.OBJECT and hasattr(target.ref, "bases"):
+    if target.kind is Kind.OBJECT and target.of_class is not None:
         return [classes.inherited_call(machine, target) or target]
     receiver = _object(target)
     method = function_of(machine, target)
@@ -181,7 +184,7 @@ def _run_by(machine: Machine, target: Value) -> list[Value]:
         return [target]
     others = overriding.in_place_of(machine, method)
     run = [classes.instance_at(machine, cls, receiver.place) for cls, _ in others]
-    bound = [Value(Kind.BOUND, receiver.place, (made, one)) for made, (_, one) in zip(run, others, strict=True)]
+    bound = [Value(Kind.BOUND, receiver.place, Bound(made, one)) for made, (_, one) in zip(run, others, strict=True)]
     is_open = bool(bound) and (does_nothing(method.node) or only_raises(method.node))
     return bound if is_open else [target, *bound]
 
@@ -206,8 +209,8 @@ def _settings(holder: Value) -> dict[str, object]:
 
 def _object(target: Value) -> Value | None:
     """The object that is compiled, or whose method is; what a partial holds stands for an object."""
-    if target.kind is Kind.BOUND:
-        return target.ref[0]
+    if target.bound is not None:
+        return target.bound.receiver
     return target if target.kind in (Kind.MODULE, Kind.OBJECT, Kind.PARTIAL) else None
 
 
@@ -222,15 +225,16 @@ def _disabled(frame: Frame, target: Value, recursive: Value) -> Value:
     With `recursive=False` what it calls is compiled.
     What is marked below is told where it is marked (NST602).
     """
-    if target.kind in (Kind.MARKED, Kind.UNION) or (target.kind is Kind.FUNCTION and "disabled" in target.ref.traits):
+    function = target.function
+    if target.kind in (Kind.MARKED, Kind.UNION) or (function is not None and "disabled" in function.traits):
         return target
-    if target.kind is not Kind.FUNCTION:
+    if function is None:
         return target._replace(flags=target.flags | Flag.DISABLED)
     functions = frame.machine.disabled
-    if target.ref not in functions:
+    if function not in functions:
         traits = {"disabled", ALONE} if recursive.const is False else {"disabled"}
-        functions[target.ref] = replace(target.ref, traits=target.ref.traits | traits)
-    return target._replace(ref=functions[target.ref])
+        functions[function] = replace(function, traits=function.traits | traits)
+    return target._replace(ref=functions[function])
 
 
 def is_only_made(mark: Mark) -> bool:
@@ -243,21 +247,22 @@ def is_only_made(mark: Mark) -> bool:
 
 def function_of(machine: Machine, value: Value) -> Function | None:
     """The function of the program that a callable runs, if one is known."""
-    if value.kind is Kind.FUNCTION:
-        return value.ref
-    if value.kind is Kind.BOUND:
-        return value.ref[1] if isinstance(value.ref[1], Function) else function_of(machine, value.ref[1])
-    if value.kind is Kind.PARTIAL:
-        return function_of(machine, value.ref[0])
-    if value.kind is Kind.MARKED:
-        return value.ref.function
-    if value.kind is Kind.CLASS and hasattr(value.ref, "bases"):
-        if classes.is_module(value.ref):
+    if value.function is not None:
+        return value.function
+    if value.bound is not None:
+        function = value.bound.function
+        return function if isinstance(function, Function) else function_of(machine, function)
+    if value.partial is not None:
+        return function_of(machine, value.partial.function)
+    if value.mark is not None:
+        return value.mark.function
+    if value.kind is Kind.CLASS and value.of_class is not None:
+        if classes.is_module(value.of_class):
             return None  # modules are made outside compiled code, and calling one does not ask for its class
-        name = "forward" if classes.is_autograd_function(value.ref) else "__init__"
-        found = classes.member(machine, value.ref, name)
-        return found[0].ref if found is not None and found[0].kind is Kind.FUNCTION else None
-    if value.kind in (Kind.MODULE, Kind.OBJECT) and hasattr(value.ref, "bases"):
+        name = "forward" if classes.is_autograd_function(value.of_class) else "__init__"
+        found = classes.member(machine, value.of_class, name)
+        return found[0].function if found is not None else None
+    if value.kind in (Kind.MODULE, Kind.OBJECT) and value.of_class is not None:
         target = classes.call_target(machine, value)
         return function_of(machine, target) if target is not None else None
     return None
@@ -295,7 +300,7 @@ def _is_own(frame: Frame, target: Value) -> bool:
     receiver = frame.env.get(frame.scope.parameters[0])
     if receiver is None or receiver.heap is None:
         return False
-    held = target.ref[0] if target.kind is Kind.BOUND else target
+    held = target.bound.receiver if target.bound is not None else target
     parts = (part for value in receiver.heap.attributes.values() for part in value.alternatives())
     own = (receiver, *(part for part in parts if part.kind in (Kind.MODULE, Kind.OBJECT)))
     return held.kind in (Kind.MODULE, Kind.OBJECT) and any(part.heap is held.heap for part in own)
@@ -307,8 +312,8 @@ def _implementations(frame: Frame, target: Value, name: str) -> Iterator[Value]:
         yield alternative
         if MARKERS[name].kind == "make-fx":
             yield from held_modules.called(alternative)
-        if alternative.kind is Kind.FUNCTION and "generic" in alternative.ref.traits:
-            functions = dict.fromkeys(one.function for one in generics.registered_with(frame, alternative.ref))
+        if alternative.function is not None and "generic" in alternative.function.traits:
+            functions = dict.fromkeys(one.function for one in generics.registered_with(frame, alternative.function))
             yield from (alternative._replace(ref=function) for function in functions)
 
 
@@ -332,7 +337,9 @@ def called(
     frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]
 ) -> Value:
     """The result of calling a marked function; its body is looked at by itself, not through its callers."""
-    mark: Mark = callee.ref
+    mark = callee.mark
+    if mark is None:
+        return UNKNOWN
     if frame.static and isinstance(node, ast.Call):
         seen = SeenCall(
             node,
@@ -362,7 +369,7 @@ def _receiver(frame: Frame, node: ast.Call, mark: Mark) -> Value | None:
     if mark.function is None or mark.function.owner is None or not isinstance(node.func, ast.Attribute):
         return None
     receiver = frame.machine.evaluate(frame, node.func.value)
-    return receiver.ref[0] if receiver.kind is Kind.SUPER else receiver
+    return receiver.ref.receiver if isinstance(receiver.ref, Super) else receiver
 
 
 def _through(callee: Value) -> str:
@@ -388,7 +395,7 @@ def _by_attribute(frame: Frame, node: ast.Call, mark: Mark) -> str:
 
 def ambiguous(frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> None:
     """A call that may reach one of several marked functions: Dynamo cannot tell them apart (NST107)."""
-    marks = [value.ref for value in alternatives if value.kind is Kind.MARKED and value.ref.kind == "nonstrict"]
+    marks = [value.mark for value in alternatives if value.mark is not None and value.mark.kind == "nonstrict"]
     if not frame.static or frame.function is None or not isinstance(node, ast.Call) or not differ(marks):
         return
     if _replaced(frame, node.func, alternatives):
@@ -404,7 +411,7 @@ def _replaced(frame: Frame, callee: ast.expr, alternatives: Sequence[Value]) -> 
             return True
     if isinstance(callee, ast.Attribute):
         holders = frame.machine.evaluate(frame, callee.value).alternatives()
-        classes = (one.ref for one in holders if one.kind in _WITH_MEMBERS and hasattr(one.ref, "bases"))
+        classes = (one.of_class for one in holders if one.kind in _WITH_MEMBERS and one.of_class is not None)
         if any(frame.machine.mutations.exchanges(cls, callee.attr) for cls in classes):
             return True
     return any(replacing.replaced(frame.machine, place) for place in {value.place for value in alternatives})
@@ -471,8 +478,8 @@ def _frozen_receiver(machine: Machine, mark: Mark) -> Value | None:
 def receiver_of(mark: Mark) -> Value | None:
     """What a marked bound method, module or callable object is bound to, at its captured place."""
     target = mark.target
-    if target.kind is Kind.BOUND:
-        bound = target.ref[0]
+    if target.bound is not None:
+        bound = target.bound.receiver
     elif target.kind in (Kind.MODULE, Kind.OBJECT):
         bound = target
     else:

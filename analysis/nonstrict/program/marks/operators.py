@@ -14,6 +14,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.definitions import Operator
 from nonstrict.program.marks import marking
 from nonstrict.program.places import FRESH
+from nonstrict.program.references import ExternalMethod, Partial
 from nonstrict.program.schemas import Inferred, names_in
 from nonstrict.program.values import NO_CONSTANT, NONE, UNKNOWN, Kind, Value
 
@@ -62,7 +63,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
     if target is None:
         unknown = any(value.kind is Kind.UNKNOWN for value in positional[start:])
         factory = Value(Kind.EXTERNAL, FRESH, name)
-        rest = (factory, tuple(positional), tuple(keywords.items()))
+        rest = Partial(factory, tuple(positional), tuple(keywords.items()))
         return UNKNOWN if unknown and api not in _FAKES else Value(Kind.PARTIAL, FRESH, rest)
     if api in _DECLARING:
         return _declared(frame, node, name, target, positional, keywords)
@@ -86,9 +87,9 @@ def _declared(
     marked = marking.marked_value(frame, node, name, target, positional)
     text = positional[0].const if api != "leaf_function" and positional else NO_CONSTANT
     for alternative in marked.alternatives():
-        if alternative.kind is not Kind.MARKED or alternative.ref.operator is not None:
+        if alternative.mark is None or alternative.mark.operator is not None:
             continue
-        mark = alternative.ref
+        mark = alternative.mark
         operator = _operator(frame.machine, text if isinstance(text, str) else "")
         if operator.api:
             operator = Operator(operator.name)  # declared in several places: each by itself
@@ -160,7 +161,7 @@ def method(
 def _of_operator(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value], keywords: dict[str, Value]
 ) -> Value | None:
-    operator: Operator | None = receiver.ref.operator
+    operator = receiver.mark.operator if receiver.mark is not None else None
     if operator is None:
         return None
     if name == "register_effect":
@@ -176,8 +177,8 @@ def _of_operator(
         if name == "register_fake":
             operator.fakes_unknown = operator.fakes_unknown or bool(given)
             return UNKNOWN
-        method = Value(Kind.EXTERNAL_METHOD, receiver.place, (receiver, name))
-        return Value(Kind.PARTIAL, FRESH, (method, tuple(positional), tuple(keywords.items())))
+        method = Value(Kind.EXTERNAL_METHOD, receiver.place, ExternalMethod(receiver, name))
+        return Value(Kind.PARTIAL, FRESH, Partial(method, tuple(positional), tuple(keywords.items())))
     if name == "register_fake":
         _add_fake(frame.machine, operator, target)
     else:
@@ -222,9 +223,9 @@ def _add_implementation(frame: Frame, node: ast.AST, name: str, operator: Operat
         return
     marked = marking.marked_value(frame, node, name, target, [])
     for alternative in marked.alternatives():
-        if alternative.kind is Kind.MARKED and alternative.ref.operator is None:
-            alternative.ref.operator = operator
-            operator.implementations.append(alternative.ref)
+        if alternative.mark is not None and alternative.mark.operator is None:
+            alternative.mark.operator = operator
+            operator.implementations.append(alternative.mark)
 
 
 def _add_fake(machine: Machine, operator: Operator | None, target: Value) -> None:
@@ -242,12 +243,12 @@ def _add_fake(machine: Machine, operator: Operator | None, target: Value) -> Non
 
 def _named(machine: Machine, value: Value) -> Operator | None:
     """The operator that a value stands for: its name, the object that `custom_op` returned, `torch.ops.ns.name`."""
-    if value.kind is Kind.MARKED:
-        return value.ref.operator
+    if value.mark is not None:
+        return value.mark.operator
     if isinstance(value.const, str):
         return _operator(machine, value.const.partition(".")[0])
-    if value.kind is Kind.EXTERNAL and value.ref.startswith("torch.ops."):
-        parts = value.ref.split(".")
+    if value.kind is Kind.EXTERNAL and value.dotted.startswith("torch.ops."):
+        parts = value.dotted.split(".")
         return _operator(machine, f"{parts[2]}::{parts[3]}") if len(parts) > 3 else None
     return None
 

@@ -61,7 +61,7 @@ def in_place_of(machine: Machine, method: Function) -> list[tuple[Class, Functio
     if owner is None or method.binding or isinstance(method.node, ast.Lambda):
         return []
     own = ((cls, classes.own_member(machine, cls, method.name)) for cls in subclasses(machine, owner))
-    found = [(cls, one.ref) for cls, one in own if one is not None and one.kind is Kind.FUNCTION]
+    found = [(cls, one.function) for cls, one in own if one is not None and one.function is not None]
     return found if len(found) <= _MAX_SUBCLASSES else []
 
 

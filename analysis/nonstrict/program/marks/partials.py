@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.program.marks import callers
-from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:
     from nonstrict.program.definitions import Mark
@@ -17,9 +16,9 @@ if TYPE_CHECKING:
 def bound_arguments(machine: Machine, mark: Mark) -> dict[str, Value]:
     """For each parameter that a partial binds, its value; a parameter of the function around is what callers pass."""
     function, target = mark.function, mark.target
-    if function is None or target.kind is not Kind.PARTIAL:
+    if function is None or target.partial is None:
         return {}
-    _, first, named = target.ref
+    _, first, named = target.partial
     arguments = function.node.args
     positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     names = {*positional, *(argument.arg for argument in arguments.kwonlyargs)}
@@ -29,9 +28,9 @@ def bound_arguments(machine: Machine, mark: Mark) -> dict[str, Value]:
 
 def left_open(target: Value, arguments: ast.arguments) -> ast.arguments:
     """The parameters of a function without those that a partial of it binds."""
-    if target.kind is not Kind.PARTIAL:
+    if target.partial is None:
         return arguments
-    _, first, named = target.ref
+    _, first, named = target.partial
     names = {name for name, _ in named}
     positional = [*arguments.posonlyargs, *arguments.args]
     defaults = [None] * (len(positional) - len(arguments.defaults)) + [*arguments.defaults]

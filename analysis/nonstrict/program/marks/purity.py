@@ -155,13 +155,13 @@ def applied(frame: Frame, node: ast.AST, offset: int, value: Value, owner: Class
     kind = CONTRACTS[api]
     function: Function | None = None
     target = value
-    if value.kind is Kind.MARKED:
-        if value.ref.kind == kind:
-            _take_over(value.ref, node, offset, api)
+    if value.mark is not None:
+        if value.mark.kind == kind:
+            _take_over(value.mark, node, offset, api)
             return value
-        target, function = value.ref.target, value.ref.function
-    elif value.kind is Kind.FUNCTION:
-        function = value.ref
+        target, function = value.mark.target, value.mark.function
+    elif value.function is not None:
+        function = value.function
     if function is None:
         function = definition_values.function_of(frame, node, offset, owner)
         target = Value(Kind.FUNCTION, FRESH, function)

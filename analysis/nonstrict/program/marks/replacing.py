@@ -74,8 +74,8 @@ def _made_with(machine: Machine, place: Place, steps: Sequence[str]) -> Iterable
 def _step(machine: Machine, holder: Value, step: str) -> Iterator[Value]:
     heap = holder.heap
     held = heap.attributes.get(step[1:]) if heap is not None and step.startswith(".") else None
-    if held is None and step.startswith(".") and hasattr(holder.ref, "bases"):
-        member = classes.member(machine, holder.ref, step[1:])
+    if held is None and step.startswith(".") and holder.of_class is not None:
+        member = classes.member(machine, holder.of_class, step[1:])
         held = member[0] if member is not None else None
     if held is not None:
         yield from held.alternatives()
@@ -87,5 +87,5 @@ def _step(machine: Machine, holder: Value, step: str) -> Iterator[Value]:
 
 def _identities(value: Value) -> Iterator[Identity]:
     for one in value.alternatives():
-        if one.kind is Kind.MARKED and one.ref.kind == "nonstrict":
-            yield identity(one.ref)
+        if one.mark is not None and one.mark.kind == "nonstrict":
+            yield identity(one.mark)

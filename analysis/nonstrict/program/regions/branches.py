@@ -123,7 +123,7 @@ def _is_taken_back(seen: Observed) -> bool:
 
 def _stays(body: Value, effect: Effect) -> bool:
     """Whether an attribute is set to the constant that it always holds."""
-    receiver = body.ref[0] if body.kind is Kind.BOUND else body
+    receiver = body.bound.receiver if body.bound is not None else body
     place, steps = receiver.place, len(receiver.place.path)
     if effect.place[:3] != place[:3] or effect.place.path[:steps] != place.path:
         return False

@@ -211,8 +211,8 @@ def entered(frame: Frame, node: ast.AST, manager: Value) -> None:
     if manager.kind is Kind.OBJECT and (manager.place.captured or manager.place.origin is Origin.ARGUMENT):
         statement(frame, node, "object-with" if manager.place.captured else "object-with-argument")
         return
-    if manager.kind is Kind.OBJECT and hasattr(manager.ref, "bases"):
-        for name in classes.external_bases(manager.ref):
+    if manager.kind is Kind.OBJECT and manager.of_class is not None:
+        for name in classes.external_bases(manager.of_class):
             if may_break(f"with:{name}", frame.machine.torch):
                 emit(frame, node, f"with:{name}")
                 return

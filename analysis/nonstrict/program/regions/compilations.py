@@ -76,7 +76,7 @@ class Compilations:
         Its calls are told as those of torch's own compiler.
         """
         if name in MARKERS and MARKERS[name].kind == "compiled":
-            functions = (one.ref for one in value.alternatives() if one.kind is Kind.FUNCTION)
+            functions = (one.function for one in value.alternatives() if one.function is not None)
             self.compilers.update(one.node for one in functions)
 
 
@@ -120,8 +120,8 @@ def wrapper(frame: Frame, node: ast.AST, target: Value) -> Value:
 
 def of_unknown(frame: Frame, node: ast.AST, factory: Value) -> Value:
     """The same where nothing is known of what is compiled: the value has an identity of its own."""
-    _, positional, keywords = factory.ref
-    given = next(iter(positional), dict(keywords).get("model", None))
+    made = factory.partial
+    given = next(iter(made.positional), dict(made.keywords).get("model", None)) if made is not None else None
     if given is None or not any(one.kind in _OPEN for one in given.alternatives()):
         return factory
     known = frame.machine.part(Compilations).at.get(node)
@@ -149,5 +149,5 @@ def _note(frame: Frame, node: ast.AST, target: Value) -> CompileSite | None:
 
 def _flagged(target: Value) -> Value:
     if target.kind is Kind.UNION:
-        return target._replace(ref=tuple(map(_flagged, target.ref)))
+        return target.with_alternatives(map(_flagged, target.alternatives()))
     return target._replace(flags=target.flags | Flag.COMPILED) if target.kind is Kind.MODULE else target

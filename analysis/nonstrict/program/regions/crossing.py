@@ -113,7 +113,9 @@ def calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tupl
         if region.function.module.path in paths and region.target.kind is not Kind.MARKED:
             compiled = machine.part(CompiledRegions).of(machine, region, torch)
             for seen in compiled.seen_by_others(Event.CALLED):
-                called: Mark = seen.effect.value.ref
+                called = seen.effect.value.mark
+                if called is None:
+                    continue
                 if called is mark or (called.function is not None and called.function is mark.function):
                     yield compiled, seen
 

@@ -41,7 +41,7 @@ def met(alternatives: Sequence[Value]) -> Sequence[Value]:
     program has where it compiles: a switch that disables functions disables regions too.
     """
     marked = [value for value in alternatives if value.kind is Kind.MARKED]
-    enabled = [value for value in alternatives if value.kind is not Kind.FUNCTION or "disabled" not in value.ref.traits]
+    enabled = [value for value in alternatives if value.function is None or "disabled" not in value.function.traits]
     return marked or enabled or alternatives
 
 

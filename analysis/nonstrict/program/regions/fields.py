@@ -23,14 +23,14 @@ def default(frame: Frame, test: ast.expr) -> Value | None:
     if not isinstance(test, ast.Attribute):
         return None
     holder = expressions.evaluate(frame, test.value)
-    if holder.kind is not Kind.OBJECT or not hasattr(holder.ref, "bases") or not classes.is_dataclass(holder.ref):
+    if holder.kind is not Kind.OBJECT or holder.of_class is None or not classes.is_dataclass(holder.of_class):
         return None
     held = holder.heap.attributes.get(test.attr) if holder.heap is not None else None
     if held is not None and held.kind not in _DECIDED:
         return None  # something else was stored there
-    found = classes.own_member(frame.machine, holder.ref, test.attr)
+    found = classes.own_member(frame.machine, holder.of_class, test.attr)
     known = found is not None and found.kind in _DECIDED and found.const is not NO_CONSTANT
-    return found if known and not _is_set(frame, holder.ref, test.attr) else None
+    return found if known and not _is_set(frame, holder.of_class, test.attr) else None
 
 
 def _is_set(frame: Frame, cls: Class, field: str) -> bool:

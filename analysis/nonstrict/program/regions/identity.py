@@ -98,14 +98,14 @@ def _of_test(machine: Machine, test: Testing) -> Iterator[tuple[CompileSite, Mis
 
 def _name_if_lost(machine: Machine, wrapper: Value, asked: Value) -> str | None:
     """A class of which the module inside is an instance, and not its wrapper; "" if neither is, None if both may be."""
-    if asked.kind is Kind.CLASS and hasattr(asked.ref, "bases"):
-        if not classes.is_module(asked.ref) or _decides_itself(machine, asked):
+    if asked.kind is Kind.CLASS and asked.of_class is not None:
+        if not classes.is_module(asked.of_class) or _decides_itself(machine, asked):
             return None
-        inside = hasattr(wrapper.ref, "bases") and asked.ref in set(classes.lineage(wrapper.ref))
-        return asked.ref.name if inside else ""
-    if asked.kind is not Kind.EXTERNAL or not str(asked.ref).startswith("torch.nn.") or _is_general(asked.ref):
+        inside = wrapper.of_class is not None and asked.ref in set(classes.lineage(wrapper.of_class))
+        return asked.of_class.name if inside else ""
+    if asked.kind is not Kind.EXTERNAL or not str(asked.ref).startswith("torch.nn.") or _is_general(asked.dotted):
         return None
-    bases = classes.external_bases(wrapper.ref) if hasattr(wrapper.ref, "bases") else {wrapper.ref}
+    bases = classes.external_bases(wrapper.of_class) if wrapper.of_class is not None else {wrapper.ref}
     lasts = {str(base).rpartition(".")[2] for base in bases}
     name = str(asked.ref).rpartition(".")[2]
     return name if name in lasts else ""
@@ -117,7 +117,8 @@ def _is_general(name: str) -> bool:
 
 def _decides_itself(machine: Machine, asked: Value) -> bool:
     """Whether a class has a say in what counts as an instance of it."""
-    return any(one.keywords for one in (base.node for base in classes.lineage(asked.ref) if not isinstance(base, str)))
+    bases = classes.lineage(asked.of_class) if asked.of_class is not None else ()
+    return any(one.keywords for one in (base.node for base in bases if not isinstance(base, str)))
 
 
 # -- state --------------------------------------------------------------------------------------------------------

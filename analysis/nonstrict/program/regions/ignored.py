@@ -13,7 +13,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.program import invoke, naming
 from nonstrict.program.marks import marking
 from nonstrict.program.regions import breaks, options
-from nonstrict.program.values import NONE, Kind
+from nonstrict.program.values import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ def left_out(frame: Frame, node: ast.AST, function: Function) -> Value | None:
 def _is_ignored(machine: Machine, function: Function) -> bool:
     """Whether the top level of a file of the program puts a function in one of the two sets."""
     return any(
-        given.kind is Kind.FUNCTION and given.ref.node is function.node
+        given.function is not None and given.function.node is function.node
         for option in _OPTIONS
         for path in options.setting(machine, option)
         if (module := machine.project.module(path)) is not None

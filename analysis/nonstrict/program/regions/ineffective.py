@@ -222,10 +222,10 @@ def _past(
 
 def _is_compiled(machine: Machine, target: Value, name: str) -> bool:
     """Whether a method of a module is compiled by itself, or runs something else than a function of the program."""
-    if target.kind is not Kind.MODULE or not hasattr(target.ref, "bases"):
+    if target.kind is not Kind.MODULE or target.of_class is None:
         return False
-    found = classes.member(machine, target.ref, name)
-    return found is not None and (found[0].kind is not Kind.FUNCTION or found[0].ref.node in machine.regions)
+    found = classes.member(machine, target.of_class, name)
+    return found is not None and (found[0].function is None or found[0].function.node in machine.regions)
 
 
 def _is_expected_to_fail(text: Text, node: ast.AST) -> bool:

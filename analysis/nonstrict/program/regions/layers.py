@@ -73,8 +73,8 @@ def _compiled_in_place(frame: Frame, node: ast.AST, module: Value, keywords: dic
 
 def _is_inherited(receiver: Value) -> bool:
     """Whether it is an attribute of an object of the program that a class elsewhere may bind, or a part of one."""
-    while receiver.kind is Kind.EXTERNAL_METHOD:
-        receiver = receiver.ref[0]
+    while receiver.external_method is not None:
+        receiver = receiver.external_method.receiver
         if receiver.kind in (Kind.OBJECT, Kind.MODULE):
             return True
     return False

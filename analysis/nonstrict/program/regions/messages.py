@@ -34,12 +34,15 @@ def construct(frame: Frame, given: Iterable[Value]) -> str:
 
 def _captured(frame: Frame, message: Value) -> Iterator[Value]:
     """What a function captures from the functions of the region around it, and the names that its defaults are."""
-    node: FunctionNode = message.ref.node
+    function = message.function
+    if function is None:
+        return
+    node = function.node
     for default in (*node.args.defaults, *node.args.kw_defaults):
         if isinstance(default, ast.Name):
             yield frame.machine.evaluate(frame, default)
     for name in remembered(node, "_nonstrict_free", _free):
-        around: Frame | None = message.ref.closure
+        around = function.closure
         while around is not None and not (around.scope is not None and name in around.scope.local):
             around = around.function.closure if around.function is not None else None
         if around is not None and not around.static:

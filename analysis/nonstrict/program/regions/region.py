@@ -132,7 +132,7 @@ class CompiledRegion(MarkedBody):
     def _receiver_in_body(self) -> Value | None:
         """The module or object whose method is compiled: an input of the region."""
         target = self.mark.target
-        bound = target.ref[0] if target.kind is Kind.BOUND else target
+        bound = target.bound.receiver if target.bound is not None else target
         if bound.kind not in (Kind.MODULE, Kind.OBJECT):
             return bound if target.kind is Kind.BOUND and bound.kind is Kind.CLASS else None
         return bound.at(Place(Origin.ARGUMENT, "", "self"))
@@ -145,7 +145,7 @@ class CompiledRegion(MarkedBody):
     def _is_inherited(self) -> bool:
         """Whether a method is compiled for every object of its class: by a decorator, or by the class for itself."""
         target = self.mark.target
-        held = target.ref[0] if target.kind is Kind.BOUND else target
+        held = target.bound.receiver if target.bound is not None else target
         of_itself = held.kind in (Kind.MODULE, Kind.OBJECT) and held.place.origin in (Origin.ARGUMENT, Origin.UNKNOWN)
         return self.fullgraph and (target.kind is Kind.FUNCTION or of_itself)
 

@@ -222,7 +222,7 @@ def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write
                     yield write
     held = machine.global_value(module, name)
     for put in machine.mutations.put_on(module, name):
-        marks = put.value.kind is Kind.MARKED and put.value.ref.function is held.ref
+        marks = put.value.mark is not None and put.value.mark.function is held.ref
         if not put.write.building and not marks:
             yield put.write
 
@@ -290,7 +290,7 @@ def owners_at(machine: Machine, holder: Value | None, place: Place) -> list[Clas
     for step in place.path:
         if step.startswith("."):
             known = holder is not None and holder.kind in (Kind.MODULE, Kind.OBJECT)
-            found.append(holder.ref if holder and known and hasattr(holder.ref, "bases") else None)
+            found.append(holder.of_class if holder is not None and known else None)
         holder = _reached(machine, holder, step)
     return found
 
@@ -299,8 +299,8 @@ def _reached(machine: Machine, holder: Value | None, step: str) -> Value | None:
     """What a step leads to; an attribute that is as the constructor was given it, by what constructions give."""
     found = holder.heap.step(step) if holder is not None and holder.heap is not None else None
     untold = found is None or found.kind in (Kind.UNKNOWN, Kind.EXTERNAL_METHOD)
-    if holder is not None and hasattr(holder.ref, "bases") and untold and step.startswith("."):
-        found = machine.contracts.given_by_constructions(machine, holder.ref, step[1:]) or found
+    if holder is not None and holder.of_class is not None and untold and step.startswith("."):
+        found = machine.contracts.given_by_constructions(machine, holder.of_class, step[1:]) or found
     return found
 
 

@@ -93,9 +93,9 @@ def _value(machine: Machine, user: Module, name: str, write: Write) -> Value:
     for node in around:
         frame.env.update(_passed(machine, user, node, stored))
     held = machine.global_value(user, name)
-    if held.kind is Kind.CLASS and hasattr(held.ref, "node"):
+    if held.kind is Kind.CLASS and held.of_class is not None:
         methods = (
-            node for node in held.ref.node.body if isinstance(node, ast.FunctionDef) and write.node in walk(node)
+            node for node in held.of_class.node.body if isinstance(node, ast.FunctionDef) and write.node in walk(node)
         )
         frame.env.update({class_parameter(method): held for method in methods})
     return machine.evaluate(frame, stored)
@@ -106,11 +106,13 @@ def _passed(machine: Machine, user: Module, around: ast.AST, stored: ast.expr) -
     if not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return {}
     function = machine.global_value(user, around.name)
-    if function.kind is not Kind.FUNCTION or function.ref.node is not around:
+    if function.function is None or function.function.node is not around:
         return {}
     scope = scope_of(around)
     read = {node.id for node in walk(stored) if isinstance(node, ast.Name)}
     passed = (
-        (name, machine.contracts.handed_to(machine, function.ref, name)) for name in scope.parameters if name in read
+        (name, machine.contracts.handed_to(machine, function.function, name))
+        for name in scope.parameters
+        if name in read
     )
     return {name: value for name, value in passed if value is not None}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.domain.events import Event
 from nonstrict.facts.steps import is_namespace
 from nonstrict.program import classes
+from nonstrict.program.definitions import Function
 from nonstrict.program.effects import reachable
 from nonstrict.program.places import VIEW, Origin
 from nonstrict.program.values import Kind
@@ -17,7 +18,7 @@ from nonstrict.program.writers.reached import interpreted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nonstrict.program.definitions import Class, Function
+    from nonstrict.program.definitions import Class
     from nonstrict.program.machine import Machine
     from nonstrict.program.values import Value
     from nonstrict.program.write import Write
@@ -77,11 +78,11 @@ def _methods(machine: Machine, held: Value, write: Write) -> list[Function]:
         return []
     found: list[Function] = []
     for one in at(held, write.steps):
-        known = one.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(one.ref, "bases")
-        member = classes.member(machine, one.ref, call.attr) if known and _is_plain(one.ref) else None
-        if member is None or member[0].kind is not Kind.FUNCTION:
+        cls = one.of_class if one.kind in (Kind.OBJECT, Kind.MODULE) else None
+        member = classes.member(machine, cls, call.attr) if cls is not None and _is_plain(cls) else None
+        if member is None or member[0].function is None:
             return []
-        found.append(member[0].ref)
+        found.append(member[0].function)
     return found
 
 
@@ -90,7 +91,8 @@ def _setters(machine: Machine, held: Value, write: Write) -> list[Function]:
     if not write.steps or write.steps[-1] != f".{name}":
         return []
     setters = [classes.setter_of(machine, one, name) for one in at(held, write.steps[:-1])]
-    found = [setter.ref[1] for setter in setters if setter is not None]
+    bound = [setter.bound.function for setter in setters if setter is not None and setter.bound is not None]
+    found = [function for function in bound if isinstance(function, Function)]
     return found if len(found) == len(setters) else []
 
 

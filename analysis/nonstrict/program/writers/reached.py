@@ -128,8 +128,8 @@ def resizes(effect: Effect) -> bool:
 
 def _is_closed(machine: Machine, held: Value) -> bool:
     """Whether nothing can be changed in what is held: a class counts where it keeps an object of its own."""
-    if held.kind is Kind.CLASS and hasattr(held.ref, "bases"):
-        return not singletons.is_kept(machine, held.ref)
+    if held.kind is Kind.CLASS and held.of_class is not None:
+        return not singletons.is_kept(machine, held.of_class)
     return held.kind in _CLOSED
 
 

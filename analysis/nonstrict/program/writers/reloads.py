@@ -77,4 +77,4 @@ def _reloads(machine: Machine, user: Module, call: ast.Call, module: Module) -> 
     if naming.dotted(frame, call.func) != "importlib.reload":
         return False
     held = machine.evaluate(frame, call.args[0])
-    return held.kind is Kind.PYTHON_MODULE and machine.project.find(held.ref, user) == module.path
+    return held.kind is Kind.PYTHON_MODULE and machine.project.find(held.dotted, user) == module.path

@@ -90,12 +90,12 @@ def _may_be(held: Iterable[Value], owner: Class) -> bool:
     held = list(held)
     if not held or not all(map(_is_known, held)):
         return True
-    return any(_are_related(one.ref, owner) for one in held)
+    return any(one.of_class is not None and _are_related(one.of_class, owner) for one in held)
 
 
 def _is_known(held: Value) -> bool:
     """Whether something is an object of a class of the program."""
-    return held.kind in (Kind.OBJECT, Kind.MODULE) and hasattr(held.ref, "bases")
+    return held.kind in (Kind.OBJECT, Kind.MODULE) and held.of_class is not None
 
 
 def held_within(

@@ -99,8 +99,10 @@ def _called(machine: Machine, module: Module, call: ast.Call) -> Function | None
     if not isinstance(root, ast.Name) or root.id not in module.bindings:
         return None
     callee = machine.evaluate(machine.module_frame(module), call.func)
-    known = callee.kind is Kind.FUNCTION and callee.ref.owner is None and callee.ref.closure is None
-    return callee.ref if known and isinstance(callee.ref.node, ast.FunctionDef) else None
+    function = callee.function
+    if function is None or function.owner is not None or function.closure is not None:
+        return None
+    return function if isinstance(function.node, ast.FunctionDef) else None
 
 
 def _objects(

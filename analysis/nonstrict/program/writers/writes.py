@@ -119,8 +119,8 @@ def _classes_at(machine: Machine, module: Module, place: Place) -> Iterator[Clas
     if not place.path or not place.path[0].startswith("."):
         return
     for held in machine.global_value(module, place.name).alternatives():
-        of_program = held.kind in (Kind.OBJECT, Kind.CLASS) and hasattr(held.ref, "bases")
-        for cls in classes.lineage(held.ref) if of_program else ():
+        of_program = held.of_class if held.kind in (Kind.OBJECT, Kind.CLASS) else None
+        for cls in classes.lineage(of_program) if of_program is not None else ():
             if not isinstance(cls, str) and cls.closure is None:
                 yield cls
 
