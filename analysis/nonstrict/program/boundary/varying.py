@@ -20,10 +20,10 @@ from nonstrict.program.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.boundary.exchange import Taken
     from nonstrict.program.definitions import Function
     from nonstrict.program.frames import Frame
+    from nonstrict.program.interpreted import Interpreted
     from nonstrict.program.machine import Machine
     from nonstrict.program.marks.sites import Passing
     from nonstrict.program.values import Value
@@ -57,7 +57,7 @@ class Variation(NamedTuple):
     unlimited: bool = False
 
 
-def variation(body: MarkedBody, argument: Taken) -> Variation:
+def variation(body: Interpreted, argument: Taken) -> Variation:
     """How the value of an argument of a marked function varies from call to call of the region."""
     site = argument.site
     call = site.call if site is not None else None

@@ -12,6 +12,7 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
 from nonstrict.program.effects import span_of
+from nonstrict.program.interpreted import Regions
 from nonstrict.program.marks import (
     applications,
     callers,
@@ -133,10 +134,8 @@ class AppliedMarker:
     @cached_property
     def is_traced(self) -> bool:
         """Whether a compiled region applies the marker, so that Dynamo traces the application."""
-        from nonstrict.program.regions.region import CompiledRegions
-
         regions = list(self._machine.regions.values())
-        known = self._machine.part(CompiledRegions)
+        known = self._machine.part(Regions)
         bodies = (known.of(self._machine, region, self._torch) for region in regions)
         return any(seen.effect.node is self._mark.node for one in bodies for seen in one.seen_by_others(Event.MARKS))
 

@@ -12,6 +12,7 @@ from nonstrict.knowledge.graph_breaks import GraphBreak, falls_back, graph_break
 from nonstrict.program import hooks
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
+from nonstrict.program.interpreted import Regions
 from nonstrict.program.marks import callers, handlers, purity
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import abandoned, contexts, flags, strictness
@@ -156,7 +157,7 @@ class CompiledRegion(MarkedBody):
         return flags.passed(self.machine, function) | super()._known_arguments(function)
 
 
-class CompiledRegions:
+class CompiledRegions(Regions):
     """The regions that were looked at."""
 
     def __init__(self) -> None:
