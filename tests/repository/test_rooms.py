@@ -31,11 +31,15 @@ FILES = {
     "custom_operators differentiation externals functional_calls gradients held_modules hooks methods "
     "module_contents module_state named_tuples reflection running storages strings torch_calls "
     "unbound_methods",
-    "discovery": "marks marks.aliases marks.callers marks.constructions marks.exports marks.once marks.registrations "
-    "marks.roots marks.sites marks.wrappers subclasses together",
     "contracts": "body engine interpreted no_region",
 }
-FOLDERS = {"writers": "mutations", "marks": "contracts", "boundary": "contracts", "regions": "contracts"}
+FOLDERS = {
+    "discovery": "discovery",
+    "writers": "mutations",
+    "marks": "contracts",
+    "boundary": "contracts",
+    "regions": "contracts",
+}
 ENGINE = PACKAGE / "program"
 #: So many files lead to one another in a circle: a number that only falls.
 CIRCLE = 8

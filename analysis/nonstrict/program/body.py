@@ -23,11 +23,12 @@ from nonstrict.program.boundary import (
     structures,
     traced,
 )
+from nonstrict.program.discovery import callers
+from nonstrict.program.discovery.sites import CallSite, Parameter
 from nonstrict.program.effects import Effect, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
 from nonstrict.program.interpreted import Interpreted
-from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding, partials
-from nonstrict.program.marks.sites import CallSite, Parameter
+from nonstrict.program.marks import dispatches, handlers, marking, overriding, partials
 from nonstrict.program.no_region import NoRegion
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import crossing

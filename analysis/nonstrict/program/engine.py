@@ -9,9 +9,10 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.pytrees import REGISTRARS
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.contracts import Contracts
+from nonstrict.program.discovery import callers, constructions
 from nonstrict.program.interpreted import Regions
 from nonstrict.program.interpreter import Interpreter
-from nonstrict.program.marks import callers, compiling, constructions, in_place, marking, operators, purity
+from nonstrict.program.marks import compiling, in_place, marking, operators, purity
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import layers
 from nonstrict.program.regions.compilations import Compilations

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from nonstrict.findings import Related
     from nonstrict.knowledge.graph_breaks import GraphBreak
     from nonstrict.program.definitions import Function, Mark, Region
+    from nonstrict.program.discovery.sites import CallSite
     from nonstrict.program.effects import Observed, Summary
     from nonstrict.program.machine import Machine
-    from nonstrict.program.marks.sites import CallSite
     from nonstrict.program.places import Place
     from nonstrict.program.values import Value
 

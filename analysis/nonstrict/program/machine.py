@@ -109,7 +109,7 @@ class Machine(Parts, ABC):
         self.sought_regions: dict[str, int] = {}
         self.elsewhere = Elsewhere(project, files, found)
         self.own_files = frozenset(files)
-        #: by class and attribute, what the constructions of the class give it (`nonstrict.program.marks.constructions`)
+        #: by class and attribute, what its constructions give it (`nonstrict.program.discovery.constructions`)
         self.constructed: dict[tuple[Class, str], Value | None] = {}
         self.jedi = Installed(project.site_packages)
         #: who changes state

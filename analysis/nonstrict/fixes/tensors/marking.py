@@ -12,7 +12,7 @@ from nonstrict.fixes.code.edits import inserted, replaced
 from nonstrict.fixes.code.names import dotted, spelled
 from nonstrict.knowledge.markers import spellings
 from nonstrict.program.definitions import Function
-from nonstrict.program.marks import callers
+from nonstrict.program.discovery import callers
 from nonstrict.program.values import TENSORS, Kind
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program import classes
+from nonstrict.program.discovery.once import runs_once
 from nonstrict.program.effects import reachable, span_of
-from nonstrict.program.marks.once import runs_once
 from nonstrict.program.values import Kind
 from nonstrict.program.writers import strangers
 

@@ -16,8 +16,8 @@ from nonstrict.program.annotations import canonical, promised_value
 from nonstrict.program.boundary import making, registered, verdicts, whole_numbers
 from nonstrict.program.boundary.making import Made
 from nonstrict.program.boundary.verdicts import Boundary, Refused
+from nonstrict.program.discovery import callers
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import callers
 from nonstrict.program.places import FRESH, NOWHERE, Origin
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from nonstrict.findings import Span
     from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.definitions import Function
+    from nonstrict.program.discovery.sites import CallSite
     from nonstrict.program.interpreted import Interpreted
-    from nonstrict.program.marks.sites import CallSite
 
 _CALLABLES = frozenset({"typing.Callable", "collections.abc.Callable", "types.FunctionType", "types.LambdaType"})
 _TYPES = frozenset({"typing.Type", "builtins.type"})

@@ -12,7 +12,7 @@ from nonstrict.facts.scopes import FunctionNode, parameter_names
 from nonstrict.facts.walk import children, walk
 from nonstrict.program import definition_values, naming
 from nonstrict.program.boundary.dynamic_sizes import size_of, unpacked
-from nonstrict.program.marks import callers, roots
+from nonstrict.program.discovery import callers, roots
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.resolving import function_at
 

@@ -13,7 +13,7 @@ from nonstrict.program import dtypes
 from nonstrict.program.boundary import exchange, making
 from nonstrict.program.boundary.verdicts import Boundary, elements, holds_generator
 from nonstrict.program.definitions import SeenCall
-from nonstrict.program.marks import callers
+from nonstrict.program.discovery import callers
 from nonstrict.program.regions import crossing
 from nonstrict.program.values import UNKNOWN, Kind, Value, join
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.program.discovery.sites import CallSite
     from nonstrict.program.effects import Effect
     from nonstrict.program.interpreted import Interpreted
-    from nonstrict.program.marks.sites import CallSite
 
 
 def taken(body: Interpreted, known: list[Taken]) -> list[Taken]:

@@ -11,18 +11,10 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
+from nonstrict.program.discovery import callers, registrations, roots
 from nonstrict.program.effects import span_of
 from nonstrict.program.interpreted import Regions
-from nonstrict.program.marks import (
-    applications,
-    callers,
-    differentiated,
-    marking,
-    overriding,
-    partials,
-    registrations,
-    roots,
-)
+from nonstrict.program.marks import applications, differentiated, marking, overriding, partials
 from nonstrict.program.naming import names_in
 from nonstrict.program.regions import tensorless
 from nonstrict.program.values import Kind

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts import handlers
 from nonstrict.facts.targets import last_name
-from nonstrict.program.marks import callers, marking, roots
+from nonstrict.program.discovery import callers, roots
+from nonstrict.program.marks import marking
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:

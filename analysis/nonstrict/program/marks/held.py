@@ -14,9 +14,9 @@ from nonstrict.domain.events import Event
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
+from nonstrict.program.discovery import callers, constructions, once
 from nonstrict.program.effects import reachable
 from nonstrict.program.interpreted import Regions
-from nonstrict.program.marks import callers, constructions, once
 from nonstrict.program.places import NOWHERE, Origin
 from nonstrict.program.values import NO_CONSTANT, Kind, Value
 from nonstrict.program.writers import attribute_writes
