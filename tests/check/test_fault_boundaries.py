@@ -14,7 +14,7 @@ from nonstrict.check import analysis, baseline, confirmation, diagnostics, exami
 from nonstrict.check.patterns import PathMatcher
 from nonstrict.cli.main import main
 from nonstrict.program.body import MarkedBody
-from nonstrict.program.marks import callers, roots
+from nonstrict.program.discovery import callers, roots
 from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.report import context as report_context
 from nonstrict.report import statistics

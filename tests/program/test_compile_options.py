@@ -8,7 +8,7 @@ import pytest
 
 from nonstrict.program import engine
 from nonstrict.program.definitions import CompileOptions, Told
-from nonstrict.program.marks import roots
+from nonstrict.program.discovery import roots
 from nonstrict.program.project import Project
 
 if TYPE_CHECKING:

@@ -24,22 +24,26 @@ FILES = {
     "references refinements values write",
     "linking": "elsewhere fixtures imports installed linked_projects project project_tables schemas "
     "search_path setup_script source_folders sys_path",
-    "state": "asked context_variables contracts frames machine mutations registries summaries symbols",
+    "state": "asked context_variables contracts frames machine mutations summaries symbols",
     "objects": "annotations attributes class_attributes classes contents deciding definition_values dtypes "
-    "enumerations iteration missing naming namespaces parameters releases stores strict_switch subscripts "
+    "enumerations iteration missing naming namespaces parameters releases registries stores strict_switch subscripts "
     "symbolic_sizes symbolic_slices typed unseen",
     "models": "arranged arrays autograd_functions bound_callables builtin_calls constants container_methods copies "
     "custom_operators differentiation externals functional_calls gradients held_modules hooks methods "
     "module_contents module_state named_tuples reflection running storages strings torch_calls "
     "unbound_methods",
-    "discovery": "marks marks.aliases marks.callers marks.constructions marks.exports marks.once marks.registrations "
-    "marks.roots marks.sites marks.wrappers subclasses together",
-    "contracts": "body engine no_region",
+    "contracts": "body engine interpreted no_region",
 }
-FOLDERS = {"writers": "mutations", "marks": "contracts", "boundary": "contracts", "regions": "contracts"}
+FOLDERS = {
+    "discovery": "discovery",
+    "writers": "mutations",
+    "marks": "contracts",
+    "boundary": "contracts",
+    "regions": "contracts",
+}
 ENGINE = PACKAGE / "program"
 #: So many files lead to one another in a circle: a number that only falls.
-CIRCLE = 28
+CIRCLE = 5
 
 
 def room_of(name: str) -> str:

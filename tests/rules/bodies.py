@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nonstrict.domain.events import Event, How
     from nonstrict.program.boundary.exchange import Taken
-    from nonstrict.program.marks.sites import CallSite, Parameter
+    from nonstrict.program.discovery.sites import CallSite, Parameter
     from nonstrict.rules.base import Body
 
 HERE = Span("main.py", 1, 0, 1, 10)

@@ -9,7 +9,7 @@ import pytest
 from nonstrict.domain.events import Event, Read
 from nonstrict.findings import Rebinding
 from nonstrict.program.boundary.exchange import Taken
-from nonstrict.program.marks.sites import CallSite
+from nonstrict.program.discovery.sites import CallSite
 from nonstrict.program.places import Origin
 from nonstrict.program.values import NONE, NUMBER, TENSOR, Kind, Value, join
 from nonstrict.rules.registry import RULES

@@ -99,7 +99,8 @@ def _answered(question: Question, discovery: Discovery, settings: Settings, envi
     from nonstrict.models.library import models_of
     from nonstrict.program import engine
     from nonstrict.program.body import MarkedBody
-    from nonstrict.program.marks import purity, roots
+    from nonstrict.program.discovery import roots
+    from nonstrict.program.marks import purity
     from nonstrict.program.project import Project
 
     source = _source(question.file)

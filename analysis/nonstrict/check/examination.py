@@ -19,10 +19,11 @@ from nonstrict.findings import UNEXPLAINED, Finding, Severity, Span
 from nonstrict.models.library import models_of
 from nonstrict.program import engine
 from nonstrict.program.body import MarkedBody
+from nonstrict.program.discovery import callers, roots
+from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.effects import span_of
 from nonstrict.program.elsewhere import Bytes
-from nonstrict.program.marks import callers, loose, open_targets, roots
-from nonstrict.program.marks.exports import Exports
+from nonstrict.program.marks import loose, open_targets
 from nonstrict.program.project import Project
 from nonstrict.program.regions import identity, ineffective
 from nonstrict.program.regions.region import CompiledRegions

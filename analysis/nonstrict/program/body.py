@@ -23,10 +23,12 @@ from nonstrict.program.boundary import (
     structures,
     traced,
 )
+from nonstrict.program.discovery import callers
+from nonstrict.program.discovery.sites import CallSite, Parameter
 from nonstrict.program.effects import Effect, Observed, Summary, observed, span_of
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import callers, dispatches, handlers, marking, overriding, partials
-from nonstrict.program.marks.sites import CallSite, Parameter
+from nonstrict.program.interpreted import Interpreted
+from nonstrict.program.marks import dispatches, handlers, marking, overriding, partials
 from nonstrict.program.no_region import NoRegion
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import crossing
@@ -45,20 +47,14 @@ if TYPE_CHECKING:
 _OF_MODE = frozenset({Event.MODE, Event.ATTRIBUTE})
 
 
-class MarkedBody(NoRegion):
+class MarkedBody(NoRegion, Interpreted):
     """One marked function, interpreted on demand. Implements `nonstrict.rules.base.Body`."""
 
     def __init__(self, machine: Machine, mark: Mark, torch: tuple[int, int]) -> None:
-        self.machine = machine
-        self.mark = mark
-        self.marker = mark.kind
-        self.api = mark.api
-        self.torch = torch
-        self.function = described(mark)
+        super().__init__(machine, mark, torch, described(mark), marking.receiver_of(mark))
         self.marked_at: Span = span_of(mark.path, mark.offset, mark.node)
         self.fullgraph = False
         self._arguments: dict[str, Value] = {}
-        self.receiver: Value | None = marking.receiver_of(mark)
 
     @cached_property
     def summary(self) -> Summary:
@@ -440,9 +436,13 @@ class MarkedBody(NoRegion):
         """Which sizes of a tensor argument vary from call to call of the region."""
         return sizes.varying_sizes(self, argument)
 
+    def _has_dynamic_sizes(self) -> bool:
+        """Whether torch makes sizes of an argument symbolic: the region says so, or calls differ in them."""
+        return any(size.everything or size.dimensions for size in map(self.varying_sizes, self.taken))
+
     def knows_number(self, seen: Observed) -> bool:
         """Whether a number that is taken out of an argument is one that torch knows."""
-        return sizes.knows_number(self, seen)
+        return sizes.knows_number(self, lambda: self.taken, seen)
 
     def hashed_sizes(self, name: str, varying_sizes: sizes.Sizes) -> list[Span]:
         """Where the function hashes a size of a tensor argument that varies."""
@@ -468,7 +468,11 @@ class MarkedBody(NoRegion):
     @cached_property
     def given(self) -> list[exchange.Given]:
         """What the function returns, judged."""
-        return exchange.given(self)
+        return exchange.given(self, self._has_dynamic_sizes)
+
+    def supposed(self, observed: Observed) -> MarkedBody | None:
+        """There is no helper to mark in its place."""
+        return None
 
     @property
     def dispatches(self) -> tuple[Related, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.domain.events import Event
-from nonstrict.program import classes, context_variables
+from nonstrict.facts import context_variables as facts
+from nonstrict.program import classes
 from nonstrict.program.places import FRESH
 from nonstrict.program.references import Bound
 from nonstrict.program.values import TENSORS, UNKNOWN, Kind, Value
@@ -22,7 +23,7 @@ def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
     """What `with manager as name` binds."""
     frame.observer.entered(frame, node, manager)
     if not frame.static and (manager.ref == "contextlib" or manager.of_class is not None):
-        context_variables.entered(frame, node, manager)
+        _set_variables(frame, node, manager)
     if manager.kind is Kind.INSTANCE and isinstance(manager.ref, str):
         if manager.ref in _MODES:
             frame.emit(Event.TORCH_STATE, node, what="`torch.inference_mode()`")
@@ -32,6 +33,19 @@ def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
     if manager.kind is Kind.OBJECT and manager.of_class is not None:
         return _enter_object(frame, node, manager)
     return UNKNOWN if manager.kind in TENSORS else manager
+
+
+def _set_variables(frame: Frame, node: ast.AST, manager: Value) -> None:
+    """A manager may set context variables for the block of its `with` statement."""
+    names = frozenset[str]()
+    if manager.kind is Kind.OBJECT and manager.of_class is not None:
+        names = facts.around_block(manager.of_class.node)
+    else:
+        for edge in frame.summary.calls.values():
+            if edge.node is node and edge.summary.definition is not None:
+                names |= facts.around_yield(edge.summary.definition.node)
+    if names and frame.function is not None:
+        frame.entered.append((facts.body_of(frame.function.node, node), names))
 
 
 def _enter_object(frame: Frame, node: ast.AST, manager: Value) -> Value:

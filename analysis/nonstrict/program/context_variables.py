@@ -5,38 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import context_variables as facts
-from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Iterable
 
-    from nonstrict.program.frames import Frame
+    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.modules import Module
 
 _NONE: frozenset[str] = frozenset()
 
 
-def entered(frame: Frame, node: ast.AST, manager: Value) -> None:
-    """A `with` statement enters a manager, which may set variables for its block."""
-    names = _NONE
-    if manager.kind is Kind.OBJECT and manager.of_class is not None:
-        names = facts.around_block(manager.of_class.node)
-    else:
-        for edge in frame.summary.calls.values():
-            if edge.node is node and edge.summary.definition is not None:
-                names |= facts.around_yield(edge.summary.definition.node)
-    if names and frame.function is not None:
-        frame.entered.append((facts.body_of(frame.function.node, node), names))
-
-
-def held(frame: Frame, node: ast.AST) -> frozenset[str]:
-    """The variables that the function of a frame has set where a node stands."""
-    if frame.function is None or frame.static:
+def held(
+    function: FunctionNode | None,
+    module: Module,
+    entered: Iterable[tuple[tuple[int, int], frozenset[str]]],
+    node: ast.AST,
+) -> frozenset[str]:
+    """The variables that a function has set where a node stands, by the blocks that it `entered` among others."""
+    if function is None:
         return _NONE
     line: int = getattr(node, "lineno", 0)
     names = _NONE
-    for (first, last), inside in frame.entered:
+    for (first, last), inside in entered:
         if first <= line <= last:
             names |= inside
-    if frame.module.holds(".reset("):
-        names |= {one.name for one in facts.settings(frame.function.node) if one.first <= line <= one.last}
+    if module.holds(".reset("):
+        names |= {one.name for one in facts.settings(function) if one.first <= line <= one.last}
     return names

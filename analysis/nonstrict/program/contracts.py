@@ -26,6 +26,9 @@ class Contracts:
     #: of the frames of compiled regions
     observer: Observer[Frame, Function] = NOBODY
 
+    def attach(self, machine: Machine) -> None:
+        """Keep with a new machine what those above ask for by what they know of it."""
+
     # -- calls ----------------------------------------------------------------------------------------------------
 
     def apply(

@@ -9,12 +9,15 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.pytrees import REGISTRARS
 from nonstrict.program.boundary import pytrees
 from nonstrict.program.contracts import Contracts
+from nonstrict.program.discovery import callers, constructions
+from nonstrict.program.interpreted import Regions
 from nonstrict.program.interpreter import Interpreter
-from nonstrict.program.marks import callers, compiling, constructions, in_place, marking, operators, purity
+from nonstrict.program.marks import compiling, in_place, marking, operators, purity
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions import layers
 from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.regions.observer import RegionObserver
+from nonstrict.program.regions.region import CompiledRegions
 from nonstrict.program.regions.states import HEARD
 from nonstrict.program.values import Kind, Value
 from nonstrict.program.writers.answers import Answers
@@ -66,6 +69,10 @@ class _OfTorch(Contracts):
     """The contracts of torch."""
 
     observer = RegionObserver()
+
+    def attach(self, machine: Machine) -> None:
+        """Who asks for regions gets compiled ones."""
+        machine.keep(machine.part(CompiledRegions), Regions)
 
     def apply(
         self, frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]

@@ -11,7 +11,7 @@ from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.findings import Output
-from nonstrict.program import context_variables, refinements, registries, symbols, values
+from nonstrict.program import context_variables, refinements, symbols, values
 from nonstrict.program.effects import NEEDED, PLAIN, CallEdge, Effect, Sight, Summary
 from nonstrict.program.observer import NOBODY
 from nonstrict.program.places import CAPTURED, FRESH, Origin, Place, owned_by
@@ -203,9 +203,14 @@ class Frame:
         """Record a call whose body was interpreted."""
         at = (self.module.path, self.offset, node)
         edge = CallEdge(*at, callee, summary, deferred, self.caught, cached, keyed, self.branches > 0, self.strict)
-        if names := context_variables.held(self, node):
+        if names := self.held_variables(node):
             edge = edge._replace(variables=names)
         self.summary.add_call(edge)
+
+    def held_variables(self, node: ast.AST) -> frozenset[str]:
+        """The context variables that the function itself has set where a node stands."""
+        function = self.function.node if self.function is not None and not self.static else None
+        return context_variables.held(function, self.module, self.entered, node)
 
     def consume(self, node: ast.AST, value: Value, how: Read = Read.DATA) -> Value:
         """Note that a value is really used at an expression: reads of captured state are effects."""
@@ -379,7 +384,8 @@ class Frame:
             if captured is not None:
                 return captured
         value = self.machine.global_value(self.module, name)
-        registries.asked(self, value)
+        if value.place.origin is Origin.GLOBAL:
+            self.machine.fill(self, value)
         if self.differentiates and value.kind is Kind.PARAMETER and not value.flags & Flag.FROZEN:
             value = value.with_pending(value.pending | {NEEDED})
         return set_later(self, value, value.place)

@@ -17,6 +17,7 @@ from nonstrict.program import (
     globals_of,
     invoke,
     parameters,
+    registries,
     requested_fixtures,
     running,
 )
@@ -121,6 +122,10 @@ class Interpreter(Machine):
             self._installed[dotted] = None
             self._installed[dotted] = globals_of.installed(self, dotted)
         return self._installed[dotted]
+
+    def fill(self, frame: Frame, table: Value) -> None:
+        """A table of a top level is read: whatever the program puts into it while it is imported is there."""
+        registries.asked(frame, table)
 
     def outside(self, external: Value, *, ask: bool = True) -> Value:
         """An external name that is used as a value: what an installed package binds it to, if that is to be had."""

@@ -109,11 +109,12 @@ class Machine(Parts, ABC):
         self.sought_regions: dict[str, int] = {}
         self.elsewhere = Elsewhere(project, files, found)
         self.own_files = frozenset(files)
-        #: by class and attribute, what the constructions of the class give it (`nonstrict.program.marks.constructions`)
+        #: by class and attribute, what its constructions give it (`nonstrict.program.discovery.constructions`)
         self.constructed: dict[tuple[Class, str], Value | None] = {}
         self.jedi = Installed(project.site_packages)
         #: who changes state
         self.mutations = mutations(self)
+        contracts.attach(self)
 
     def anew(self) -> Machine:
         """A machine for the same program that nothing was asked of yet: it shares only what texts and the disk tell."""
@@ -200,6 +201,10 @@ class Machine(Parts, ABC):
     @abstractmethod
     def installed(self, dotted: str) -> Value | None:
         """The definition of something in an installed package, from its source."""
+
+    @abstractmethod
+    def fill(self, frame: Frame, table: Value) -> None:
+        """A table of a top level is read: whatever the program puts into it while it is imported is there."""
 
     @abstractmethod
     def outside(self, external: Value, *, ask: bool = True) -> Value:

@@ -14,7 +14,6 @@ from nonstrict.program import (
     autograd_functions,
     classes,
     container_methods,
-    context_variables,
     dtypes,
     externals,
     functional_calls,
@@ -373,11 +372,7 @@ def _external(
         _changed(frame, node, receiver, name, known, values)
     if effect is not None and effect.doing is Doing.SEED and receiver.place.origin is Origin.FRESH:
         return _seeded(frame, node, receiver, values)
-    if (
-        effect is not None
-        and effect.doing is Doing.ENVIRON_READ
-        and variable(node) in context_variables.held(frame, node)
-    ):
+    if effect is not None and effect.doing is Doing.ENVIRON_READ and variable(node) in frame.held_variables(node):
         return UNKNOWN
     drawn_here = effect is not None and effect.doing in _DRAWING and _is_seeded_here(receiver)
     if known is not None and effect is not None and not drawn_here:

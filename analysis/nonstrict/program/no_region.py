@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from nonstrict.program.regions.graphs import NO_GRAPHS
 
 if TYPE_CHECKING:
-    from nonstrict.knowledge.graph_breaks import GraphBreak
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.effects import Observed
     from nonstrict.program.regions.graphs import Graphs
 
@@ -33,15 +31,7 @@ class NoRegion:
         """Nothing is compiled."""
         return NO_GRAPHS
 
-    def graph_break(self, observed: Observed) -> GraphBreak | None:
-        """Nothing breaks a graph."""
-        return None
-
     @property
     def falls_back(self) -> bool:
         """Nothing goes on without it."""
         return False
-
-    def supposed(self, observed: Observed) -> MarkedBody | None:
-        """There is no helper to mark in its place."""
-        return None

@@ -19,6 +19,6 @@ class Parts:
             self._parts[kind] = kind()
         return cast("Part", self._parts[kind])
 
-    def keep(self, part: object) -> None:
-        """Take an object for the one of its class."""
-        self._parts[type(part)] = part
+    def keep(self, part: object, kind: type | None = None) -> None:
+        """Take an object for the one of its class, or of another that it derives from."""
+        self._parts[kind or type(part)] = part

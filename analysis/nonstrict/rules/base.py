@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from nonstrict.program.boundary.sizes import Sizes
     from nonstrict.program.boundary.soundness import Fault
     from nonstrict.program.boundary.varying import Variation
+    from nonstrict.program.discovery.sites import CallSite, Parameter
     from nonstrict.program.effects import Effect, Observed
     from nonstrict.program.marks.applied import AppliedMarker
-    from nonstrict.program.marks.sites import CallSite, Parameter
     from nonstrict.program.places import Place
     from nonstrict.program.regions.graphs import Graphs
     from nonstrict.program.values import Value

@@ -31,9 +31,9 @@ from nonstrict.check.stack import undisturbed
 from nonstrict.knowledge.markers import may_mark
 from nonstrict.models.library import models_of
 from nonstrict.program import engine
+from nonstrict.program.discovery.exports import Exports
+from nonstrict.program.discovery.registrations import Registered
 from nonstrict.program.elsewhere import stem_of
-from nonstrict.program.marks.exports import Exports
-from nonstrict.program.marks.registrations import Registered
 from nonstrict.program.project import Project
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from nonstrict.check.analysis import Marked
 from nonstrict.check.examination import Wrappers, wrappers_of
 from nonstrict.knowledge.markers import may_mark, may_wrap
-from nonstrict.program.marks import roots
-from nonstrict.program.marks.exports import Applied
+from nonstrict.program.discovery import roots
+from nonstrict.program.discovery.exports import Applied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nonstrict.findings import Finding
+    from nonstrict.program.discovery.exports import Exports
     from nonstrict.program.machine import Machine
-    from nonstrict.program.marks.exports import Exports
     from nonstrict.text.source import Source
 
 

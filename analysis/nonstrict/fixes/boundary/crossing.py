@@ -11,7 +11,7 @@ from nonstrict.fixes.code.edits import after, inserted, replaced
 from nonstrict.fixes.code.lists import arguments_of, without_element
 from nonstrict.knowledge.operators import tensor_method
 from nonstrict.program.boundary.verdicts import Crossing
-from nonstrict.program.marks.callers import parameter_names
+from nonstrict.program.discovery.callers import parameter_names
 from nonstrict.program.parameters import default_nodes
 from nonstrict.program.values import TENSORS, Kind
 

@@ -17,8 +17,8 @@ from nonstrict.fixes.uses.sites import Regions
 from nonstrict.fixes.uses.spots import chain, origin, spot_of
 from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
+from nonstrict.program.discovery import constructions
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import constructions
 from nonstrict.program.values import UNKNOWN, Value
 from nonstrict.program.writers import attribute_writes
 

@@ -11,7 +11,7 @@ from nonstrict.fixes.code.documents import first_line
 from nonstrict.fixes.code.edits import inserted, replaced
 from nonstrict.fixes.code.names import dotted, spelled
 from nonstrict.knowledge.markers import spellings
-from nonstrict.program.marks import callers
+from nonstrict.program.discovery import callers
 from nonstrict.program.values import TENSORS, Kind
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program import classes
+from nonstrict.program.discovery.once import runs_once
 from nonstrict.program.effects import reachable, span_of
-from nonstrict.program.marks.once import runs_once
 from nonstrict.program.values import Kind
 from nonstrict.program.writers import strangers
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nonstrict.findings import Span
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.boundary.exchange import Taken
     from nonstrict.program.definitions import Class
+    from nonstrict.program.interpreted import Interpreted
     from nonstrict.program.modules import Module
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -43,7 +43,7 @@ class Change(NamedTuple):
     early: bool
 
 
-def changes(body: MarkedBody, argument: Taken, cls: Class, names: frozenset[str]) -> Iterator[Change]:
+def changes(body: Interpreted, argument: Taken, cls: Class, names: frozenset[str]) -> Iterator[Change]:
     """Where objects of a class are given another value for one of some fields."""
     machine = body.machine
     methods = _methods(cls, names)
@@ -59,7 +59,7 @@ def changes(body: MarkedBody, argument: Taken, cls: Class, names: frozenset[str]
             yield from _in_module(body, module, cls, names, methods)
 
 
-def traced(body: MarkedBody) -> list[Span]:
+def traced(body: Interpreted) -> list[Span]:
     """Where the marked function is defined, and what it calls."""
     function = body.mark.function
     called = [reached.summary.definition for reached in reachable(body.summary)]
@@ -84,7 +84,7 @@ def _methods(cls: Class, names: frozenset[str]) -> dict[str, frozenset[str]]:
 
 
 def _in_module(
-    body: MarkedBody, module: Module, cls: Class, names: frozenset[str], methods: dict[str, frozenset[str]]
+    body: Interpreted, module: Module, cls: Class, names: frozenset[str], methods: dict[str, frozenset[str]]
 ) -> Iterator[Change]:
     parts: list[tuple[ast.AST, int]] = [(module.outline.shell, 0)]
     for chunk in module.chunks_with(names | frozenset(methods)):
@@ -127,7 +127,7 @@ def _names_object(part: ast.AST, holder: ast.expr, cls: Class) -> bool:
 
 
 def _holds_object(
-    body: MarkedBody, module: Module, part: ast.AST, offset: int, changing: ast.AST, holder: ast.expr, cls: Class
+    body: Interpreted, module: Module, part: ast.AST, offset: int, changing: ast.AST, holder: ast.expr, cls: Class
 ) -> bool:
     """Whether an expression holds an object of the class, as the interpreter knows it."""
     if not isinstance(holder, ast.Name):
@@ -155,7 +155,7 @@ def _is_local(part: ast.AST, name: str) -> bool:
 class _Order:
     """Whether an object is still being set up where it is changed: nothing of the program has run with it."""
 
-    def __init__(self, body: MarkedBody, module: Module, part: ast.AST, holder: str) -> None:
+    def __init__(self, body: Interpreted, module: Module, part: ast.AST, holder: str) -> None:
         self.body = body
         self.module = module
         self.part = part

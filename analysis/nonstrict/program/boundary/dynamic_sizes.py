@@ -17,12 +17,12 @@ from nonstrict.program.effects import span_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.effects import Effect
     from nonstrict.program.frames import Frame
+    from nonstrict.program.interpreted import Interpreted
 
 
-def fixed(body: MarkedBody, effect: Effect) -> tuple[Related, ...]:
+def fixed(body: Interpreted, effect: Effect) -> tuple[Related, ...]:
     """The calls of `mark_dynamic` that a comparison contradicts."""
     node = effect.node
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
@@ -45,7 +45,7 @@ def size_of(node: ast.expr) -> tuple[str, int | None] | None:
     return (found.tensor.id, found.dimension) if found is not None and isinstance(found.tensor, ast.Name) else None
 
 
-def unpacked(body: MarkedBody, node: ast.expr) -> tuple[str, int | None] | None:
+def unpacked(body: Interpreted, node: ast.expr) -> tuple[str, int | None] | None:
     """The same for a variable: `rows, columns = x.shape`, `rows = x.shape[0]`."""
     function = body.mark.function
     if not isinstance(node, ast.Name) or function is None:
@@ -65,7 +65,7 @@ def unpacked(body: MarkedBody, node: ast.expr) -> tuple[str, int | None] | None:
     return None
 
 
-def marked(body: MarkedBody) -> Iterator[tuple[Related, str, frozenset[int]]]:
+def marked(body: Interpreted) -> Iterator[tuple[Related, str, frozenset[int]]]:
     """For each `mark_dynamic` of a tensor that a region gets and passes on: the call, the parameter, the dimensions."""
     for site in body.sites:
         caller = site.call.caller if site.call is not None else None

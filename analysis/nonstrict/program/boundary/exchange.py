@@ -16,20 +16,20 @@ from nonstrict.program.annotations import canonical, promised_value
 from nonstrict.program.boundary import making, registered, verdicts, whole_numbers
 from nonstrict.program.boundary.making import Made
 from nonstrict.program.boundary.verdicts import Boundary, Refused
+from nonstrict.program.discovery import callers
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import callers
 from nonstrict.program.places import FRESH, NOWHERE, Origin
 from nonstrict.program.references import Bound
 from nonstrict.program.values import NONE, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nonstrict.findings import Span
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.boundary.pytrees import Registration
     from nonstrict.program.definitions import Function
-    from nonstrict.program.marks.sites import CallSite
+    from nonstrict.program.discovery.sites import CallSite
+    from nonstrict.program.interpreted import Interpreted
 
 _CALLABLES = frozenset({"typing.Callable", "collections.abc.Callable", "types.FunctionType", "types.LambdaType"})
 _TYPES = frozenset({"typing.Type", "builtins.type"})
@@ -63,7 +63,7 @@ class Given(NamedTuple):
     maybe: bool = False
 
 
-def taken(body: MarkedBody) -> list[Taken]:
+def taken(body: Interpreted) -> list[Taken]:
     """The arguments at all compiled calls, or, where none is seen, what the parameters ask for."""
     judge = Boundary(body.machine, body.marker, body.torch)
     if body.mark.function is None or has_no_effect(body, body.mark.function):
@@ -74,7 +74,7 @@ def taken(body: MarkedBody) -> list[Taken]:
     return [one._replace(registrations=tuple(_registrations(body, one.value))) for one in found]
 
 
-def _registrations(body: MarkedBody, value: Value, depth: int = 0) -> Iterator[Registration]:
+def _registrations(body: Interpreted, value: Value, depth: int = 0) -> Iterator[Registration]:
     """The registrations of the classes of objects, in containers too."""
     for one in value.alternatives():
         if one.kind is Kind.OBJECT and one.of_class is not None:
@@ -84,7 +84,7 @@ def _registrations(body: MarkedBody, value: Value, depth: int = 0) -> Iterator[R
                 yield from _registrations(body, element, depth + 1)
 
 
-def has_no_effect(body: MarkedBody, function: Function) -> bool:
+def has_no_effect(body: Interpreted, function: Function) -> bool:
     """Whether Dynamo looks into the function all the same: it does not know methods that `allow_in_graph` marks."""
     return body.marker == "in-graph" and function.owner is not None and function.binding != "static"
 
@@ -92,7 +92,7 @@ def has_no_effect(body: MarkedBody, function: Function) -> bool:
 # -- at a call ----------------------------------------------------------------------------------------------------
 
 
-def _at_site(body: MarkedBody, judge: Boundary, site: CallSite) -> Iterator[Taken]:
+def _at_site(body: Interpreted, judge: Boundary, site: CallSite) -> Iterator[Taken]:
     written = site.written or {}
     for name, value in site.arguments.items():
         span = site.argument_spans.get(name, site.span)
@@ -106,7 +106,7 @@ def _at_site(body: MarkedBody, judge: Boundary, site: CallSite) -> Iterator[Take
 
 
 def _argument(
-    body: MarkedBody, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, own: Value
+    body: Interpreted, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, own: Value
 ) -> Taken:
     node = argument_node(site, span)
     made = Made.ALWAYS if _is_made(site, node, own) else Made.NEVER
@@ -121,7 +121,7 @@ def _argument(
     return judged(body, judge, site, name, span, value, made=made)
 
 
-def may_be_set_later(body: MarkedBody, value: Value) -> bool:
+def may_be_set_later(body: Interpreted, value: Value) -> bool:
     """Whether a value is None only until something sets it, once the program runs or in another file."""
     place = value.place
     if value.kind is not Kind.NONE or place == FRESH:
@@ -136,7 +136,7 @@ def may_be_set_later(body: MarkedBody, value: Value) -> bool:
 
 
 def judged(
-    body: MarkedBody, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, *, made: Made = Made.NEVER
+    body: Interpreted, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, *, made: Made = Made.NEVER
 ) -> Taken:
     """An argument, and whether torch takes it."""
     refused = judge.argument(_set(value))
@@ -182,7 +182,7 @@ def _stored_names(target: ast.expr) -> set[str]:
     return {node.id for node in walk(target) if isinstance(node, ast.Name)}
 
 
-def _made_by_helper(body: MarkedBody, site: CallSite, node: ast.expr | None) -> Value:
+def _made_by_helper(body: Interpreted, site: CallSite, node: ast.expr | None) -> Value:
     """What a function at the top level returns that the caller calls for the argument."""
     caller = site.call.caller if site.call is not None else None
     if caller is None:
@@ -238,7 +238,7 @@ def argument_node(site: CallSite, span: Span) -> ast.expr | None:
     return next((node for node in given if (node.lineno, node.col_offset, node.end_col_offset) == wanted), None)
 
 
-def _left_out(body: MarkedBody, site: CallSite, node: ast.expr | None) -> bool:
+def _left_out(body: Interpreted, site: CallSite, node: ast.expr | None) -> bool:
     """Whether the caller passes on a parameter whose default is None, which its own callers leave out."""
     caller = site.call.caller if site.call is not None else None
     if caller is None or not isinstance(node, ast.Name):
@@ -266,7 +266,7 @@ def _asks_for(function: Function, name: str) -> bool:
     return False
 
 
-def _receiver(body: MarkedBody, site: CallSite) -> Value | None:
+def _receiver(body: Interpreted, site: CallSite) -> Value | None:
     """The object on which a marked method is called: `self` is an argument too."""
     function = body.mark.function
     receiver = site.call.receiver if site.call is not None else None
@@ -278,7 +278,7 @@ def _receiver(body: MarkedBody, site: CallSite) -> Value | None:
 # -- without a call -----------------------------------------------------------------------------------------------
 
 
-def _asked_for(body: MarkedBody, judge: Boundary) -> Iterator[Taken]:
+def _asked_for(body: Interpreted, judge: Boundary) -> Iterator[Taken]:
     """What parameters without a default are annotated with, and the class of a method that is no module."""
     function = body.mark.function
     if function is None or body.mark.target.kind is not Kind.FUNCTION:
@@ -296,7 +296,7 @@ def _asked_for(body: MarkedBody, judge: Boundary) -> Iterator[Taken]:
             yield Taken(span, parameter.arg, value, judge.argument(value))
 
 
-def _own_class(body: MarkedBody, judge: Boundary, parameter: ast.arg) -> Iterator[Taken]:
+def _own_class(body: Interpreted, judge: Boundary, parameter: ast.arg) -> Iterator[Taken]:
     function = body.mark.function
     if function is None or function.owner is None or body.marker == "in-graph":
         return
@@ -313,7 +313,7 @@ def _own_class(body: MarkedBody, judge: Boundary, parameter: ast.arg) -> Iterato
     yield Taken(span, parameter.arg, value, judge.argument(value))
 
 
-def _promised(body: MarkedBody, name: str) -> Value:
+def _promised(body: Interpreted, name: str) -> Value:
     """What the annotation of a parameter says."""
     function = body.mark.function
     if function is None:
@@ -333,15 +333,18 @@ def _promised(body: MarkedBody, name: str) -> Value:
 # -- results ------------------------------------------------------------------------------------------------------
 
 
-def given(body: MarkedBody) -> list[Given]:
-    """What the function returns, `return` by `return`, and the None of running off its end."""
+def given(body: Interpreted, dynamic: Callable[[], bool]) -> list[Given]:
+    """What the function returns, `return` by `return`, and the None of running off its end.
+
+    `dynamic` tells whether sizes of an argument are symbolic.
+    """
     function = body.mark.function
     if function is None or body.mark.target.kind is Kind.CLASS or body.mark.disabled or _hands_over(function):
         return []
     if has_no_effect(body, function):
         return []
     judge = Boundary(body.machine, body.marker, body.torch)
-    found = [_one(body, judge, function, node, value) for node, value in body.summary.results.items()]
+    found = [_one(body, judge, function, node, value, dynamic) for node, value in body.summary.results.items()]
     if runs_off(function.node) and body.summary.open_end:
         maybe = bool(found)
         if not (maybe and in_choice_by_value(function.node)):
@@ -356,13 +359,16 @@ def _hands_over(function: Function) -> bool:
     return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own_scope(function.node))
 
 
-def _one(body: MarkedBody, judge: Boundary, function: Function, node: ast.AST, value: Value) -> Given:
+def _one(
+    body: Interpreted, judge: Boundary, function: Function, node: ast.AST, value: Value, dynamic: Callable[[], bool]
+) -> Given:
     shown = node.value if isinstance(node, ast.Return) and node.value is not None else node
     value = _with_absent(body, function, value)
     maybe = value.kind is Kind.UNION and judge.result(value, sure=False) is None
     maybe = maybe or judge.result(_without_none(value)) is None
     refused = judge.result(value)
-    if refused is None and body.marker == "in-graph" and (what := whole_numbers.alone(body, function, shown, value)):
+    alone = refused is None and body.marker == "in-graph"
+    if what := whole_numbers.alone(function, shown, value, dynamic=dynamic) if alone else "":
         refused, maybe = verdicts.Refused(what, "return it beside a tensor, or use `nonstrict_trace`"), False
     return Given(span_of(function.module.path, function.offset, shown), value, refused, maybe=maybe)
 
@@ -378,7 +384,7 @@ def _without_none(value: Value, depth: int = 0) -> Value:
     return value
 
 
-def _with_absent(body: MarkedBody, function: Function, value: Value) -> Value:
+def _with_absent(body: Interpreted, function: Function, value: Value) -> Value:
     """The value where a parameter that compiled calls leave out, with the default None, is None."""
     absent = _absent(body, function)
     if not absent:
@@ -398,7 +404,7 @@ def _tuple_of(value: Value, items: list[Value]) -> Value:
     return value._replace(heap=made.heap)
 
 
-def _absent(body: MarkedBody, function: Function) -> frozenset[str]:
+def _absent(body: Interpreted, function: Function) -> frozenset[str]:
     defaults = parameters.default_nodes(function.node.args)
     candidates = {name for name, node in defaults.items() if _is_none(node) and not _asks_for(function, name)}
     sites = [site for site in body.sites if site.compiled]

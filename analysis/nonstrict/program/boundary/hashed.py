@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from nonstrict.findings import Span
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.boundary.sizes import Sizes
     from nonstrict.program.definitions import Function
+    from nonstrict.program.interpreted import Interpreted
 
 #: Through how many helpers a number is followed, at most.
 _HOPS = 3
@@ -35,13 +35,13 @@ _MAKERS = frozenset({"builtins.dict", "collections.defaultdict", "collections.Or
 _HOLDERS = frozenset({"builtins.set", "builtins.frozenset", "collections.Counter"})
 
 
-def hashed(body: MarkedBody, name: str) -> list[Span]:
+def hashed(body: Interpreted, name: str) -> list[Span]:
     """Where the marked function and its helpers use a parameter as the key of a dict, or of a cached function."""
     function = body.mark.function
     return [] if function is None else _uses(body, function, Symbolic(frozenset({name})), _HOPS)
 
 
-def hashed_sizes(body: MarkedBody, name: str, sizes: Sizes) -> list[Span]:
+def hashed_sizes(body: Interpreted, name: str, sizes: Sizes) -> list[Span]:
     """Where they use a size of a tensor that varies in the same way."""
     function = body.mark.function
     if function is None or not (sizes.dimensions or sizes.everything):
@@ -49,12 +49,12 @@ def hashed_sizes(body: MarkedBody, name: str, sizes: Sizes) -> list[Span]:
     return _uses(body, function, Symbolic(frozenset(), _tensors(body, function, name, sizes)), _HOPS)
 
 
-def _tensors(body: MarkedBody, function: Function, name: str, sizes: Sizes) -> dict[str, Sizes]:
+def _tensors(body: Interpreted, function: Function, name: str, sizes: Sizes) -> dict[str, Sizes]:
     """The tensors of a function whose sizes vary: a parameter, and what is made of it."""
     return {**derived_sizes(function, names_in(body.machine, function), name, sizes), name: sizes}
 
 
-def _uses(body: MarkedBody, function: Function, given: Symbolic, hops: int) -> list[Span]:
+def _uses(body: Interpreted, function: Function, given: Symbolic, hops: int) -> list[Span]:
     """Where a function hashes symbolic integers, by itself or in a function of the program that it hands them to."""
     kept = frozenset(name for name in given.names if not _is_fixed(function, name, given))
     symbolic = _symbolic_names(function, given._replace(names=kept))
@@ -78,7 +78,7 @@ def _is_fixed(function: Function, name: str, symbolic: Symbolic) -> bool:
     )
 
 
-def _helper(body: MarkedBody, function: Function, callee: ast.expr) -> Function | None:
+def _helper(body: Interpreted, function: Function, callee: ast.expr) -> Function | None:
     """The function of the program that is called by a name from around the function; None for anything else."""
     root = callee
     while isinstance(root, ast.Attribute):
@@ -90,7 +90,7 @@ def _helper(body: MarkedBody, function: Function, callee: ast.expr) -> Function 
     return found.function if found.function is not None and not found.function.binding else None
 
 
-def _handed(body: MarkedBody, helper: Function, call: ast.Call, symbolic: Symbolic) -> Symbolic:
+def _handed(body: Interpreted, helper: Function, call: ast.Call, symbolic: Symbolic) -> Symbolic:
     """What of that which a call hands to a helper is symbolic there, or a tensor whose sizes vary."""
     arguments = helper.node.args
     names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
@@ -106,7 +106,7 @@ def _handed(body: MarkedBody, helper: Function, call: ast.Call, symbolic: Symbol
     return Symbolic(numbers, tensors)
 
 
-def _keys(body: MarkedBody, function: Function, node: ast.expr) -> Iterator[ast.expr]:
+def _keys(body: Interpreted, function: Function, node: ast.expr) -> Iterator[ast.expr]:
     """The expressions that a node hashes."""
     if isinstance(node, ast.Subscript) and _hashes(body, function, node.value):
         yield node.slice
@@ -123,7 +123,7 @@ def _keys(body: MarkedBody, function: Function, node: ast.expr) -> Iterator[ast.
         yield from _given(body, function, node)
 
 
-def _given(body: MarkedBody, function: Function, node: ast.Call) -> Iterator[ast.expr]:
+def _given(body: Interpreted, function: Function, node: ast.Call) -> Iterator[ast.expr]:
     """What a call hashes of its arguments."""
     first = next(iter(node.args), None)
     if isinstance(node.func, ast.Attribute) and node.func.attr in LOOKING_UP | _CHANGES and first is not None:
@@ -148,7 +148,7 @@ def _of_comprehension(node: ast.DictComp | ast.SetComp) -> Iterator[ast.expr]:
             yield from generator.iter.elts
 
 
-def _hashes(body: MarkedBody, function: Function, container: ast.expr) -> bool:
+def _hashes(body: Interpreted, function: Function, container: ast.expr) -> bool:
     """Whether an expression is a dict or set, as far as is known."""
     if isinstance(container, _BUILT):
         return True
@@ -165,7 +165,7 @@ def _hashes(body: MarkedBody, function: Function, container: ast.expr) -> bool:
     return body.machine.evaluate(frame, container).kind in _HASHED
 
 
-def _makes_hashed(body: MarkedBody, function: Function, node: ast.AST, name: str) -> bool:
+def _makes_hashed(body: Interpreted, function: Function, node: ast.AST, name: str) -> bool:
     """Whether a node binds a name to a new dict or set."""
     if not isinstance(node, (ast.Assign, ast.AnnAssign)):
         return False
@@ -175,7 +175,7 @@ def _makes_hashed(body: MarkedBody, function: Function, node: ast.AST, name: str
     return (made or isinstance(value, _BUILT)) and any(getattr(target, "id", "") == name for target in targets)
 
 
-def _is_cached(body: MarkedBody, function: Function, callee: ast.expr) -> bool:
+def _is_cached(body: Interpreted, function: Function, callee: ast.expr) -> bool:
     if not isinstance(callee, ast.Name) or callee.id in scope_of(function.node).local:
         return False
     frame = closure_of(function) or body.machine.module_frame(function.module)
@@ -242,7 +242,7 @@ def _is_symbolic(node: ast.AST, symbolic: Symbolic) -> bool:
     return size is not None and _varies(symbolic, size[0], size[1])
 
 
-def needs_class(body: MarkedBody, name: str) -> list[Span]:
+def needs_class(body: Interpreted, name: str) -> list[Span]:
     """Where the marked function asks a parameter for more than its number: `is`, `isinstance`, `.name`, `.value`."""
     function = body.mark.function
     found: list[Span] = []

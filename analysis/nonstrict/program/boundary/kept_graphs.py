@@ -12,17 +12,17 @@ from nonstrict.facts.scopes import FunctionNode, parameter_names
 from nonstrict.facts.walk import children, walk
 from nonstrict.program import definition_values, naming
 from nonstrict.program.boundary.dynamic_sizes import size_of, unpacked
-from nonstrict.program.marks import callers, roots
+from nonstrict.program.discovery import callers, roots
 from nonstrict.program.values import Kind
 from nonstrict.program.writers.resolving import function_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.definitions import Function, Mark
     from nonstrict.program.effects import Effect
     from nonstrict.program.frames import Frame
+    from nonstrict.program.interpreted import Interpreted
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
 
@@ -46,7 +46,7 @@ class _Traced(NamedTuple):
         return self.function.node if self.function is not None else self.module.outline.shell
 
 
-def only_for_its_sizes(body: MarkedBody, effect: Effect) -> bool:
+def only_for_its_sizes(body: Interpreted, effect: Effect) -> bool:
     """Whether the graph in which a size was decided is never used for a tensor of another size, as far as known."""
     machine, mark = body.machine, body.mark
     found = list(_traces(machine, mark, _asked(body, effect))) if mark.kind == "make-fx" else []
@@ -56,7 +56,7 @@ def only_for_its_sizes(body: MarkedBody, effect: Effect) -> bool:
 # -- what is asked ------------------------------------------------------------------------------------------------
 
 
-def _asked(body: MarkedBody, effect: Effect) -> dict[int, set[int | None]]:
+def _asked(body: Interpreted, effect: Effect) -> dict[int, set[int | None]]:
     """Which dimensions of which arguments, by their position, a condition asks for; nothing where that is not known."""
     function = body.mark.function
     if function is None or effect.path != function.module.path or effect.node not in walk(function.node):

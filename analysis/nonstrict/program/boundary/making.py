@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program import parameters
 from nonstrict.program.boundary.verdicts import elements
-from nonstrict.program.marks import callers, constructions
+from nonstrict.program.discovery import callers, constructions
 from nonstrict.program.places import FRESH, Origin
 from nonstrict.program.values import Kind, Value
 

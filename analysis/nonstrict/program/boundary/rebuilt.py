@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.boundary.exchange import Taken
     from nonstrict.program.definitions import Class, Function
+    from nonstrict.program.interpreted import Interpreted
     from nonstrict.program.machine import Machine
     from nonstrict.program.modules import Module
     from nonstrict.program.values import Value
@@ -43,7 +43,7 @@ def objects(value: Value, cls: Class, depth: int = 0) -> Iterator[Value]:
 
 
 def known_fields(
-    body: MarkedBody, argument: Taken, cls: Class, declared: Mapping[str, ast.expr | None], reset: frozenset[str]
+    body: Interpreted, argument: Taken, cls: Class, declared: Mapping[str, ast.expr | None], reset: frozenset[str]
 ) -> tuple[Mapping[str, object], ...]:
     """What the fields of the objects hold when their constructor begins, for each call of it that is seen.
 
@@ -56,7 +56,7 @@ def known_fields(
     return tuple(_given(call, order, default, kinds) for call in _constructions(body, argument, cls))
 
 
-def _constructions(body: MarkedBody, argument: Taken, cls: Class) -> Iterator[ast.Call]:
+def _constructions(body: Interpreted, argument: Taken, cls: Class) -> Iterator[ast.Call]:
     """The calls of a class in its own file, in that of the marked function and where the object is passed."""
     paths = {cls.module.path, body.mark.path}
     if argument.site is not None:

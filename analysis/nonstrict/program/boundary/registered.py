@@ -11,8 +11,8 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.pytrees import PLAIN_DECORATORS, WORDS, is_plain_base
 from nonstrict.program import classes, marker_words
 from nonstrict.program.boundary.pytrees import Registrations
+from nonstrict.program.discovery import roots
 from nonstrict.program.frames import closure_of
-from nonstrict.program.marks import roots
 from nonstrict.program.values import NAMED_TUPLE, Kind
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from nonstrict.program.rounds import varies_in_loop
 from nonstrict.program.values import Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.boundary.exchange import Taken
     from nonstrict.program.definitions import Function
     from nonstrict.program.effects import Observed
+    from nonstrict.program.interpreted import Interpreted
     from nonstrict.program.values import Value
 
 
@@ -31,7 +31,7 @@ class Sizes(NamedTuple):
     evidence: tuple[Related, ...] = ()
 
 
-def varying_sizes(body: MarkedBody, argument: Taken) -> Sizes:
+def varying_sizes(body: Interpreted, argument: Taken) -> Sizes:
     """Which sizes of an argument of a marked function torch makes symbolic, as far as the calls of the region tell."""
     site = argument.site
     caller = site.call.caller if site is not None and site.call is not None else None
@@ -67,7 +67,7 @@ def _from_both_ends(dimensions: frozenset[int], rank: int) -> frozenset[int]:
     return frozenset(number for one in dimensions for number in (one % rank, one % rank - rank))
 
 
-def _differing(body: MarkedBody, region: Function, name: str) -> _Differing:
+def _differing(body: Interpreted, region: Function, name: str) -> _Differing:
     """The dimensions that differ between calls, or from round to round of a loop around a call."""
     shapes: list[tuple[ast.expr, ...]] = []
     found: set[int] = set()
@@ -88,20 +88,20 @@ def _differing(body: MarkedBody, region: Function, name: str) -> _Differing:
     return _Differing(frozenset(found), tuple(evidence) if found else (), rank)
 
 
-def knows_number(body: MarkedBody, seen: Observed) -> bool:
+def knows_number(body: Interpreted, taken: Callable[[], Sequence[Taken]], seen: Observed) -> bool:
     """Whether a number that is taken out of an argument is one that torch knows, and no Python value is asked for.
 
     Of a tensor that is one whole number, torch makes a symbolic integer. It is told by the calls of the region.
     """
     if seen.decides or not symbols.is_input(seen.effect):
         return False
-    given = list(_given(body, seen.effect.place.name))
+    given = list(_given(body, taken, seen.effect.place.name))
     return bool(given) and all(_is_whole_number(value) for value in given)
 
 
-def _given(body: MarkedBody, name: str) -> Iterator[Value]:
+def _given(body: Interpreted, taken: Callable[[], Sequence[Taken]], name: str) -> Iterator[Value]:
     """What the calls of the regions pass for a parameter of a marked function that the regions hand on."""
-    for argument in body.taken:
+    for argument in taken():
         site = argument.site
         caller = site.call.caller if site is not None and site.call is not None else None
         source = exchange.handed_on(site, argument.span) if site is not None and argument.name == name else ""

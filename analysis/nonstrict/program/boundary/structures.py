@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Span
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.definitions import Function
+    from nonstrict.program.interpreted import Interpreted
 
 _COMPREHENSIONS = (ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
 _COPIES = frozenset({"list", "tuple", "dict", "copy", "sorted"})
 
 
-def varying(body: MarkedBody) -> list[Span]:
+def varying(body: Interpreted) -> list[Span]:
     """The results of a marked function whose structure depends on what the body changes, or on chance."""
     function = body.mark.function
     if function is None or isinstance(function.node, ast.Lambda):
@@ -35,7 +35,7 @@ def varying(body: MarkedBody) -> list[Span]:
     return [span_of(function.module.path, function.offset, node) for node in dict.fromkeys(found)]
 
 
-def _changed(body: MarkedBody) -> set[str]:
+def _changed(body: Interpreted) -> set[str]:
     """The names, and attributes, of captured state that the body writes."""
     places = [seen.effect.place for seen in body.observed(Event.WRITE, Event.LEAK)]
     return {place.key.lstrip(".") for place in places if place.captured or place.path}

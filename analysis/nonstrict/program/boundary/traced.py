@@ -13,20 +13,20 @@ from nonstrict.program import dtypes
 from nonstrict.program.boundary import exchange, making
 from nonstrict.program.boundary.verdicts import Boundary, elements, holds_generator
 from nonstrict.program.definitions import SeenCall
-from nonstrict.program.marks import callers
+from nonstrict.program.discovery import callers
 from nonstrict.program.regions import crossing
 from nonstrict.program.values import UNKNOWN, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.program.discovery.sites import CallSite
     from nonstrict.program.effects import Effect
-    from nonstrict.program.marks.sites import CallSite
+    from nonstrict.program.interpreted import Interpreted
 
 
-def taken(body: MarkedBody, known: list[Taken]) -> list[Taken]:
+def taken(body: Interpreted, known: list[Taken]) -> list[Taken]:
     """The arguments that matter, beyond those that are `known` from the text of calls."""
     if body.mark.function is None or exchange.has_no_effect(body, body.mark.function):
         return []
@@ -53,7 +53,7 @@ def _matters(argument: Taken) -> bool:
     return argument.refused is not None or bool(argument.made) or holds_generator(argument.value)
 
 
-def joined(body: MarkedBody) -> dict[str, Value]:
+def joined(body: Interpreted) -> dict[str, Value]:
     """For each parameter, what all regions pass."""
     found: dict[str, Value] = {}
     for _, call in crossing.calls(body.machine, body.mark, body.torch):
@@ -62,7 +62,7 @@ def joined(body: MarkedBody) -> dict[str, Value]:
     return found
 
 
-def completed(body: MarkedBody, told: Mapping[str, Value]) -> dict[str, Value]:
+def completed(body: Interpreted, told: Mapping[str, Value]) -> dict[str, Value]:
     """For each parameter, what calls pass as their text tells, and what only tracing the regions tells of it."""
     found = dict(told)
     for name, value in joined(body).items():
@@ -79,13 +79,13 @@ def holds_unknown(value: Value) -> bool:
     return any(element.kind is Kind.UNKNOWN or holds_unknown(element) for element in elements(value))
 
 
-def _given(body: MarkedBody, call: Effect) -> Mapping[str, Value]:
+def _given(body: Interpreted, call: Effect) -> Mapping[str, Value]:
     names = callers.parameter_names(body.mark)
     passed = call.value.const
     return {**dict(zip(names, passed.positional, strict=False)), **passed.keywords}
 
 
-def _site(body: MarkedBody, call: Effect) -> CallSite | None:
+def _site(body: Interpreted, call: Effect) -> CallSite | None:
     """The call as rules see it; one that only tracing reaches is described anew. None for what is no call."""
     for site in body.sites:
         if site.call is not None and site.call.node is call.node:

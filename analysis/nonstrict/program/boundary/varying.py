@@ -11,8 +11,8 @@ from nonstrict.findings import Related
 from nonstrict.program import iteration, naming
 from nonstrict.program.boundary import exchange
 from nonstrict.program.constant_folding import key_of
+from nonstrict.program.discovery import callers
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import callers
 from nonstrict.program.regions import options
 from nonstrict.program.rounds import SOME, grows, holds, length, rounds, varies_in_loop
 from nonstrict.program.values import Kind
@@ -20,12 +20,12 @@ from nonstrict.program.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.boundary.exchange import Taken
     from nonstrict.program.definitions import Function
+    from nonstrict.program.discovery.sites import Passing
     from nonstrict.program.frames import Frame
+    from nonstrict.program.interpreted import Interpreted
     from nonstrict.program.machine import Machine
-    from nonstrict.program.marks.sites import Passing
     from nonstrict.program.values import Value
 
 #: How many helpers lie between a call of a region and what is known, at most.
@@ -57,7 +57,7 @@ class Variation(NamedTuple):
     unlimited: bool = False
 
 
-def variation(body: MarkedBody, argument: Taken) -> Variation:
+def variation(body: Interpreted, argument: Taken) -> Variation:
     """How the value of an argument of a marked function varies from call to call of the region."""
     site = argument.site
     call = site.call if site is not None else None

@@ -13,8 +13,9 @@ from nonstrict.facts.use_def import use_def
 from nonstrict.program.values import NO_CONSTANT, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nonstrict.facts.use_def import UseDef
-    from nonstrict.program.body import MarkedBody
     from nonstrict.program.definitions import Function
     from nonstrict.program.values import Value
 
@@ -24,22 +25,19 @@ _CHOICES = frozenset({"max", "min", "abs", "sum"})
 _MAX_DEPTH = 8
 
 
-def alone(body: MarkedBody, function: Function, node: ast.AST, value: Value) -> str:
-    """What a returned value is that is one whole number or flag; "" if it is something else, or may be."""
+def alone(function: Function, node: ast.AST, value: Value, *, dynamic: Callable[[], bool]) -> str:
+    """What a returned value is that is one whole number or flag; "" if it is something else, or may be.
+
+    `dynamic` tells whether sizes of an argument are symbolic.
+    """
     if value.kind not in (Kind.NUMBER, Kind.BOOL) or not isinstance(node, ast.expr):
         return ""
-    if value.const is NO_CONSTANT and _has_dynamic_sizes(body):
+    if value.const is NO_CONSTANT and dynamic():
         return ""
     if value.kind is Kind.BOOL:
         return "a flag alone"
     whole = type(value.const) is int if value.const is not NO_CONSTANT else _is_whole(node, use_def(function.node), 0)
     return "a whole number alone" if whole else ""
-
-
-def _has_dynamic_sizes(body: MarkedBody) -> bool:
-    """Whether torch makes sizes of an argument symbolic: the region says so, or calls differ in them."""
-    sizes = (body.varying_sizes(argument) for argument in body.taken)
-    return any(size.everything or size.dimensions for size in sizes)
 
 
 def _is_whole(node: ast.expr, bound: UseDef, depth: int) -> bool:

@@ -1,1 +1,1 @@
-"""Which functions are marked, in every idiom; how the marker was applied, and who calls them."""
+"""How markers were applied, and what comes of that."""

@@ -10,8 +10,9 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import parameters
+from nonstrict.program.discovery import roots
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import loose, roots
+from nonstrict.program.marks import loose
 from nonstrict.program.values import Kind, Value
 
 if TYPE_CHECKING:

@@ -11,17 +11,10 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.program import body, classes
 from nonstrict.program.definitions import Mark
+from nonstrict.program.discovery import callers, registrations, roots
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import (
-    applications,
-    callers,
-    differentiated,
-    marking,
-    overriding,
-    partials,
-    registrations,
-    roots,
-)
+from nonstrict.program.interpreted import Regions
+from nonstrict.program.marks import applications, differentiated, marking, overriding, partials
 from nonstrict.program.naming import names_in
 from nonstrict.program.regions import tensorless
 from nonstrict.program.values import Kind
@@ -133,10 +126,8 @@ class AppliedMarker:
     @cached_property
     def is_traced(self) -> bool:
         """Whether a compiled region applies the marker, so that Dynamo traces the application."""
-        from nonstrict.program.regions.region import CompiledRegions
-
         regions = list(self._machine.regions.values())
-        known = self._machine.part(CompiledRegions)
+        known = self._machine.part(Regions)
         bodies = (known.of(self._machine, region, self._torch) for region in regions)
         return any(seen.effect.node is self._mark.node for one in bodies for seen in one.seen_by_others(Event.MARKS))
 

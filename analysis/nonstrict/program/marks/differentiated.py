@@ -17,9 +17,9 @@ from nonstrict.facts.walk import walk
 from nonstrict.facts.words import Words
 from nonstrict.findings import Related
 from nonstrict.program import classes, definition_values, differentiation, naming
+from nonstrict.program.discovery import roots
 from nonstrict.program.effects import Summary, reachable, span_of
 from nonstrict.program.frames import Frame
-from nonstrict.program.marks import roots
 from nonstrict.program.writers import reached
 from nonstrict.program.writers.writes import functions_with
 

@@ -12,8 +12,8 @@ from nonstrict.facts.walk import walk
 from nonstrict.facts.words import places
 from nonstrict.findings import Related
 from nonstrict.program import classes, parameters
+from nonstrict.program.discovery import callers, once, roots
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import callers, once, roots
 from nonstrict.program.marks.held import calls_through_attributes
 from nonstrict.program.marks.replacing import calls_through_globals
 from nonstrict.program.rounds import varies_in_loop

@@ -13,7 +13,7 @@ from nonstrict.program.values import NO_CONSTANT
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from nonstrict.program.marks.sites import CallSite
+    from nonstrict.program.discovery.sites import CallSite
 
 _RECEIVERS = frozenset({"self", "cls"})
 

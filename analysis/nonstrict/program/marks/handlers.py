@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts import handlers
 from nonstrict.facts.targets import last_name
+from nonstrict.program.discovery import callers, roots
 from nonstrict.program.frames import closure_of
-from nonstrict.program.marks import callers, marking, roots
+from nonstrict.program.marks import marking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

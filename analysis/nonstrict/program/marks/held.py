@@ -14,8 +14,9 @@ from nonstrict.domain.events import Event
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
+from nonstrict.program.discovery import callers, constructions, once
 from nonstrict.program.effects import reachable
-from nonstrict.program.marks import callers, constructions, once
+from nonstrict.program.interpreted import Regions
 from nonstrict.program.places import NOWHERE, Origin
 from nonstrict.program.values import NO_CONSTANT, Kind, Value
 from nonstrict.program.writers import attribute_writes
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.program.definitions import Class, Function, Mark
+    from nonstrict.program.interpreted import Interpreted
     from nonstrict.program.machine import Machine
     from nonstrict.program.places import Place
-    from nonstrict.program.regions.region import CompiledRegion
     from nonstrict.program.write import Write
 
 
@@ -40,12 +41,10 @@ class Holder(NamedTuple):
 
 def calls_through_attributes(machine: Machine, mark: Mark) -> Iterator[tuple[str, int, ast.AST]]:
     """The calls `layer.fn(x)` of regions that reach a marked function in one object, another in others, or later."""
-    from nonstrict.program.regions.region import CompiledRegions
-
     for region in list(machine.regions.values()):
         if region.target.kind is Kind.MARKED:
             continue
-        compiled = machine.part(CompiledRegions).of(machine, region, machine.torch)
+        compiled = machine.part(Regions).of(machine, region, machine.torch)
         for seen in compiled.seen_by_others(Event.CALLED):
             place = seen.effect.value.place
             if place.origin is not Origin.ARGUMENT or not place.path[-1:] or not place.path[-1].startswith("."):
@@ -54,7 +53,7 @@ def calls_through_attributes(machine: Machine, mark: Mark) -> Iterator[tuple[str
                 yield seen.effect.path, seen.effect.offset, seen.effect.node
 
 
-def _confused(machine: Machine, compiled: CompiledRegion, region: Function, place: Place) -> Iterator[set[Mark]]:
+def _confused(machine: Machine, compiled: Interpreted, region: Function, place: Place) -> Iterator[set[Mark]]:
     """The marked functions that a place of a region may lead to, where nothing else that it reads tells them apart."""
     read = _attributes_read(compiled, region)
     attribute = place.path[-1][1:]
@@ -83,14 +82,14 @@ def _are_alike(one: Holder, other: Holder, read: set[str]) -> bool:
     )
 
 
-def _attributes_read(compiled: CompiledRegion, region: Function) -> set[str]:
+def _attributes_read(compiled: Interpreted, region: Function) -> set[str]:
     """The names of the attributes that are read in what a region runs itself."""
     definitions = (part.summary.definition for part in reachable(compiled.summary))
     nodes = {one.node for one in (region, *definitions) if one is not None}
     return {inner.attr for node in nodes for inner in walk(node) if isinstance(inner, ast.Attribute)}
 
 
-def _holders(machine: Machine, compiled: CompiledRegion, region: Function, place: Place) -> Iterator[Holder]:
+def _holders(machine: Machine, compiled: Interpreted, region: Function, place: Place) -> Iterator[Holder]:
     """The objects that hold what a place of a region leads to.
 
     Those are objects that its calls pass; for a method also those whose making was seen.

@@ -17,8 +17,9 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import WRAPPABLE
 from nonstrict.program import marker_words
-from nonstrict.program.marks import import_order, roots
-from nonstrict.program.marks.exports import Exports
+from nonstrict.program.discovery import roots
+from nonstrict.program.discovery.exports import Exports
+from nonstrict.program.marks import import_order
 from nonstrict.program.places import Origin
 from nonstrict.program.values import UNKNOWN, Kind, Value, relocated
 

@@ -13,7 +13,7 @@ from nonstrict.facts.scopes import is_as_passed, parameter_names
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.markers import MARKERS, since
 from nonstrict.program.definitions import Mark
-from nonstrict.program.marks import once, roots
+from nonstrict.program.discovery import once, roots
 from nonstrict.program.misapplied import INEFFECTIVE, WRAPPED
 from nonstrict.program.places import FRESH
 from nonstrict.program.values import Kind, Value

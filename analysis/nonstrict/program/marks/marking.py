@@ -15,13 +15,13 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import BASE_MODULES
 from nonstrict.program import classes, generics, held_modules
 from nonstrict.program.definitions import CompileOptions, Function, Mark, Passed, Region, SeenCall
+from nonstrict.program.discovery.subclasses import subclasses
 from nonstrict.program.effects import Effect
 from nonstrict.program.marks import bound_later, compiling, outcomes, overriding, replacing
 from nonstrict.program.marks.identity import differ
 from nonstrict.program.places import FRESH, Origin, Place
 from nonstrict.program.references import Bound, Partial, Super
 from nonstrict.program.regions import compilations
-from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import NO_CONSTANT, NONE, UNKNOWN, Flag, Heap, Kind, Value, join
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import parameter_names, receiver_of
 from nonstrict.program import classes
-from nonstrict.program.marks import callers, overriding, roots
+from nonstrict.program.discovery import callers, roots
+from nonstrict.program.marks import overriding
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions.compilations import Compilations
 from nonstrict.program.values import Kind, Value

@@ -10,7 +10,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
-from nonstrict.program.subclasses import subclasses
+from nonstrict.program.discovery.subclasses import subclasses
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program.marks import callers
+from nonstrict.program.discovery import callers
 
 if TYPE_CHECKING:
     from nonstrict.program.definitions import Mark

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.domain.events import Event
 from nonstrict.facts.steps import may_meet
 from nonstrict.program import classes
+from nonstrict.program.interpreted import Regions
 from nonstrict.program.marks.identity import Identity, identity
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Kind
@@ -28,12 +29,10 @@ if TYPE_CHECKING:
 
 def calls_through_globals(machine: Machine, mark: Mark) -> Iterator[tuple[str, int, ast.AST]]:
     """The calls of regions that reach a marked function at a place of a global, and another one there later."""
-    from nonstrict.program.regions.region import CompiledRegions
-
     for region in list(machine.regions.values()):
         if region.target.kind is Kind.MARKED:
             continue
-        compiled = machine.part(CompiledRegions).of(machine, region, machine.torch)
+        compiled = machine.part(Regions).of(machine, region, machine.torch)
         for seen in compiled.seen_by_others(Event.CALLED):
             place = seen.effect.value.place
             if place.origin is Origin.GLOBAL and identity(mark).key in {one.key for one in replaced(machine, place)}:

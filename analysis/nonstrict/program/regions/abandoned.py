@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.definitions import Function
     from nonstrict.program.effects import Observed
-    from nonstrict.program.regions.region import CompiledRegion
+    from nonstrict.program.interpreted import Interpreted
 
 
 class Abandoned(NamedTuple):
@@ -31,7 +31,7 @@ class Abandoned(NamedTuple):
     line: int
 
 
-def first(region: CompiledRegion, function: Function) -> dict[ast.AST, Abandoned]:
+def first(region: Interpreted, function: Function) -> dict[ast.AST, Abandoned]:
     """Where functions that run in a region are given up by a break that every run of them comes to."""
     found: dict[ast.AST, Abandoned] = {}
     for seen in region.observed(Event.BREAK):
@@ -49,7 +49,7 @@ def line_before(abandoned: Mapping[ast.AST, Abandoned], region: Function, seen: 
     return known.line if known is not None and known.behind < end_of(seen.effect.node) else 0
 
 
-def _given_up(region: CompiledRegion, function: Function, seen: Observed) -> Iterator[tuple[Function, ast.AST]]:
+def _given_up(region: Interpreted, function: Function, seen: Observed) -> Iterator[tuple[Function, ast.AST]]:
     """The functions on the way to a break that are given up because of it, each with what breaks in it."""
     called = [edge.summary.definition for edge in seen.chain]
     nodes = [*(edge.node for edge in seen.chain), seen.effect.node]

@@ -13,6 +13,7 @@ from nonstrict.domain.events import Change, Event, Read
 from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
+from nonstrict.program.interpreted import Regions
 from nonstrict.program.places import NOWHERE, VIEW, Origin, Place
 from nonstrict.program.values import Kind
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from nonstrict.program.definitions import Mark, Passed
     from nonstrict.program.effects import Effect, Observed
+    from nonstrict.program.interpreted import Interpreted
     from nonstrict.program.machine import Machine
-    from nonstrict.program.regions.region import CompiledRegion
 
 #: Changes that Dynamo carries over to the code behind the call: measured on 2.13.
 _CARRIED_OVER = frozenset({Change.NAME, Change.ATTRIBUTE})
@@ -49,7 +50,7 @@ def _which(write: Observed, call: Observed) -> str:
     return "the call" if _precedes(write, call) else "the next call in the loop"
 
 
-def _repeated(region: CompiledRegion, write: Observed, call: Observed) -> bool:
+def _repeated(region: Interpreted, write: Observed, call: Observed) -> bool:
     """Whether a loop of the region's function holds both: then a write after the call comes before the next one."""
     function = region.mark.function
     if function is None:
@@ -86,7 +87,7 @@ def guarded(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) 
     )
 
 
-def _read_by(region: CompiledRegion) -> Iterator[Effect]:
+def _read_by(region: Interpreted) -> Iterator[Effect]:
     return (seen.effect for seen in region.seen_by_others(Event.READ))
 
 
@@ -104,14 +105,12 @@ def reads_mode(machine: Machine, mark: Mark, torch: tuple[int, int]) -> bool:
     return bool(found) and all(any(True for _ in region.seen_by_others(Event.MODE)) for region, _ in found)
 
 
-def calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tuple[CompiledRegion, Observed]]:
+def calls(machine: Machine, mark: Mark, torch: tuple[int, int]) -> Iterator[tuple[Interpreted, Observed]]:
     """The calls of a marked function in the regions of its own module and of those that were seen to call it."""
-    from nonstrict.program.regions.region import CompiledRegions
-
     paths = {mark.path, *(call.path for call in mark.calls)}
     for region in list(machine.regions.values()):
         if region.function.module.path in paths and region.target.kind is not Kind.MARKED:
-            compiled = machine.part(CompiledRegions).of(machine, region, torch)
+            compiled = machine.part(Regions).of(machine, region, torch)
             for seen in compiled.seen_by_others(Event.CALLED):
                 called = seen.effect.value.mark
                 if called is None:

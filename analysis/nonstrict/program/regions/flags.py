@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program.constant_folding import key_of
-from nonstrict.program.marks import callers
+from nonstrict.program.discovery import callers
 from nonstrict.program.parameters import argument_value, default_nodes, definition_frame
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import UNKNOWN, Kind

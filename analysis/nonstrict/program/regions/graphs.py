@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nonstrict.program.definitions import Function
     from nonstrict.program.effects import CallEdge, Observed, Summary
-    from nonstrict.program.regions.region import CompiledRegion
+    from nonstrict.program.interpreted import Interpreted
 
 
 class Part(NamedTuple):
@@ -105,7 +105,7 @@ class _Pieces:
 class _Counting:
     """One count: where the graph breaks, by function, and what was counted already."""
 
-    region: CompiledRegion
+    region: Interpreted
     breaks: dict[ast.AST, list[Observed]]
     broken: dict[int, bool | None] = field(default_factory=dict[int, "bool | None"])
     done: set[ast.AST] = field(default_factory=set["ast.AST"])
@@ -173,7 +173,7 @@ class _Counting:
         return self.broken[known]
 
 
-def counted(region: CompiledRegion) -> Graphs:
+def counted(region: Interpreted) -> Graphs:
     """Into how many graphs a region is compiled: one where nothing breaks, none where it computes nothing."""
     function = region.mark.function
     if function is None:

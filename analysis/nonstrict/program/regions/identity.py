@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
-from nonstrict.program.marks import marking, roots
+from nonstrict.program.discovery import roots
+from nonstrict.program.marks import marking
 from nonstrict.program.misapplied import WRAPPED, Misuse
 from nonstrict.program.places import FRESH
 from nonstrict.program.regions.compilations import Compilations

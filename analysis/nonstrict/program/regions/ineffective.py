@@ -18,8 +18,9 @@ from nonstrict.facts.walk import walk
 from nonstrict.program import classes
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
+from nonstrict.program.discovery import aliases, roots
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import aliases, loose, marking, roots
+from nonstrict.program.marks import loose, marking
 from nonstrict.program.misapplied import INEFFECTIVE, Wasted
 from nonstrict.program.naming import names_below
 from nonstrict.program.places import FRESH

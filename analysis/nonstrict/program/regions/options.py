@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.program.discovery.together import may_run_with
 from nonstrict.program.regions.assigned import CONFIG, ENVIRONMENT, Settings, assigned, constant_of
-from nonstrict.program.together import may_run_with
 
 if TYPE_CHECKING:
     from nonstrict.program.machine import Machine

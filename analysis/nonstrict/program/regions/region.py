@@ -12,7 +12,9 @@ from nonstrict.knowledge.graph_breaks import GraphBreak, falls_back, graph_break
 from nonstrict.program import hooks
 from nonstrict.program.body import MarkedBody
 from nonstrict.program.definitions import Mark
-from nonstrict.program.marks import callers, handlers, purity
+from nonstrict.program.discovery import callers
+from nonstrict.program.interpreted import Regions
+from nonstrict.program.marks import handlers, purity
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.regions import abandoned, contexts, flags, strictness
 from nonstrict.program.regions.graphs import Graphs, counted
@@ -156,7 +158,7 @@ class CompiledRegion(MarkedBody):
         return flags.passed(self.machine, function) | super()._known_arguments(function)
 
 
-class CompiledRegions:
+class CompiledRegions(Regions):
     """The regions that were looked at."""
 
     def __init__(self) -> None:

@@ -13,8 +13,9 @@ from nonstrict.facts.targets import choices, held_as, last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import BASE_MODULES
+from nonstrict.program.discovery import roots
 from nonstrict.program.held_modules import may_call_others
-from nonstrict.program.marks import compiling, roots
+from nonstrict.program.marks import compiling
 from nonstrict.program.naming import names_below
 from nonstrict.program.places import Origin
 from nonstrict.program.values import Kind

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts import guards
 from nonstrict.facts.walk import walk
+from nonstrict.program.discovery.together import may_run_with
 from nonstrict.program.imports import modules_imported
 from nonstrict.program.naming import names_below
 from nonstrict.program.regions.assigned import CONFIG, ENVIRONMENT, Assigned, Settings, assigned, constant_of, parts
-from nonstrict.program.together import may_run_with
 from nonstrict.program.values import NO_CONSTANT
 
 if TYPE_CHECKING:

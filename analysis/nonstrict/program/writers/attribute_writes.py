@@ -17,8 +17,8 @@ from nonstrict.facts.steps import member_of
 from nonstrict.facts.walk import walk
 from nonstrict.models.members import CHANGING_COMMON
 from nonstrict.program import classes
+from nonstrict.program.discovery.subclasses import subclasses
 from nonstrict.program.running import runs, runs_around
-from nonstrict.program.subclasses import subclasses
 from nonstrict.program.write import How, Write
 from nonstrict.program.writers import making, strangers, told
 from nonstrict.program.writers.calls import attributes_told

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts import restoring
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.walk import walk
-from nonstrict.program.marks import once, roots
+from nonstrict.program.discovery import once, roots
 from nonstrict.program.running import may_be_compiled
 from nonstrict.program.writers import reached
 from nonstrict.program.writers.found_writes import FoundWrites

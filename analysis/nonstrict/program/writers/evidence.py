@@ -19,8 +19,8 @@ from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.models.members import CHANGING_COMMON
 from nonstrict.program import classes
+from nonstrict.program.discovery import callers, constructions
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import callers, constructions
 from nonstrict.program.running import runs
 from nonstrict.program.values import UNKNOWN, Kind, Value
 from nonstrict.program.write import How, Write
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Span
     from nonstrict.program.definitions import Class
+    from nonstrict.program.discovery.constructions import Construction
+    from nonstrict.program.discovery.sites import Passing
     from nonstrict.program.machine import Machine
-    from nonstrict.program.marks.constructions import Construction
-    from nonstrict.program.marks.sites import Passing
     from nonstrict.program.modules import Module
     from nonstrict.program.places import Place
 

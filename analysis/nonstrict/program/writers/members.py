@@ -14,8 +14,8 @@ from nonstrict.domain.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
+from nonstrict.program.discovery import callers
 from nonstrict.program.effects import reachable
-from nonstrict.program.marks import callers
 from nonstrict.program.modules import Module
 from nonstrict.program.mutations import Put
 from nonstrict.program.values import CALLABLES

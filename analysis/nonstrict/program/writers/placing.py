@@ -14,7 +14,7 @@ from nonstrict.domain.events import Change, Event
 from nonstrict.facts.steps import ANY_ENTRY, may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values
-from nonstrict.program.marks import callers, roots
+from nonstrict.program.discovery import callers, roots
 from nonstrict.program.places import Origin
 from nonstrict.program.rounds import varies_in_loop
 from nonstrict.program.writers import reached, writes

@@ -10,7 +10,7 @@ from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import tensor_method
 from nonstrict.program import naming
-from nonstrict.program.marks.once import sole_call
+from nonstrict.program.discovery.once import sole_call
 from nonstrict.program.places import FRESH
 from nonstrict.program.running import is_of_the_library, runs_compiled
 from nonstrict.program.values import Kind

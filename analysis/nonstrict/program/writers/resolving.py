@@ -15,9 +15,9 @@ from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.steps import ANY_ATTRIBUTE, ANY_ENTRY
 from nonstrict.facts.walk import walk
 from nonstrict.program import definition_values, naming
+from nonstrict.program.discovery import roots
+from nonstrict.program.discovery.subclasses import subclasses
 from nonstrict.program.effects import reachable
-from nonstrict.program.marks import roots
-from nonstrict.program.subclasses import subclasses
 from nonstrict.program.values import Kind
 from nonstrict.program.write import How
 from nonstrict.program.writers import entered, reached

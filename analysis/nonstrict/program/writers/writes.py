@@ -19,8 +19,8 @@ from nonstrict.facts.walk import children, walk
 from nonstrict.findings import Rebinding, Related
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program import classes
+from nonstrict.program.discovery.once import decorating
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks.once import decorating
 from nonstrict.program.places import VIEW, Origin, Place
 from nonstrict.program.running import runs, runs_around, runs_compiled
 from nonstrict.program.values import Kind

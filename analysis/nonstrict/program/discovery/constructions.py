@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 from nonstrict.program import classes
-from nonstrict.program.marks import roots
-from nonstrict.program.marks.sites import passed_expression
+from nonstrict.program.discovery import roots
+from nonstrict.program.discovery.sites import passed_expression
 from nonstrict.program.parameters import default_nodes, definition_frame
 from nonstrict.program.values import Kind, Value, join
 

@@ -15,9 +15,9 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, makes_operators, traces_exports
 from nonstrict.program import classes, definition_values
+from nonstrict.program.discovery.aliases import NAMING, aliases, made_by, makers, renamed
+from nonstrict.program.discovery.exports import Applied, Exports
 from nonstrict.program.marker_words import COMMON_WORDS, LIBRARY_WORDS, OPERATOR_WORDS, TRACING_WORDS, applies
-from nonstrict.program.marks.aliases import NAMING, aliases, made_by, makers, renamed
-from nonstrict.program.marks.exports import Applied, Exports
 from nonstrict.program.places import Origin, Place
 
 if TYPE_CHECKING:

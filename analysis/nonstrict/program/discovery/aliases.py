@@ -12,8 +12,8 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, traces_exports
 from nonstrict.models.members import PUTTING
 from nonstrict.program.bound_callables import holds_marker, is_marker
+from nonstrict.program.discovery import wrappers
 from nonstrict.program.marker_words import COMMON_WORDS
-from nonstrict.program.marks import wrappers
 from nonstrict.program.values import Kind
 
 if TYPE_CHECKING:

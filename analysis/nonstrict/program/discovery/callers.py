@@ -12,9 +12,9 @@ from nonstrict.facts.targets import bound_from
 from nonstrict.facts.walk import walk
 from nonstrict.models.members import CHANGING
 from nonstrict.program import parameters
+from nonstrict.program.discovery import roots
+from nonstrict.program.discovery.sites import CallSite, Passing, passed_expression
 from nonstrict.program.effects import span_of
-from nonstrict.program.marks import roots
-from nonstrict.program.marks.sites import CallSite, Passing, passed_expression
 from nonstrict.program.places import Origin, Place
 from nonstrict.program.values import Flag, Heap, Kind, Value, container, join
 
