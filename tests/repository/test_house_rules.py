@@ -98,3 +98,14 @@ def test_no_text_for_people_is_read():
 def test_reading_a_text_would_be_seen(code: str):
     assert reads_texts(ast.parse(code)) == [code]
     assert reads_texts(ast.parse("one.message == ''; one.code == 'x'; print(one.message)")) == []
+
+
+def test_what_values_refer_to_is_not_guessed_from_its_attributes():
+    """`value.of_class`, `value.function` and so on are asked (`nonstrict.program.values`)."""
+    guessed: list[str] = []
+    for path in (ROOT / "analysis" / "nonstrict").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("hasattr", "getattr"):
+                parts = [inner for inner in ast.walk(node.args[0]) if isinstance(inner, ast.Attribute)]
+                guessed += [f"{path.name}:{node.lineno}" for part in parts if part.attr == "ref"]
+    assert guessed == []

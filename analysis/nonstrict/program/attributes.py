@@ -374,7 +374,7 @@ def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: 
 
 def _of_layer(module: Value, name: str, place: Place) -> Value | None:
     """A parameter or buffer that a layer of torch registers for itself; None if there is none of that name."""
-    layer = nn_module(module.ref) if isinstance(module.ref, str) else None
+    layer = nn_module(module.dotted) if module.dotted else None
     registered = layer.registers(name) if layer is not None else ""
     if registered == "parameter":
         return Value(Kind.PARAMETER, place)
@@ -483,7 +483,7 @@ def _names_tensor(frame: Frame, node: ast.Compare, asked: Value) -> bool:
 
 def asks_for_type(value: Value) -> bool:
     """Whether a value is the type of a tensor argument: a stand-in's, while tracing."""
-    return value.kind is Kind.INSTANCE and value.ref == TYPE and value.place.origin is Origin.ARGUMENT
+    return value.kind is Kind.INSTANCE and value.dotted == TYPE and value.place.origin is Origin.ARGUMENT
 
 
 def compared_types(frame: Frame, node: ast.Compare) -> None:

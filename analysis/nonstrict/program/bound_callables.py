@@ -70,7 +70,7 @@ def _sees_the_same(frame: Frame, function: Function, given: dict[str, Value]) ->
     names = given.get("globals", UNKNOWN)
     source = _owner(names, "__globals__")
     defining = source.function if source is not None else None
-    module = frame.module if names.ref == GLOBALS else defining.module if defining is not None else None
+    module = frame.module if names.dotted == GLOBALS else defining.module if defining is not None else None
     cells = _owner(given.get("closure", UNKNOWN), "__closure__")
     enclosed = function.closure is None or (cells is not None and cells.ref is function)
     return module is function.module and enclosed

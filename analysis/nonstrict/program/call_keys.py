@@ -75,7 +75,7 @@ def _general(value: Value) -> Value:
     if value.kind in CALLABLES or value.kind is Kind.UNION:
         return value if value.kind is not Kind.UNION else UNKNOWN
     place = value.place if not value.place.path else Place(value.place.origin, value.place.owner, value.place.name)
-    return Value(value.kind, place, value.ref if isinstance(value.ref, str) else None, pending=_draws(value))
+    return Value(value.kind, place, value.dotted or None, pending=_draws(value))
 
 
 def _draws(value: Value) -> frozenset[Any]:

@@ -103,7 +103,7 @@ def _either(values: list[Value]) -> int:
 
 def _sought(frame: Frame, node: ast.Compare, values: list[Value], pending: frozenset[object]) -> Value:
     """`x in xs`."""
-    if any(value.kind is Kind.EXTERNAL and value.ref == "os.environ" for value in values):
+    if any(value.kind is Kind.EXTERNAL and value.dotted == "os.environ" for value in values):
         frame.emit(Event.AMBIENT, node, value=values[0], what="reads the environment")
     if values[-1].is_tensor and not (frame.static or frame.region):
         deciding.on_value(frame, node, values[-1])

@@ -37,4 +37,4 @@ def folds(frame: Frame, name: str, positional: list[Value], keywords: dict[str, 
 def _is_known(value: Value) -> bool:
     if value.kind in TENSORS:
         return bool(value.flags & Flag.LITERAL) and value.place.origin is Origin.FRESH
-    return value.const is not NO_CONSTANT or str(value.ref).startswith("torch.")
+    return value.const is not NO_CONSTANT or value.dotted.startswith("torch.")

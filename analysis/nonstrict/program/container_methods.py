@@ -49,7 +49,7 @@ def call(
     """The result of `receiver.name(...)`."""
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
-    told_apart = _OWN_NAMES.get(receiver.ref) if isinstance(receiver.ref, str) else None
+    told_apart = _OWN_NAMES.get(receiver.dotted)
     kind = told_apart or NAMES.get(receiver.kind, "")
     if name == "sort" and frame.region and receiver.kind is Kind.LIST:
         element = receiver.heap.element if receiver.heap is not None else None

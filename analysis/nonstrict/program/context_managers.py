@@ -22,12 +22,12 @@ _MODES = ("torch.inference_mode", "torch.autograd.grad_mode.inference_mode")
 def enter(frame: Frame, node: ast.AST, manager: Value) -> Value:
     """What `with manager as name` binds."""
     frame.observer.entered(frame, node, manager)
-    if not frame.static and (manager.ref == "contextlib" or manager.of_class is not None):
+    if not frame.static and (manager.dotted == "contextlib" or manager.of_class is not None):
         _set_variables(frame, node, manager)
-    if manager.kind is Kind.INSTANCE and isinstance(manager.ref, str):
-        if manager.ref in _MODES:
+    if manager.kind is Kind.INSTANCE and manager.dotted:
+        if manager.dotted in _MODES:
             frame.emit(Event.TORCH_STATE, node, what="`torch.inference_mode()`")
-        if manager.ref == "contextlib" and manager.heap is not None:
+        if manager.dotted == "contextlib" and manager.heap is not None:
             return manager.heap.element or UNKNOWN
         return manager
     if manager.kind is Kind.OBJECT and manager.of_class is not None:

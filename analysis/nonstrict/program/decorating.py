@@ -41,7 +41,7 @@ def enter(frame: Frame) -> None:
 def _is_manager(decorator: Value) -> bool:
     """Whether a decorator is a context manager of the program that enters itself around the function."""
     if decorator.kind is Kind.INSTANCE:
-        return decorator.ref == "contextlib"
+        return decorator.dotted == "contextlib"
     if decorator.of_class is None or _DECORATOR not in classes.external_bases(decorator.of_class):
         return False
     return not any("__call__" in _methods(base) for base in classes.lineage(decorator.of_class))

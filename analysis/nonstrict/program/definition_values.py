@@ -162,7 +162,7 @@ def _dotted(frame: Frame, decorator: ast.expr) -> str:
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return ""
     found = frame.machine.evaluate(frame, node)
-    if found.kind is Kind.EXTERNAL and not (isinstance(decorator, ast.Call) and found.ref in MARKERS):
+    if found.kind is Kind.EXTERNAL and not (isinstance(decorator, ast.Call) and found.dotted in MARKERS):
         return found.dotted
     return ""
 

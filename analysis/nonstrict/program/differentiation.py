@@ -53,11 +53,11 @@ def call(
         frame.differentiates = True
         return _carrying(result, _carried(positional))
     result = invoke(frame, node, callee, positional, keywords)
-    if callee.kind in _INTERPRETED or (callee.kind in (Kind.MODULE, Kind.OBJECT) and not isinstance(callee.ref, str)):
+    if callee.kind in _INTERPRETED or (callee.kind in (Kind.MODULE, Kind.OBJECT) and not callee.dotted):
         return result
     if name == "backward" and receiver is not None:
         _note(frame, node, receiver.pending)
-    elif callee.kind is Kind.EXTERNAL and callee.ref in _BACKWARD:
+    elif callee.kind is Kind.EXTERNAL and callee.dotted in _BACKWARD:
         _note(frame, node, _carried(positional[:1]))
     elif callee.kind is Kind.EXTERNAL and callee.dotted.rpartition(".")[2] == "set_grad_enabled":
         _turn_off(frame, node, [*positional, *keywords.values()])
@@ -81,8 +81,8 @@ _UNKNOWN = frozenset({"to", "type", "type_as", "view", "unique", "histc"})
 
 def _cuts(callee: Value, name: str, result: Value) -> bool:
     """Whether a result has no gradients, or may have none: it holds truth values, positions or other whole numbers."""
-    dotted = callee.ref if callee.kind is Kind.EXTERNAL and isinstance(callee.ref, str) else ""
-    last = name or (callee.ref.rpartition(".")[2] if isinstance(callee.ref, str) else "")
+    dotted = callee.dotted if callee.kind is Kind.EXTERNAL else ""
+    last = name or callee.dotted.rpartition(".")[2]
     if last in gradients.CUT or last in _UNKNOWN:
         return True
     operator = torch_function(dotted) if dotted else tensor_method(last)
@@ -147,7 +147,7 @@ def _of_operator(frame: Frame, node: ast.AST, operator: Operator, result: Value,
 
 def _has_parameters(module: Value, depth: int = 0) -> bool:
     """Whether a module of torch, or one that it holds, has parameters that nothing freezes."""
-    known = nn_module(module.ref) if isinstance(module.ref, str) else None
+    known = nn_module(module.dotted) if module.dotted else None
     if known is None or depth > _MAX_DEPTH:
         return False
     held = module.heap.items.values() if known.container and module.heap is not None else ()

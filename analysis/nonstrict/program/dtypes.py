@@ -52,7 +52,7 @@ def floating(operator: Operator, last: str, positional: list[Value], keywords: d
     """Whether a result surely has a floating-point dtype."""
     dtype = keywords.get("dtype")
     if dtype is not None:
-        return Flag.FLOATING if dtype.ref in FLOATING_TYPES else Flag.NONE
+        return Flag.FLOATING if dtype.dotted in FLOATING_TYPES else Flag.NONE
     given = len(positional)
     if operator.gives_floating(given, keywords):
         return Flag.FLOATING
@@ -70,7 +70,7 @@ def is_boolean(operator: Operator, last: str, positional: list[Value], keywords:
     """Whether a result surely has dtype bool."""
     asked = keywords.get("dtype", next(filter(_is_dtype, positional[1:]), None))
     if asked is not None:
-        return asked.ref in _BOOLEAN_TYPES
+        return asked.dotted in _BOOLEAN_TYPES
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
     of = "bool" if first.flags & Flag.BOOLEAN else ""
     if last in _TRUTHS or operator.result_dtype(of, len(positional), keywords) == "bool":

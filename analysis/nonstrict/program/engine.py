@@ -91,7 +91,7 @@ class _OfTorch(Contracts):
         keywords: dict[str, Value],
     ) -> Value | None:
         """Libraries and the operators that were declared."""
-        if receiver.kind is Kind.MARKED or receiver.ref == operators.LIBRARY:
+        if receiver.kind is Kind.MARKED or receiver.dotted == operators.LIBRARY:
             return operators.method(frame, node, receiver, name, positional, keywords)
         return None
 

@@ -159,7 +159,7 @@ def _is_pure(known: CallEffect, positional: list[Value], keywords: dict[str, Val
     if known.doing is not Doing.IO and known.doing not in OUTPUTS:
         return bool(known.pure_with) and len(positional) >= known.pure_with
     stream = keywords.get("file", keywords.get("stream", UNKNOWN))
-    return stream.kind is Kind.INSTANCE and stream.ref in _IN_MEMORY and stream.place.origin is Origin.FRESH
+    return stream.kind is Kind.INSTANCE and stream.dotted in _IN_MEMORY and stream.place.origin is Origin.FRESH
 
 
 def described(frame: Frame, node: ast.AST, known: Entry, effect: CallEffect, values: list[Value]) -> Value:

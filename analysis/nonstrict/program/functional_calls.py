@@ -50,15 +50,15 @@ def given_to_body(keywords: Mapping[str, Value]) -> dict[str, Value]:
 
 def mode_dependent(module: Value, depth: int = 0) -> str:
     """The name of the submodule whose result depends on train or eval mode; "" if none is known to."""
-    if not isinstance(module.ref, str):
+    if not module.dotted:
         return ""
-    known = nn_module(module.ref)
+    known = nn_module(module.dotted)
     if known is None:
         return ""
     told = module.heap.switched if module.heap is not None else None
     switched = known.mode_default if told is None else told
     if known.mode_dependent and (not known.mode_argument or switched):
-        return module.ref.rpartition(".")[2]
+        return module.dotted.rpartition(".")[2]
     if known.container and module.heap is not None and depth < _MAX_DEPTH:
         for child in (*module.heap.items.values(), *([module.heap.element] if module.heap.element else [])):
             for alternative in child.alternatives():

@@ -39,7 +39,7 @@ def _of_pairs(element: Value | None) -> list[tuple[object, Value]]:
 
 def hold(module: Value, given: list[Value], named: dict[str, Value]) -> None:
     """Put what a `Sequential`, `ModuleList` or `ModuleDict` is made of into it, and what a wrapper wraps."""
-    known = nn_module(module.ref) if isinstance(module.ref, str) else None
+    known = nn_module(module.dotted) if module.dotted else None
     if known is None or module.heap is None:
         return
     for name, position in (*known.keeps, *known.copies):
@@ -64,9 +64,9 @@ def may_call_others(value: Value, depth: int = _MAX_DEPTH) -> bool:
     """Whether a module of torch may call one that is not of torch: it is no layer, or holds what may be one."""
     if value.kind is Kind.EXTERNAL:
         return False
-    if value.kind is not Kind.MODULE or not isinstance(value.ref, str) or value.ref in BASE_MODULES or depth == 0:
+    if value.kind is not Kind.MODULE or not value.dotted or value.dotted in BASE_MODULES or depth == 0:
         return value.kind not in PRIMITIVES and value.kind is not Kind.NONE
-    known = nn_module(value.ref)
+    known = nn_module(value.dotted)
     if known is None:
         return True
     kept = {name for name, _ in (*known.keeps, *known.copies)}
@@ -118,7 +118,7 @@ def any_of(module: Value, *, attributes: bool) -> Value | None:
     heap = module.heap
     if heap is None:
         return None
-    if isinstance(module.ref, str) and heap.element is not None:
+    if module.dotted and heap.element is not None:
         return heap.element
     held = [*heap.items.values(), *([heap.loose] if heap.loose is not None else [])]
     held += heap.attributes.values() if attributes else []

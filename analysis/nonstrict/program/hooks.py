@@ -91,7 +91,7 @@ def _traced(frame: Frame, node: ast.AST, module: Value) -> None:
 
 def run_around(frame: Frame, node: ast.AST, module: Value) -> None:
     """What is registered to run before and after `forward` is traced as a part of it."""
-    output = Value(Kind.TENSOR) if isinstance(module.ref, str) else UNKNOWN
+    output = Value(Kind.TENSOR) if module.dotted else UNKNOWN
     for hook in list(module.heap.hooks) if module.heap is not None else ():
         frame.machine.call(frame, node, _outside(hook), [module, _INPUTS, output][: _taken(hook)], {})
 
@@ -108,7 +108,7 @@ def _taken(hook: Value) -> int:
 def run_inside(frame: Frame, node: ast.AST, sequence: Value) -> None:
     """A `Sequential` is called: the hooks of the layers in it run whose `forward` is not of the program."""
     for part in sequence.heap.items.values() if sequence.heap is not None else ():
-        if part.kind is Kind.MODULE and isinstance(part.ref, str):
+        if part.kind is Kind.MODULE and part.dotted:
             run(frame, node, part)
             run_inside(frame, node, part)
 

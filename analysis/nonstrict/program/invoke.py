@@ -206,7 +206,7 @@ def _external_instance(
         return externals.native(frame, node, _label(node), [*positional, *keywords.values()])
     if strict_switch.setting(callee) is not None and positional:
         return strict_switch.applied(callee, positional[0])
-    if callee.ref == NAMED_TUPLE and callee.heap is not None and callee.heap.items:
+    if callee.dotted == NAMED_TUPLE and callee.heap is not None and callee.heap.items:
         return named_tuples.instance(list(callee.heap.items), positional, keywords)
     if frame.static and len(positional) == 1 and _is_mode(callee) and positional[0].kind in CALLABLES:
         return positional[0]

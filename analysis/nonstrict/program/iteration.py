@@ -86,18 +86,18 @@ def entries(frame: Frame, iterable: Value) -> list[Value] | None:
     heap = iterable.heap
     if heap is None or heap.loose is not None or heap.unsure or heap.open or not 0 < len(heap.items) <= MAX_ENTRIES:
         return None
-    if iterable.kind is Kind.DICT or (iterable.kind is Kind.MODULE and iterable.ref == _MODULE_DICT):
+    if iterable.kind is Kind.DICT or (iterable.kind is Kind.MODULE and iterable.dotted == _MODULE_DICT):
         return [STRING._replace(const=key) for key in _keys(iterable)] or None
     if iterable.kind not in _SEQUENCES or list(heap.items) != list(range(len(heap.items))):
         return None
-    own = iterable.kind is Kind.MODULE and not isinstance(iterable.ref, str)
+    own = iterable.kind is Kind.MODULE and not iterable.dotted
     if own or (iterable.kind is Kind.ITERATOR and iterable.place.captured):
         return None
     found = [subscripts.entry(frame, iterable, key, value) for key, value in heap.items.items()]
     if iterable.kind is Kind.SET:
         once = {constant_folding.key_of(one): one for one in found}
         return list(once.values()) if None not in once else None
-    return found[::-1] if iterable.ref == REVERSED else found
+    return found[::-1] if iterable.dotted == REVERSED else found
 
 
 def texts(frame: Frame, iterable: Value) -> list[str] | None:

@@ -121,9 +121,9 @@ def call(
     handler = _HANDLERS.get(receiver.kind)
     if handler is not None:
         return handler(frame, node, receiver, name, positional, keywords)
-    if receiver.ref == GLOBALS and name in ("update", "__setitem__"):
+    if receiver.dotted == GLOBALS and name in ("update", "__setitem__"):
         return _of_method(frame, node, receiver, name, positional, keywords)
-    if receiver.kind is Kind.INSTANCE and isinstance(receiver.ref, str):
+    if receiver.kind is Kind.INSTANCE and receiver.dotted:
         return _external(frame, node, receiver, name, positional, keywords)
     if receiver.kind is Kind.CLASS and name == "apply":
         return autograd_functions.applied(frame, node, receiver, positional, keywords)
@@ -216,13 +216,13 @@ def call_module(
 
 def _guards_mode(frame: Frame, module: Value) -> str:
     """In a region a layer reads its mode, and Dynamo guards it, also where its arguments leave it nothing to do."""
-    known = nn_module(module.ref) if frame.region and isinstance(module.ref, str) else None
+    known = nn_module(module.dotted) if frame.region and module.dotted else None
     return known.name if known is not None and known.mode_dependent else ""
 
 
 def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[Value]) -> None:
     """The modules of the program inside a `Sequential` run their `forward`, all of them their hooks."""
-    if module.heap is None or not isinstance(module.ref, str):
+    if module.heap is None or not module.dotted:
         return
     hooks.run_inside(frame, node, module)
     seen: set[int] = set()
@@ -267,7 +267,7 @@ def _module(
     if (name in _CHILDREN or hooked is not None) and not positional:
         child = hooked or _child(module, attributes=name != "modules")
         named = child if name in ("children", "modules", "values") else container(Kind.TUPLE, STRING, child)
-        if hooked is None and name in ("values", "items") and isinstance(module.ref, str):
+        if hooked is None and name in ("values", "items") and module.dotted:
             return (iteration.values if name == "values" else iteration.pairs)(frame, module, named)
         return holding(Kind.ITERATOR, named)
     if name in ("append", "extend", "insert", "__init__"):
@@ -295,8 +295,8 @@ def _fill(module: Value, how: str, positional: list[Value], keywords: dict[str, 
     if how == "__init__":
         held = classes.as_inherited(module)
         held_modules.hold(held, positional, keywords)
-        if module.heap is not None and isinstance(held.ref, str):
-            module.heap.switched = held_modules.is_switched(held.ref, positional, keywords)
+        if module.heap is not None and held.dotted:
+            module.heap.switched = held_modules.is_switched(held.dotted, positional, keywords)
     elif module.heap is not None:
         extended = (child for given in positional if given.heap is not None for child in given.heap.members())
         for child in extended if how == "extend" else positional[-1:]:
@@ -327,7 +327,7 @@ def _register(module: Value, how: str, positional: list[Value], keywords: dict[s
         module.heap.attributes[name] = Value(Kind.PARAMETER)
     else:
         module.heap.attributes[name] = given
-        if isinstance(module.ref, str):
+        if module.dotted:
             # `Sequential` runs what it holds, however that was put in.
             module.heap.store(NO_CONSTANT, given)
 

@@ -41,7 +41,7 @@ def is_capture(called: Value) -> bool:
 def _of_one(value: Value) -> Holds:
     if value.kind is Kind.MODULE and value.of_class is not None:
         return _of_class(value)
-    known = nn_module(value.ref) if value.kind is Kind.MODULE and isinstance(value.ref, str) else None
+    known = nn_module(value.dotted) if value.kind is Kind.MODULE and value.dotted else None
     if known is None or known.has_parameters:
         return Holds.PARAMETERS
     if known.container:

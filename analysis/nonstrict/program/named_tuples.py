@@ -20,11 +20,11 @@ _EMPTY = Heap()
 def method(receiver: Value, name: str, keywords: Mapping[str, Value]) -> Value | None:
     """What `_replace` and `_make` return; None for anything else, and what is no named tuple."""
     if name == "_make":
-        return Value(Kind.TUPLE, FRESH, NAMED_TUPLE, heap=Heap()) if receiver.ref == NAMED_TUPLE else None
+        return Value(Kind.TUPLE, FRESH, NAMED_TUPLE, heap=Heap()) if receiver.dotted == NAMED_TUPLE else None
     if name != "_replace":
         return None
     heap = receiver.heap or _EMPTY
-    if receiver.kind is Kind.TUPLE and receiver.ref == NAMED_TUPLE:
+    if receiver.kind is Kind.TUPLE and receiver.dotted == NAMED_TUPLE:
         made = Heap()
         made.element, made.attributes = heap.element, {**heap.attributes, **keywords}
         made.items = {**heap.items, **_numbered(heap, keywords)}

@@ -23,7 +23,7 @@ def of(value: Value) -> Value | None:
 
 def holder(value: Value) -> Value | None:
     """The object whose dict a value is, `globals()` itself; None for anything else."""
-    if value.ref == GLOBALS:
+    if value.dotted == GLOBALS:
         return value
     read = value.external_method
     return read.receiver if read is not None and read.name == _NAME and read.receiver.kind in _HOLDERS else None

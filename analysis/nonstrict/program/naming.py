@@ -42,7 +42,7 @@ def dotted(frame: Frame, node: ast.AST) -> str:
     if not is_chain(node):
         return ""
     found = frame.machine.evaluate(frame, node)
-    return found.ref if found.kind in _OUTSIDE and isinstance(found.ref, str) else ""
+    return found.dotted if found.kind in _OUTSIDE else ""
 
 
 def names_at(frame: Frame) -> Names:
@@ -151,4 +151,4 @@ def _imported_from(machine: Machine, module: Module, node: ast.ImportFrom) -> di
         for alias in node.names
         if alias.name != "*"
     }
-    return {name: value.ref for name, value in values.items() if value.kind in _OUTSIDE and isinstance(value.ref, str)}
+    return {name: value.dotted for name, value in values.items() if value.kind in _OUTSIDE and value.dotted}

@@ -108,7 +108,7 @@ def _leave_open(table: Value) -> None:
 
 def _is_built_in(value: Value) -> bool:
     """Whether a value is a dict or list of Python, or one of modules."""
-    return value.kind in _TABLES or (value.kind is Kind.MODULE and value.ref in _OF_MODULES)
+    return value.kind in _TABLES or (value.kind is Kind.MODULE and value.dotted in _OF_MODULES)
 
 
 def _is_table(value: Value) -> bool:

@@ -37,7 +37,7 @@ def infer_schema(positional: Sequence[Value], keywords: dict[str, Value]) -> Val
 
 def named_schema(left: Value, right: Value) -> Value | None:
     """`name + infer_schema(...)`; None if that is not what two strings make."""
-    if right.ref != INFERRED or right.kind is not Kind.STRING or not isinstance(left.const, str):
+    if right.dotted != INFERRED or right.kind is not Kind.STRING or not isinstance(left.const, str):
         return None
     return right._replace(const=right.const._replace(name=left.const + right.const.name))
 

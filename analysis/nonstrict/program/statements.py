@@ -55,7 +55,7 @@ def _expression(frame: Frame, statement: ast.Expr) -> None:
         evaluate(frame, value)
         return
     result = evaluate(frame, value)
-    if result.kind is Kind.INSTANCE and str(result.ref).endswith("set_grad_enabled"):
+    if result.kind is Kind.INSTANCE and result.dotted.endswith("set_grad_enabled"):
         frame.emit(Event.TORCH_STATE, value, value=BOOL, what="torch.set_grad_enabled")
 
 

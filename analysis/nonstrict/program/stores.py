@@ -48,10 +48,10 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
         frame.observer.attribute_stored(frame, node, base, name)
         _tensor_attribute(frame, node, base, name)
         return
-    if base.kind in (Kind.PYTHON_MODULE, Kind.EXTERNAL) or (base.kind is Kind.SETTING and isinstance(base.ref, str)):
+    if base.kind in (Kind.PYTHON_MODULE, Kind.EXTERNAL) or (base.kind is Kind.SETTING and base.dotted):
         _module_attribute(frame, node, base, name, value)
         return
-    if base.ref == GLOBALS:
+    if base.dotted == GLOBALS:
         write(frame, node, frame.module.place(name), value, Change.NAME)
         return
     if base.mark is not None and base.mark.function is not None:
@@ -201,7 +201,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
     if base.kind is Kind.NUMPY and frame.opaque:
         frame.written(node, base, "[...] =")
         return
-    if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
+    if base.kind is Kind.EXTERNAL and base.dotted == "os.environ":
         frame.emit(Event.IO, node, what="changes the environment")
         frame.observer.came_to(frame, node, Step.ENVIRONMENT_WRITE)
         return

@@ -26,7 +26,7 @@ def switch(frame: object, node: object, positional: Sequence[Value], keywords: d
 
 def setting(switched: Value) -> bool | None:
     """What a switch sets, False where that is not known; None for any other value."""
-    is_switch = switched.kind is Kind.INSTANCE and switched.ref == _SWITCH
+    is_switch = switched.kind is Kind.INSTANCE and switched.dotted == _SWITCH
     return switched.const is True if is_switch else None
 
 

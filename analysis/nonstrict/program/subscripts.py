@@ -55,7 +55,7 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
         return _of_type(frame, node, base, index)
     if base.function is not None and "triton" in base.function.traits:
         return base._replace(flags=base.flags | Flag.NATIVE)
-    if base.ref == GLOBALS and isinstance(index.const, str):
+    if base.dotted == GLOBALS and isinstance(index.const, str):
         return frame.machine.global_value(frame.module, index.const)
     if base.heap is not None:
         return releases.entry(node, base, index) or _element_at(frame, node, base, index)
@@ -64,7 +64,7 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
 
 def _of_something(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     """An entry of what is no container that is known, but may be the dict that holds the attributes of an object."""
-    owner = namespaces.holder(base) if base.ref != GLOBALS else None
+    owner = namespaces.holder(base) if base.dotted != GLOBALS else None
     if owner is not None:
         return attributes.entry_of(frame, node, owner, index)
     return UNKNOWN.at(base.place.step("[]")).with_pending(base.pending | index.pending)
@@ -86,10 +86,10 @@ def _indexed_plainly(frame: Frame, node: ast.Subscript, base: Value, index: Valu
 
 def _of_type(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     """A member of an enumeration, a generic type with its argument, an environment variable."""
-    if base.kind is Kind.EXTERNAL and base.ref == "os.environ":
+    if base.kind is Kind.EXTERNAL and base.dotted == "os.environ":
         frame.emit(Event.AMBIENT, node, value=index, what="reads the environment")
         return STRING
-    if base.kind is Kind.EXTERNAL and base.ref == "sys.modules":
+    if base.kind is Kind.EXTERNAL and base.dotted == "sys.modules":
         return _imported(frame, node, index)
     of_enum = base.kind is Kind.CLASS and base.of_class is not None and classes.is_enum(base.of_class)
     return Value(Kind.SETTING, FRESH, base.ref) if of_enum else base

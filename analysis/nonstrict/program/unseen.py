@@ -72,8 +72,8 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
     if receiver.kind is Kind.MODULE:
         if name not in _MODULE_METHODS:
             note(frame, node, Unseen.CALLEE)
-    elif isinstance(receiver.ref, str) and receiver.kind is Kind.INSTANCE:
-        external(frame, node, f"{receiver.ref}.{name}" if "." in receiver.ref else name)
+    elif receiver.dotted and receiver.kind is Kind.INSTANCE:
+        external(frame, node, f"{receiver.dotted}.{name}" if "." in receiver.dotted else name)
     elif receiver.kind in _OPAQUE:
         unknown(frame, node)
 
@@ -82,7 +82,7 @@ def module_call(frame: Frame, node: ast.AST, module: Value) -> None:
     """A module is called whose `forward` is not of the program."""
     if frame.static:
         return
-    known = nn_module(module.ref) if isinstance(module.ref, str) and module.ref not in BASE_MODULES else None
+    known = nn_module(module.dotted) if module.dotted and module.dotted not in BASE_MODULES else None
     if known is None:
         described = isinstance(module.ref, str) and frame.machine.models.member(module.ref, "forward") is not None
         if not described:

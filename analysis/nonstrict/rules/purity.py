@@ -113,7 +113,7 @@ def _told(effect: Effect) -> str:
     node = effect.node
     text = _short(ast.unparse(node.func if isinstance(node, ast.Call) else node))
     if effect.how is events.Unseen.OUTSIDE:
-        package = str(effect.value.ref).partition(".")[0]
+        package = effect.value.dotted.partition(".")[0]
         return f"`{text}()` is defined in `{package}`, which is not followed"
     if effect.how is events.Unseen.MODULE:
         return f"`{text}()` calls a module, and it is not known which layers it holds"

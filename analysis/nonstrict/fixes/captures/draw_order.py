@@ -75,7 +75,7 @@ def _source(uses: Uses, document: Document, node: ast.AST) -> str:
     if not isinstance(node.func, ast.Attribute) or name.startswith("torch."):
         return ""
     held = uses.value(document, node.func.value)
-    generator = held.kind is Kind.INSTANCE and held.ref == "random-generator"
+    generator = held.kind is Kind.INSTANCE and held.dotted == "random-generator"
     return last_name(node.func.value) if generator or node.func.attr in draws.NUMBERS else ""
 
 

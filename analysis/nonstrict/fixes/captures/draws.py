@@ -68,7 +68,7 @@ def _draws_number(uses: Uses, document: Document, node: ast.Call) -> bool:
     if not isinstance(function, ast.Attribute) or node.keywords or len(node.args) > NUMBERS[name]:
         return False
     holder = uses.value(document, function.value)
-    generator = holder.kind is Kind.INSTANCE and holder.ref == "random-generator"
+    generator = holder.kind is Kind.INSTANCE and holder.dotted == "random-generator"
     return generator or _callee(uses, document, node) == f"numpy.random.{name}"
 
 

@@ -146,7 +146,7 @@ def _at(context: Context, name: str, steps: tuple[str, ...]) -> Value | None:
 def _holds_layers(context: Context, name: str, steps: tuple[str, ...]) -> bool:
     """Whether the mode of a module is not all that decides in it, as it has parts with modes of their own."""
     value = _at(context, name, steps)
-    known = nn_module(value.ref) if value is not None and isinstance(value.ref, str) else None
+    known = nn_module(value.dotted) if value is not None and value.dotted else None
     return known is None or known.container
 
 
@@ -250,7 +250,7 @@ def _as_function(context: Context, function: Extended, call: ast.Call, flag: _Fl
     if function.document.function(call) is not function.node:
         return ""
     value = _at(context, root.id, steps)
-    known = _DROPPING.get(str(value.ref), "") if value is not None and value.kind is Kind.MODULE else ""
+    known = _DROPPING.get(value.dotted, "") if value is not None and value.kind is Kind.MODULE else ""
     return known if known and _never_in_place(context) else ""
 
 

@@ -240,7 +240,7 @@ def _relation(value: Value, owner: Class) -> bool | None:
     if value.kind in (Kind.OBJECT, Kind.MODULE, Kind.CLASS):
         if isinstance(value.ref, Class):
             return _related(owner, value.ref)
-        return False if isinstance(value.ref, str) else None
+        return False if value.dotted else None
     return False if value.kind in _PLAIN else None
 
 
@@ -261,4 +261,4 @@ def _foreign_bases(cls: Class) -> Iterator[str]:
     for known in _with_bases(cls):
         for base in known.bases:
             if not (base.kind is Kind.CLASS and isinstance(base.ref, Class)):
-                yield base.ref if isinstance(base.ref, str) else ""
+                yield base.dotted

@@ -37,8 +37,8 @@ def _parts(heap: Heap, depth: int) -> Iterator[Heap | None]:
 
 
 def _has_parameters(module: Value, depth: int) -> bool:
-    if isinstance(module.ref, str):
-        known = nn_module(module.ref)
+    if module.dotted:
+        known = nn_module(module.dotted)
         if known is not None and not known.container:
             return known.has_parameters
     held = module.heap.attributes.values() if module.heap is not None else ()

@@ -36,7 +36,7 @@ def is_named_tuple(cls: Class) -> bool:
     """Whether instances are named tuples, which pytrees know without registration."""
     return any(
         (isinstance(base, str) and base in _NAMED_TUPLES)
-        or (not isinstance(base, str) and any(value.ref == NAMED_TUPLE for value in base.bases))
+        or (not isinstance(base, str) and any(value.dotted == NAMED_TUPLE for value in base.bases))
         for base in classes.lineage(cls)
     )
 
@@ -78,7 +78,7 @@ def is_foreign(machine: Machine, names: Iterable[str]) -> bool:
 
 def _is_abstract(cls: Class) -> bool:
     """Whether what is said to be of a class is of another one, which may be registered: a protocol, or abstract."""
-    if any(isinstance(base.ref, str) and base.ref.rpartition(".")[2] == "Protocol" for base in cls.bases):
+    if any(base.dotted.rpartition(".")[2] == "Protocol" for base in cls.bases):
         return True
     methods = (one for one in cls.node.body if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)))
     return any(last_name(mark) == "abstractmethod" for method in methods for mark in method.decorator_list)

@@ -159,27 +159,27 @@ class Boundary:
     def _as_argument(self, value: Value, depth: int) -> Refused | None:
         kind = value.kind
         if kind is Kind.SETTING:
-            refused = value.ref == ELLIPSIS and not self.in_graph
+            refused = value.dotted == ELLIPSIS and not self.in_graph
             return Refused("an Ellipsis", "index in the region and pass the result") if refused else None
         if kind is Kind.MODULE:
             advice = "use `nonstrict_trace`, which takes modules"
             return Refused("a module, which `allow_in_graph` does not take", advice) if self.in_graph else None
         if kind is Kind.STRING:
-            return Refused("a bytes object", "pass a string or a tensor") if value.ref == BYTES else None
+            return Refused("a bytes object", "pass a string or a tensor") if value.dotted == BYTES else None
         return self._common(value, depth, self._as_argument)
 
     def _as_result(self, value: Value, depth: int) -> Refused | None:
         kind = value.kind
         advice = _RETURN
         if kind is Kind.STRING:
-            return Refused("a bytes object" if value.ref == BYTES else "a string", advice)
-        if kind is Kind.NUMBER and (value.ref == COMPLEX or isinstance(value.const, complex)):
+            return Refused("a bytes object" if value.dotted == BYTES else "a string", advice)
+        if kind is Kind.NUMBER and (value.dotted == COMPLEX or isinstance(value.const, complex)):
             return Refused("a complex number", advice)
         if kind is Kind.SETTING:
             return Refused(_setting(value), advice)
         if kind is Kind.MODULE:
             return Refused("a module", "return what the module computes")
-        if kind is Kind.TUPLE and value.ref == NAMED_TUPLE and not self.in_graph:
+        if kind is Kind.TUPLE and value.dotted == NAMED_TUPLE and not self.in_graph:
             return _named_tuple()
         if self.in_graph and kind in (Kind.DICT, Kind.DEQUE):
             return Refused("a dict" if kind is Kind.DICT else "a deque", "return a tuple, or use `nonstrict_trace`")
@@ -334,16 +334,16 @@ def _named_tuple(cls: Class | None = None) -> Refused:
 def _setting(value: Value) -> str:
     if value.of_class is not None:
         return f"a member of the enumeration `{value.of_class.name}`"
-    if value.ref == ELLIPSIS:
+    if value.dotted == ELLIPSIS:
         return "an Ellipsis"
     return "a dtype, device or layout"
 
 
 def _is_numpy(value: Value, models: Models) -> bool:
-    if not isinstance(value.ref, str):
+    if not value.dotted:
         return False
-    scalar = value.kind is Kind.NUMBER and value.ref.startswith("numpy.")
-    return scalar or (value.kind is Kind.INSTANCE and models.is_a(value.ref, *_NUMPY_TYPES))
+    scalar = value.kind is Kind.NUMBER and value.dotted.startswith("numpy.")
+    return scalar or (value.kind is Kind.INSTANCE and models.is_a(value.dotted, *_NUMPY_TYPES))
 
 
 def _class_names(value: Value) -> tuple[str, ...]:
@@ -354,7 +354,7 @@ def _class_names(value: Value) -> tuple[str, ...]:
         return ("ndarray",)
     if value.kind is Kind.ITERATOR:
         return ("iterator",)
-    return (value.ref,) if isinstance(value.ref, str) else ()
+    return (value.dotted,) if value.dotted else ()
 
 
 def _instance(value: Value, models: Models) -> str:

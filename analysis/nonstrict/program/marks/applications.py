@@ -75,7 +75,7 @@ def _dotted(machine: Machine, mark: Mark, node: ast.expr) -> str:
     if mark.function is not None and mark.function.module is module:
         frame = parameters.definition_frame(frame, mark.function)
     found = machine.evaluate(frame, node)
-    return found.ref if found.kind is Kind.EXTERNAL and isinstance(found.ref, str) else ""
+    return found.dotted if found.kind is Kind.EXTERNAL else ""
 
 
 def _around(machine: Machine, mark: Mark) -> tuple[Applied, ...]:

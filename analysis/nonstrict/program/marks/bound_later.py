@@ -86,7 +86,7 @@ def _bound_by(machine: Machine, cls: Class, name: str, methods: list[Function]) 
         with machine.summaries.aside():
             machine.static_frame(method, receiver._replace(heap=heap))
         for one in heap.attributes.get(name, UNKNOWN).alternatives():
-            found = join(found, one) if one.kind in _COMPILED and one.ref not in BASE_MODULES else found
+            found = join(found, one) if one.kind in _COMPILED and one.dotted not in BASE_MODULES else found
     return found
 
 

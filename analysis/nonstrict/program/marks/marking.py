@@ -113,7 +113,7 @@ def applied_inside(frame: Frame, node: ast.AST, name: str, target: Value) -> Non
 def note_open(frame: Frame, target: Value) -> None:
     """A marker is given what a function was given, or what its object holds: the callers of the function tell what."""
     outer = next(iter(reversed([*frame.around()])), frame).function
-    is_open = any(one.kind in _OPEN or one.ref in BASE_MODULES for one in target.alternatives())
+    is_open = any(one.kind in _OPEN or one.dotted in BASE_MODULES for one in target.alternatives())
     if frame.static and outer is not None and is_open and parameter_names(outer.node.args):
         frame.machine.handed_open.setdefault(outer)
 

@@ -71,7 +71,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
         _add_fake(frame.machine, _named(frame.machine, positional[0] if positional else UNKNOWN), target)
     elif api == "register_kernel":
         _add_implementation(frame, node, name, _named(frame.machine, positional[0] if positional else UNKNOWN), target)
-    elif len(positional) > 1 and positional[0].ref in LIBRARIES:
+    elif len(positional) > 1 and positional[0].dotted in LIBRARIES:
         key = positional[2] if len(positional) > 2 and positional[2] is not target else UNKNOWN
         _implement(frame, node, name, _in_library(frame.machine, positional[0], positional[1]), target, key)
     else:

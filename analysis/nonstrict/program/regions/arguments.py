@@ -52,8 +52,8 @@ def conditions(
     for parameter, value in keywords.items():
         if value.const is not NO_CONSTANT:
             yield f"{parameter}={value.const!r}"
-        elif value.kind is Kind.SETTING and isinstance(value.ref, str):
-            yield value.ref.rpartition(".")[2]
+        elif value.kind is Kind.SETTING and value.dotted:
+            yield value.dotted.rpartition(".")[2]
         elif value.kind is Kind.GENERATOR:
             yield "generator"
     if "key" in keywords:

@@ -168,13 +168,13 @@ def method(
     keywords: Mapping[str, Value],
 ) -> None:
     """A method of a value outside the program is called in a region."""
-    if receiver.ref == "contextvars.ContextVar" and name in _CONTEXT_VARIABLE:
+    if receiver.dotted == "contextvars.ContextVar" and name in _CONTEXT_VARIABLE:
         statement(frame, node, _CONTEXT_VARIABLE[name])
         return
     if stacked := contexts.stacked(frame, node, receiver, name, positional):
         emit(frame, node, stacked)
         return
-    if name == "as_subclass" and receiver.kind is Kind.TENSOR and positional and positional[0].ref == "torch.Tensor":
+    if name == "as_subclass" and receiver.kind is Kind.TENSOR and positional and positional[0].dotted == "torch.Tensor":
         statement(frame, node, "as-subclass-tensor")
         return
     torch = frame.machine.torch
@@ -216,9 +216,9 @@ def entered(frame: Frame, node: ast.AST, manager: Value) -> None:
             if may_break(f"with:{name}", frame.machine.torch):
                 emit(frame, node, f"with:{name}")
                 return
-    if manager.kind is not Kind.INSTANCE or not isinstance(manager.ref, str):
+    if manager.kind is not Kind.INSTANCE or not manager.dotted:
         return
-    for name in _class_names(frame, manager.ref):
+    for name in _class_names(frame, manager.dotted):
         if may_break(f"with:{name}", frame.machine.torch):
             emit(frame, node, f"with:{name}")
             return
@@ -268,7 +268,7 @@ def decorated(frame: Frame, node: ast.AST, function: Function) -> None:
     for decorator in getattr(function.node, "decorator_list", ()):
         if isinstance(decorator, ast.Call) and last_name(decorator) == "deprecated":
             made = frame.machine.evaluate(frame.machine.module_frame(function.module), decorator.func)
-            if made.kind is Kind.EXTERNAL and made.ref in _DEPRECATING:
+            if made.kind is Kind.EXTERNAL and made.dotted in _DEPRECATING:
                 statement(frame, node, "deprecated-call")
 
 
@@ -380,19 +380,19 @@ def checked(frame: Frame, values: Sequence[Value]) -> None:
 
 def _receivers(frame: Frame, receiver: Value) -> Iterator[str]:
     known = _RECEIVERS.get(receiver.kind)
-    if receiver.kind is Kind.DICT and isinstance(receiver.ref, str):
-        yield receiver.ref
+    if receiver.kind is Kind.DICT and receiver.dotted:
+        yield receiver.dotted
     if receiver.kind is Kind.PARAMETER:
         yield "Parameter"
         yield "Tensor"
     elif known is not None:
         yield known
-    elif receiver.kind is Kind.INSTANCE and isinstance(receiver.ref, str):
-        for name in _class_names(frame, receiver.ref):
+    elif receiver.kind is Kind.INSTANCE and receiver.dotted:
+        for name in _class_names(frame, receiver.dotted):
             yield name
             yield name.rpartition(".")[2]
-        if receiver.ref.startswith("torch.optim."):
-            yield "LRScheduler" if ".lr_scheduler." in receiver.ref else "Optimizer"
+        if receiver.dotted.startswith("torch.optim."):
+            yield "LRScheduler" if ".lr_scheduler." in receiver.dotted else "Optimizer"
 
 
 def _class_names(frame: Frame, name: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ _STACKS = ("contextlib.ExitStack", "contextlib.AsyncExitStack")
 
 def stacked(frame: Frame, node: ast.AST, stack: Value, name: str, positional: Sequence[Value]) -> str:
     """The key of what breaks where a stack of context managers enters one; "" for any other call of a method."""
-    of_stack = name == "enter_context" and stack.kind is Kind.INSTANCE and stack.ref in _STACKS
+    of_stack = name == "enter_context" and stack.kind is Kind.INSTANCE and stack.dotted in _STACKS
     if not of_stack or len(positional) != 1:
         return ""
     keys = (f"arg:{_STACK}:{manager}" for manager in _names(frame, positional[0]))
@@ -43,8 +43,8 @@ def may_be_restored(machine: Machine, function: Function, manager: ast.expr) -> 
 
 def _names(frame: Frame, manager: Value) -> Iterator[str]:
     """By which names the table may know a context manager."""
-    if manager.kind is not Kind.INSTANCE or not isinstance(manager.ref, str):
+    if manager.kind is not Kind.INSTANCE or not manager.dotted:
         return
-    yield from frame.machine.models.ancestors(manager.ref)
-    if frame.machine.models.is_a(manager.ref, "io.IOBase"):
+    yield from frame.machine.models.ancestors(manager.dotted)
+    if frame.machine.models.is_a(manager.dotted, "io.IOBase"):
         yield "builtins.open"

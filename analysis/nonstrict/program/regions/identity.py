@@ -104,11 +104,11 @@ def _name_if_lost(machine: Machine, wrapper: Value, asked: Value) -> str | None:
             return None
         inside = wrapper.of_class is not None and asked.ref in set(classes.lineage(wrapper.of_class))
         return asked.of_class.name if inside else ""
-    if asked.kind is not Kind.EXTERNAL or not str(asked.ref).startswith("torch.nn.") or _is_general(asked.dotted):
+    if asked.kind is not Kind.EXTERNAL or not asked.dotted.startswith("torch.nn.") or _is_general(asked.dotted):
         return None
     bases = classes.external_bases(wrapper.of_class) if wrapper.of_class is not None else {wrapper.ref}
     lasts = {str(base).rpartition(".")[2] for base in bases}
-    name = str(asked.ref).rpartition(".")[2]
+    name = asked.dotted.rpartition(".")[2]
     return name if name in lasts else ""
 
 

@@ -111,9 +111,9 @@ def unknown(site: CompileSite | None, node: ast.AST) -> str:
         return f"it is not known what `{_target(node)}` is"
     if given.kind is Kind.NONE:
         return ""
-    is_any = given.kind is Kind.UNKNOWN or given.ref in BASE_MODULES
-    if isinstance(given.ref, str) and not is_any:
-        package = given.ref.partition(".")[0]
+    is_any = given.kind is Kind.UNKNOWN or given.dotted in BASE_MODULES
+    if given.dotted and not is_any:
+        package = given.dotted.partition(".")[0]
         if package != "torch":
             return f"`{_target(node)}` is of `{package}`, which is not looked into"
         return f"what `{_target(node)}` calls is not looked into" if may_call_others(given) else ""

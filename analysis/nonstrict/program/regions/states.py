@@ -203,5 +203,5 @@ def _read_file(frame: Frame, node: ast.expr | None) -> tuple[str, ...]:
     if not isinstance(node, ast.Call):
         return ()
     called = frame.machine.evaluate(frame, node.func)
-    loads = called.kind is Kind.EXTERNAL and called.ref in _LOADS
+    loads = called.kind is Kind.EXTERNAL and called.dotted in _LOADS
     return _file(frame, _argument(node, 0, "f")) if loads else ()
