@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.facts.scopes import scope_of
-from nonstrict.program import engine, invoke
+from nonstrict.program import bodies, engine
 from nonstrict.program.effects import Summary
 from nonstrict.program.frames import Frame
 from nonstrict.program.observer import NOBODY, Observer
@@ -121,7 +121,7 @@ def interpreted(folder: Path, body: str, observer: Observer[Frame, Function]) ->
         observer=observer,
     )
     frame.env |= {name: Value(Kind.TENSOR, Place(Origin.ARGUMENT, "", name)) for name in "xy"} | {"n": NUMBER}
-    invoke.run(machine, frame)
+    bodies.run(machine, frame)
     return frame
 
 

@@ -9,7 +9,7 @@ from nonstrict.domain.events import Event
 from nonstrict.facts.keeping import kept_by_key, returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Rebinding, Related, Span
-from nonstrict.program import classes, differentiation, invoke, only_effects, parameters
+from nonstrict.program import bodies, classes, differentiation, invoke, only_effects, parameters
 from nonstrict.program.annotations import canonical
 from nonstrict.program.boundary import (
     contexts,
@@ -73,7 +73,7 @@ class MarkedBody(NoRegion, Interpreted):
         self.machine.begin()  # a fresh budget: what is known of callers has cost some
         self._arguments = bound
         frame.env.update(bound)
-        invoke.run(self.machine, frame)
+        bodies.run(self.machine, frame)
         self._run_around(frame, function)
         self._run_overrides(function, summary)
         if function.cached_at is not None:
@@ -109,7 +109,7 @@ class MarkedBody(NoRegion, Interpreted):
             name = frame.scope.parameters[0] if frame.scope is not None and frame.scope.parameters else ""
             receiver = classes.instance_at(self.machine, cls, Place(Origin.ARGUMENT, "", name))
             frame.env.update({**self._arguments, name: receiver})
-            invoke.run(self.machine, frame)
+            bodies.run(self.machine, frame)
 
     def _is_inherited(self) -> bool:
         """Whether objects of subclasses run the body as well, as far as the marker tells."""

@@ -480,8 +480,7 @@ def _is_constant_argument(frame: Frame, name: str, value: Value) -> bool:
     """Whether a call that is followed passed a constant for a parameter that nothing binds anew."""
     if frame.function is None or frame.caller is None or value.place.origin is not Origin.FRESH:
         return False
-    constant = value.kind is Kind.NONE or value.const is not NO_CONSTANT
-    return constant and is_as_passed(frame.function.node, name)
+    return (value.kind is Kind.NONE or value.const is not NO_CONSTANT) and is_as_passed(frame.function.node, name)
 
 
 def closure_of(definition: Function | Class) -> Frame | None:

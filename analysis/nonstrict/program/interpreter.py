@@ -9,6 +9,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.graph_breaks import OLDEST
 from nonstrict.program import (
     assignments,
+    bodies,
     classes,
     context_managers,
     decorating,
@@ -171,5 +172,5 @@ class Interpreter(Machine):
             frame.at_module_level = top and function.name in entries(function.module.outline.shell)
             known = {**requested_fixtures.given(frame, function, receiver), **(given or {})}
             frame.env.update(parameters.of_marked(frame, function, known, receiver))
-            invoke.run(self, frame)
+            bodies.run(self, frame)
         return frame

@@ -12,6 +12,7 @@ from nonstrict.facts.keeping import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.operators import torch_kind
 from nonstrict.program import (
+    bodies,
     bound_callables,
     call_keys,
     classes,
@@ -39,7 +40,6 @@ from nonstrict.program.references import Alternatives, Bound, ExternalMethod, Pa
 from nonstrict.program.values import (
     CALLABLES,
     NAMED_TUPLE,
-    NONE,
     PRIMITIVES,
     TENSORS,
     UNKNOWN,
@@ -54,7 +54,6 @@ from nonstrict.program.values import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nonstrict.program.machine import Machine
 
 _MAX_DEPTH = 300
 #: Closures are interpreted anew at each call, which may double at each step: they are followed less far.
@@ -451,44 +450,13 @@ def _interpret(
         if callee.application is None and frame.static:
             callee.application = (frame.module.path, frame.offset, node)
         callee.env.update(bound)
-        run(machine, callee)
+        bodies.run(machine, callee)
         recursive = key in summaries.recursive
         summaries.recursive.discard(key)
         if not recursive or summary.returns == before:
             break
     del summaries.open[key]
     return summary
-
-
-def run(machine: Machine, frame: Frame) -> None:
-    """Interpret the body of the frame's function."""
-    function = frame.function
-    if function is None:
-        return
-    node = function.node
-    if isinstance(node, ast.Lambda):
-        frame.returned(node.body, frame.consume(node.body, machine.evaluate(frame, node.body)))
-        frame.done = True
-    else:
-        machine.execute(frame, node.body)
-    frame.summary.returns = join(frame.summary.returns, _returned(frame))
-
-
-def _returned(frame: Frame) -> Value:
-    frame.summary.open_end = not frame.done
-    if frame.yields is not None:
-        produced = container(Kind.ITERATOR)
-        return produced._replace(heap=frame.yields)
-    if frame.returns is None:
-        return UNKNOWN if frame.done or _is_placeholder(frame) else NONE
-    if not frame.done:
-        return join(frame.returns, NONE)
-    return frame.returns
-
-
-def _is_placeholder(frame: Frame) -> bool:
-    """Whether a function has no body of its own: a member of a protocol, an abstract method, a stub."""
-    return frame.function is not None and endings.is_placeholder(frame.function.node)
 
 
 def _frame_for(caller: Frame, function: Function, summary: Summary, *, static: bool) -> Frame:

@@ -16,7 +16,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.models.members import CHANGING_ANY
-from nonstrict.program import classes, definition_values, differentiation, invoke, parameters, singletons
+from nonstrict.program import bodies, classes, definition_values, differentiation, parameters, singletons
 from nonstrict.program.effects import Summary, reachable
 from nonstrict.program.frames import Frame
 from nonstrict.program.places import VIEW, Origin, Place
@@ -221,7 +221,7 @@ def _run(
         receiver = Value(Kind.CLASS, owner.place, owner)
     frame.env.update({**parameters.of_marked(definition, function, {}, receiver), **(given or {})})
     with machine.summaries.aside(_BUDGET):
-        invoke.run(machine, frame)
+        bodies.run(machine, frame)
     return frame
 
 
