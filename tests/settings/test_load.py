@@ -111,6 +111,12 @@ def test_a_model_that_cannot_be_used_is_told_with_its_line(tmp_path: Path):
     assert mistake.help
 
 
+def test_a_wrong_model_of_the_command_line_is_told_with_its_line(tmp_path: Path):
+    model = written(tmp_path / "acme.pyi", "def broken() -> Missing: ...\n")
+    with pytest.raises(ConfigurationError, match=r"acme\.pyi:1:17: `Missing` is not defined"):
+        settings_from_assignment(default_settings(str(tmp_path)), f"models = ['{model}']")
+
+
 def test_the_nearest_file_counts(tmp_path: Path):
     written(tmp_path / "pyproject.toml", '[tool.nonstrict]\nselect = ["NST1"]\n')
     written(tmp_path / "inner" / "nonstrict.toml", 'select = ["NST2"]\n')

@@ -81,8 +81,14 @@ def settings_from_assignment(base: Settings, assignment: str) -> Settings:
     except ConfigurationError as error:
         detail = error.diagnostics[0] if error.diagnostics else None
         advice = f" {detail.help}" if detail and detail.help else ""
-        reason = detail.message if detail else str(error)
+        reason = f"{_elsewhere(detail)}{detail.message}" if detail else str(error)
         raise ConfigurationError(f"--config '{assignment}': {reason}.{advice}") from None
+
+
+def _elsewhere(mistake: Diagnostic) -> str:
+    """Where a mistake is that is not in the assignment itself, but in a file that it names."""
+    place = mistake.location
+    return "" if place.path == "--config" else f"{place.path}:{place.row}:{place.column}: "
 
 
 def misnamed_rule(settings: Settings, selector: str, message: str, advice: str) -> ConfigurationError:
