@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import warnings
 from pathlib import Path
@@ -75,3 +76,22 @@ def test_every_name_can_be_asked_for(path):
 def test_every_name_of_python_numpy_and_torch_exists(path):
     missing = [name for name in sorted(names_of(path)) if not ELSEWHERE.fullmatch(name) and not exists(name)]
     assert missing == []
+
+
+def test_every_function_of_numpy_that_takes_a_place_for_its_result_writes_there():
+    numpy = pytest.importorskip("numpy")
+    for prefix, module in (("numpy", numpy), ("numpy.linalg", numpy.linalg), ("numpy.fft", numpy.fft)):
+        functions = {name: value for name, value in vars(module).items() if name[0] != "_" and inspect.isroutine(value)}
+        taking = [name for name, value in functions.items() if "out" in _parameters(value)]
+        assert taking
+        for name in taking:
+            known = SHIPPED.called(f"{prefix}.{name}")
+            assert known is not None, name
+            assert [one.name for one in known.changes] == ["out"], name
+
+
+def _parameters(function):
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}

@@ -217,3 +217,9 @@ busday_count = trace
 
 @computes
 def busday_offset(dates, offsets, roll, weekmask, holidays, busdaycal, out: Changed) -> ndarray: ...
+@computes
+def einsum(subscripts, *operands, out: Changed) -> ndarray: ...
+
+cumulative_prod = cumulative_sum = linalg.multi_dot = einsum
+fft.fft = fft.fft2 = fft.fftn = fft.hfft = fft.ifft = fft.ifft2 = fft.ifftn = fft.ihfft = einsum
+fft.irfft = fft.irfft2 = fft.irfftn = fft.rfft = fft.rfft2 = fft.rfftn = einsum
