@@ -9,7 +9,7 @@ import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from nonstrict.domain.events import Event, How
+    from nonstrict.events import Event, How
 
 #: Codes of what is no finding of a marked function or region. A diagnostic of what no finding explains is a question
 #: until an experiment answered it.

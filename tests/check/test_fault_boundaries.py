@@ -13,9 +13,9 @@ import pytest
 from nonstrict.check import analysis, baseline, confirmation, diagnostics, examination, files, fixing, workers
 from nonstrict.check.patterns import PathMatcher
 from nonstrict.cli.main import main
-from nonstrict.program.body import MarkedBody
+from nonstrict.program.contracts.marked_body import MarkedBody
+from nonstrict.program.contracts.regions.region import CompiledRegion
 from nonstrict.program.discovery import callers, roots
-from nonstrict.program.regions.region import CompiledRegion
 from nonstrict.report import context as report_context
 from nonstrict.report import statistics
 from nonstrict.rules.registry import RULES
@@ -109,7 +109,7 @@ def test_nothing_is_lost(check: Any) -> None:
     [
         (analysis, "repaired", "a.py:1: the file was not read"),
         (files._Walk, "_entry", "a.py:1: the file was not looked at"),
-        (examination.loose, "marks", "a.py:1: the file was not searched for markers without effect"),
+        (examination.unattached, "marks", "a.py:1: the file was not searched for markers without effect"),
     ],
 )
 def test_a_file_that_cannot_be_read_costs_no_other(

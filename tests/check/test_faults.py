@@ -14,7 +14,7 @@ from nonstrict.check import analysis, examination
 from nonstrict.check.live.folder import Folder
 from nonstrict.check.workers import can_fork
 from nonstrict.cli.main import main
-from nonstrict.program.body import MarkedBody
+from nonstrict.program.contracts.marked_body import MarkedBody
 from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from nonstrict.domain.truth import negated, of_condition
+from nonstrict.truth import negated, of_condition
 
 VERDICTS = {"T": True, "F": False, "O": None}
 

@@ -7,11 +7,11 @@ import ast
 import pytest
 
 from nonstrict.knowledge.operators import BASE_MODULE
-from nonstrict.program.definitions import Class
-from nonstrict.program.modules import Module
-from nonstrict.program.places import FRESH, NOWHERE, VIEW, Origin, Place
-from nonstrict.program.references import Alternatives, ExternalMethod
-from nonstrict.program.values import (
+from nonstrict.program.domain.access_paths import FRESH, NOWHERE, VIEW, Origin, Place
+from nonstrict.program.domain.definitions import Class
+from nonstrict.program.domain.modules import Module
+from nonstrict.program.domain.references import Alternatives, ExternalMethod
+from nonstrict.program.domain.values import (
     BOOL,
     NO_CONSTANT,
     NONE,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-from nonstrict.domain.events import Change, Event, Read
+from nonstrict.events import Change, Event, Read
 from nonstrict.findings import Cause, Finding, Output, Severity, Subject
 from nonstrict.fixes.context import Context
-from nonstrict.program.places import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Origin
 from tests.rules.bodies import FakeBody, at, effect
 
 if TYPE_CHECKING:
-    from nonstrict.program.effects import Effect
+    from nonstrict.program.domain.effects import Effect
 
 _SEEN, _KEPT = at(Origin.GLOBAL, "SEEN"), at(Origin.GLOBAL, "KEPT")
 _WRITES = [

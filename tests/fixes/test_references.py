@@ -11,7 +11,7 @@ import pytest
 from nonstrict.facts.scopes import FunctionNode
 from nonstrict.fixes.context import Documents
 from nonstrict.program import engine
-from nonstrict.program.project import Project
+from nonstrict.program.linking.project import Project
 
 
 def uses(folder: Path, files: dict[str, str], path: str, name: str) -> tuple[list[str], list[str]]:

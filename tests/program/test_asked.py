@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from nonstrict.program.asked import about
+from nonstrict.program.state.asked import about
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.program import engine
-from nonstrict.program.definitions import CompileOptions, Told
 from nonstrict.program.discovery import roots
-from nonstrict.program.project import Project
+from nonstrict.program.domain.definitions import CompileOptions, Told
+from nonstrict.program.linking.project import Project
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nonstrict.program.definitions import Region
+    from nonstrict.program.domain.definitions import Region
 
 _PREAMBLE = """
 import argparse

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.program import engine
-from nonstrict.program.contracts import Contracts
-from nonstrict.program.interpreter import Interpreter
-from nonstrict.program.project import Project
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.interpret.interpreter import Interpreter
+from nonstrict.program.linking.project import Project
+from nonstrict.program.state.contracts_protocol import Contracts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.values import Value
+    from nonstrict.program.state.machine import Machine
 
 _PROGRAM = """
 import torch

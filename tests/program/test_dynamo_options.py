@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.program import engine
-from nonstrict.program.project import Project
-from nonstrict.program.regions import options
+from nonstrict.program.contracts.regions import options
+from nonstrict.program.linking.project import Project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

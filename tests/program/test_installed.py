@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.check.analysis import AnalysisOptions, analyse
-from nonstrict.program.installed import Described, Installed
+from nonstrict.program.linking.installed import Described, Installed
 
 if TYPE_CHECKING:
     from pathlib import Path

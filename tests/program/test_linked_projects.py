@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nonstrict.program.linked_projects import linked_projects
-from nonstrict.program.project import Project
+from nonstrict.program.linking.linked_projects import linked_projects
+from nonstrict.program.linking.project import Project
 
 if TYPE_CHECKING:
     from pathlib import Path

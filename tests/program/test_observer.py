@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.facts.scopes import scope_of
-from nonstrict.program import bodies, engine
-from nonstrict.program.effects import Summary
-from nonstrict.program.frames import Frame
-from nonstrict.program.observer import NOBODY, Observer
-from nonstrict.program.places import Origin, Place
-from nonstrict.program.project import Project
-from nonstrict.program.regions.observer import RegionObserver
-from nonstrict.program.values import NUMBER, Kind, Value
+from nonstrict.program import engine
+from nonstrict.program.contracts.regions.observer import RegionObserver
+from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.effects import Summary
+from nonstrict.program.domain.observer import NOBODY, Observer
+from nonstrict.program.domain.values import NUMBER, Kind, Value
+from nonstrict.program.interpret import bodies
+from nonstrict.program.linking.project import Project
+from nonstrict.program.state.frames import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from nonstrict.domain.events import Step
-    from nonstrict.program.definitions import Function
+    from nonstrict.events import Step
+    from nonstrict.program.domain.definitions import Function
 
 _PROGRAM = """
 import os

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.program.project import Project
+from nonstrict.program.linking.project import Project
 
 if TYPE_CHECKING:
     from pathlib import Path

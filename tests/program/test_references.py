@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.program import engine
-from nonstrict.program.project import Project
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.domain.values import Kind, Value
+from nonstrict.program.linking.project import Project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nonstrict.program.definitions import Function
+    from nonstrict.program.domain.definitions import Function
 
 _PROGRAM = """
 import enum

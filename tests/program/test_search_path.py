@@ -13,8 +13,8 @@ import pytest
 from nonstrict.check.analysis import AnalysisOptions, analyse
 from nonstrict.check.files import discover
 from nonstrict.check.live.folder import Folder
-from nonstrict.program.project import Project
-from nonstrict.program.search_path import project_of
+from nonstrict.program.linking.project import Project
+from nonstrict.program.linking.search_path import project_of
 from nonstrict.settings.model import default_settings
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from nonstrict.models.entries import Type
 from nonstrict.models.library import SHIPPED
-from nonstrict.program import typed
-from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import BYTES, NONE, Flag, Kind, Value
+from nonstrict.program.domain.access_paths import FRESH, Origin, Place
+from nonstrict.program.domain.values import BYTES, NONE, Flag, Kind, Value
+from nonstrict.program.objects import typed
 
 HERE = Place(Origin.ARGUMENT, "", "x")
 

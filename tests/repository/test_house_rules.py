@@ -101,7 +101,7 @@ def test_reading_a_text_would_be_seen(code: str):
 
 
 def test_what_values_refer_to_is_not_guessed_from_its_attributes():
-    """`value.of_class`, `value.function` and so on are asked (`nonstrict.program.values`)."""
+    """`value.of_class`, `value.function` and so on are asked (`nonstrict.program.domain.values`)."""
     guessed: list[str] = []
     for path in (ROOT / "analysis" / "nonstrict").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,11 +1,12 @@
 """Inside the engine imports go downwards, those of types among them.
 
-The rooms, from below. `domain`: values, what they refer to, places, effects, and what is computed of them. `linking`:
-which file an import means, where names are used. `state`: the frame of a function that is interpreted, the machine, and
-what is asked through them of those above (`contracts`, `mutations`). `objects`: what names, classes, attributes and
-containers hold. `models`: calls of what is not the program's, which need the parts above only through the machine.
-`interpret`: expressions, statements, calls. `discovery`: where markers are applied, who calls what, which files concern
-each other. `mutations`: who changes state. `contracts`: what markers and regions promise.
+The rooms are its folders, from below. `domain`: values, what they refer to, access paths, effects, and what is computed
+of them. `linking`: which file an import means, where names are used. `state`: the frame of a function that is
+interpreted, the machine, and what is asked through them of those above (`contracts_protocol`, `mutations_protocol`).
+`objects`: what names, classes, attributes and containers hold. `externals`: calls of what is not the program's, which
+need the parts above only through the machine. `interpret`: expressions, statements, calls. `discovery`: where markers
+are applied, who calls what, which files concern each other. `mutations`: who changes state. `contracts`: what markers
+and regions promise.
 """
 
 from __future__ import annotations
@@ -17,39 +18,26 @@ import pytest
 from tests.repository.test_layers import PACKAGE, imported_modules, module_name
 
 #: The rooms, the lowest first: what each knows of the others is what stands before it.
-ROOMS = ("domain", "linking", "state", "objects", "models", "interpret", "discovery", "mutations", "contracts")
-#: By name, and of the files that are not named by folder; all others are the interpreter's.
-FILES = {
-    "domain": "constant_folding definitions effects exceptions marker_words misapplied modules observer parts places "
-    "references refinements values write",
-    "linking": "elsewhere fixtures imports installed linked_projects project project_tables schemas "
-    "search_path setup_script source_folders sys_path",
-    "state": "asked context_variables contracts frames machine mutations summaries symbols",
-    "objects": "annotations attributes class_attributes classes contents deciding definition_values dtypes "
-    "enumerations iteration missing naming namespaces parameters releases registries stores strict_switch subscripts "
-    "symbolic_sizes symbolic_slices typed unseen",
-    "models": "arranged arrays autograd_functions bound_callables builtin_calls constants container_methods copies "
-    "custom_operators differentiation externals functional_calls gradients held_modules hooks methods "
-    "module_contents module_state named_tuples reflection running storages strings torch_calls "
-    "unbound_methods",
-    "contracts": "body engine interpreted no_region",
-}
-FOLDERS = {
-    "discovery": "discovery",
-    "writers": "mutations",
-    "marks": "contracts",
-    "boundary": "contracts",
-    "regions": "contracts",
-}
+ROOMS = (
+    "domain",
+    "linking",
+    "state",
+    "objects",
+    "externals",
+    "interpret",
+    "discovery",
+    "mutations",
+    "contracts",
+    "engine",
+)
 ENGINE = PACKAGE / "program"
 #: So many files lead to one another in a circle: a number that only falls.
 CIRCLE = 5
 
 
 def room_of(name: str) -> str:
-    """The room of a file, by its name below the engine: `writers.placing`."""
-    named = (room for room, names in FILES.items() if name in names.split())
-    return next(named, FOLDERS.get(name.partition(".")[0], "interpret"))
+    """The room of a file, by its name below the engine: `mutations` of `mutations.placing`."""
+    return name.partition(".")[0]
 
 
 def arrows() -> dict[str, set[str]]:
@@ -101,9 +89,8 @@ def test_the_circle_does_not_grow():
     assert largest_circle(arrows()) == CIRCLE, "a smaller number is what this is for: write it down"
 
 
-def test_the_rooms_name_files_that_are_there():
-    files = arrows()
-    assert [name for names in FILES.values() for name in names.split() if name not in files] == []
+def test_every_file_is_in_a_room():
+    assert {room_of(name) for name in arrows()} == set(ROOMS), "`engine`, which puts them together, is a file"
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,15 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from nonstrict.findings import Related, Span
-from nonstrict.program.effects import Effect, Observed
-from nonstrict.program.places import FRESH, Origin, Place
-from nonstrict.program.values import TENSOR, Value
+from nonstrict.program.domain.access_paths import FRESH, Origin, Place
+from nonstrict.program.domain.effects import Effect, Observed
+from nonstrict.program.domain.values import TENSOR, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.domain.events import Event, How
-    from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.events import Event, How
+    from nonstrict.program.contracts.boundary.boundary_values import Taken
     from nonstrict.program.discovery.sites import CallSite, Parameter
     from nonstrict.rules.base import Body
 

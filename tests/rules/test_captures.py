@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from nonstrict.domain.events import Event, Read
+from nonstrict.events import Event, Read
 from nonstrict.findings import Rebinding
-from nonstrict.program.boundary.exchange import Taken
+from nonstrict.program.contracts.boundary.boundary_values import Taken
 from nonstrict.program.discovery.sites import CallSite
-from nonstrict.program.places import Origin
-from nonstrict.program.values import NONE, NUMBER, TENSOR, Kind, Value, join
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import NONE, NUMBER, TENSOR, Kind, Value, join
 from nonstrict.rules.registry import RULES
 from tests.rules.bodies import CHANGED, HERE, FakeBody, at, effect
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.check.audit import Question, audit
-from nonstrict.domain.events import Event, Unseen
+from nonstrict.events import Event, Unseen
 from nonstrict.findings import Severity
 from nonstrict.rules.purity import certificate, family
 from nonstrict.rules.registry import RULES

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from nonstrict.check.environment import Environment
     from nonstrict.check.files import Discovery
     from nonstrict.findings import Diagnostic
-    from nonstrict.program.body import MarkedBody
-    from nonstrict.program.marks.purity import Definition
-    from nonstrict.program.modules import Module
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.contracts.marks.purity import Definition
+    from nonstrict.program.domain.modules import Module
     from nonstrict.rules.purity import Certificate
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
@@ -79,7 +79,7 @@ def audit(question: Question, paths: Sequence[str], settings: Settings) -> Audit
 
 def _placed(question: Question, paths: Sequence[str]) -> tuple[Question, Sequence[str]]:
     """The question and paths with paths spelled alike, so that a file has one name however it is reached."""
-    from nonstrict.program.search_path import project_of
+    from nonstrict.program.linking.search_path import project_of
 
     here = os.getcwd()
     absolute = os.path.abspath(question.file)
@@ -98,10 +98,10 @@ def _answered(question: Question, discovery: Discovery, settings: Settings, envi
     from nonstrict.check.analysis import Analysis, torch_of
     from nonstrict.models.library import models_of
     from nonstrict.program import engine
-    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.contracts.marks import purity
     from nonstrict.program.discovery import roots
-    from nonstrict.program.marks import purity
-    from nonstrict.program.project import Project
+    from nonstrict.program.linking.project import Project
 
     source = _source(question.file)
     project = Project(environment.site_packages, {source.path: source}, models=models_of(environment.models))
@@ -187,7 +187,7 @@ def _source(path: str) -> Source:
 
 
 def _found(question: Question, module: Module) -> Definition:
-    from nonstrict.program.marks import purity
+    from nonstrict.program.contracts.marks import purity
 
     known = list(purity.functions(module))
     if question.target.isdigit():

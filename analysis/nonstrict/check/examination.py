@@ -12,24 +12,24 @@ from nonstrict.check.looking import looked_at
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
 from nonstrict.coverage import Looked
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.words import Words
 from nonstrict.findings import UNEXPLAINED, Finding, Severity, Span
 from nonstrict.models.library import models_of
 from nonstrict.program import engine
-from nonstrict.program.body import MarkedBody
+from nonstrict.program.contracts.marked_body import MarkedBody
+from nonstrict.program.contracts.marks import open_targets, unattached
+from nonstrict.program.contracts.regions import identity, ineffective
+from nonstrict.program.contracts.regions.region import CompiledRegions
+from nonstrict.program.contracts.regions.switched_off import switched_off
 from nonstrict.program.discovery import callers, roots
 from nonstrict.program.discovery.exports import Exports
-from nonstrict.program.effects import span_of
-from nonstrict.program.elsewhere import Bytes
-from nonstrict.program.marks import loose, open_targets
-from nonstrict.program.project import Project
-from nonstrict.program.regions import identity, ineffective
-from nonstrict.program.regions.region import CompiledRegions
-from nonstrict.program.regions.switched_off import switched_off
-from nonstrict.program.values import Kind
-from nonstrict.program.writers.evidence import MODE_TEXTS
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.linking.elsewhere import Bytes
+from nonstrict.program.linking.project import Project
+from nonstrict.program.mutations.evidence import MODE_TEXTS
 from nonstrict.rules.base import report_at
 from nonstrict.rules.purity import asked
 from nonstrict.rules.registry import RULES
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from nonstrict.coverage import Region as Covered
     from nonstrict.facts.outline import Chunk
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.program.definitions import Mark, Region
-    from nonstrict.program.machine import Machine
+    from nonstrict.program.domain.definitions import Mark, Region
+    from nonstrict.program.state.machine import Machine
     from nonstrict.text.source import Source
 
 #: Markers of functions that an experiment can compile by themselves or in a region.
@@ -325,7 +325,7 @@ def _announced(
     for path in sorted(task.own):
         with faults.losing_files("was not searched for markers without effect", [path]):
             module = machine.project.module(path)
-            marks = loose.marks(machine, module) if module is not None else ()
+            marks = unattached.marks(machine, module) if module is not None else ()
             bodies += [body for body in (MarkedBody(machine, mark, machine.torch) for mark in marks) if wanted(body)]
             bodies += (
                 [body for body in ineffective.bodies(machine, module) if wanted(body)] if module is not None else ()

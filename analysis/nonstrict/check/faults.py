@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from nonstrict.check.run import CheckResult
-    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.contracts.marked_body import MarkedBody
 
 _log = logging.getLogger(__name__)
 TRACEBACK = "NONSTRICT_TRACEBACK"

@@ -18,7 +18,7 @@ from nonstrict.text.suppressions import suppressions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.contracts.marked_body import MarkedBody
     from nonstrict.text.source import Source
     from nonstrict.text.suppressions import Suppressions
 

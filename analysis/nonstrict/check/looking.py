@@ -7,16 +7,16 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.coverage import Break, Callee, Looked, Option, Part, Region
-from nonstrict.domain.events import Construct, Event
+from nonstrict.events import Construct, Event
 from nonstrict.findings import Related
-from nonstrict.program.body import described
-from nonstrict.program.definitions import Told
-from nonstrict.program.effects import span_of
-from nonstrict.program.misapplied import OF_APPLICATIONS
-from nonstrict.program.regions import graphs, sites
-from nonstrict.program.regions.compilations import Compilations
-from nonstrict.program.regions.region import CompiledRegion
-from nonstrict.program.regions.switched_off import switched_off
+from nonstrict.program.contracts.marked_body import described
+from nonstrict.program.contracts.regions import graphs, sites
+from nonstrict.program.contracts.regions.compilations import Compilations
+from nonstrict.program.contracts.regions.region import CompiledRegion
+from nonstrict.program.contracts.regions.switched_off import switched_off
+from nonstrict.program.domain.definitions import Told
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.misapplied import OF_APPLICATIONS
 from nonstrict.rules.constructs import construct
 from nonstrict.rules.purity import unseen_of
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.findings import Span
-    from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Compiled, CompileOptions, CompileSite, Function
-    from nonstrict.program.machine import Machine
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.domain.definitions import Compiled, CompileOptions, CompileSite, Function
+    from nonstrict.program.state.machine import Machine
 
     #: What is compiled, and where.
     _Key = tuple[Function | None, ast.AST]

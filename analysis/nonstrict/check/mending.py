@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from nonstrict.check.faults import Faults
     from nonstrict.findings import Edit, Finding, Fix
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.program.body import MarkedBody
-    from nonstrict.program.machine import Machine
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.state.machine import Machine
 
 Key = TypeVar("Key")
 #: Lines of a function that are read to mend what is found in it: all of it for each finding. What remains is mended

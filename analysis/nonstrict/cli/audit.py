@@ -14,7 +14,7 @@ from nonstrict.cli.overrides import environment_overrides, format_of_environment
 from nonstrict.cli.rendering import Rendered, rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import use_color
-from nonstrict.program.marks.purity import CONTRACTS
+from nonstrict.program.contracts.marks.purity import CONTRACTS
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import FORMATS
 

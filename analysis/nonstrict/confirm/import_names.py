@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.program.project import Project
+from nonstrict.program.linking.project import Project
 from nonstrict.text.source import Source, source_kind
 
 if TYPE_CHECKING:
-    from nonstrict.program.modules import Module
+    from nonstrict.program.domain.modules import Module
 
 #: The module that a file becomes whose name cannot be imported: `train-2.py`.
 _UNNAMED = "program"

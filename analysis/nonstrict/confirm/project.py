@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.confirm.import_names import imported_as
 from nonstrict.confirm.slices import statements_of
 from nonstrict.facts.words import Words
-from nonstrict.program.source_folders import source_folders
+from nonstrict.program.linking.source_folders import source_folders
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.endings import suppressed
+from nonstrict.facts.fallthrough import suppressed
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 

@@ -1,6 +1,6 @@
 """Calls of functions of libraries, and of methods, by what their names stand for.
 
-What a name stands for is told by whoever resolves names across files (`nonstrict.program.naming`).
+What a name stands for is told by whoever resolves names across files (`nonstrict.program.objects.naming`).
 """
 
 from __future__ import annotations

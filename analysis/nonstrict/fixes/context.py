@@ -11,16 +11,16 @@ from nonstrict.fixes.code.documents import Document, first_line
 from nonstrict.fixes.operators.observed import Call, call_of
 from nonstrict.fixes.recordings import Recordings, nothing
 from nonstrict.fixes.uses.references import Uses
-from nonstrict.program.effects import span_of
+from nonstrict.program.domain.effects import span_of
 from nonstrict.text.source import SourceKind, parsed
 
 if TYPE_CHECKING:
-    from nonstrict.domain.events import Event
+    from nonstrict.events import Event
     from nonstrict.findings import Finding
-    from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Class, Function
-    from nonstrict.program.effects import Observed
-    from nonstrict.program.machine import Machine
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.domain.definitions import Class, Function
+    from nonstrict.program.domain.effects import Observed
+    from nonstrict.program.state.machine import Machine
 
 
 class Documents:

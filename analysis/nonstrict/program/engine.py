@@ -7,30 +7,30 @@ from typing import TYPE_CHECKING
 from nonstrict.knowledge.graph_breaks import OLDEST
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.pytrees import REGISTRARS
-from nonstrict.program.boundary import pytrees
-from nonstrict.program.contracts import Contracts
+from nonstrict.program.contracts.boundary import pytrees
+from nonstrict.program.contracts.interpreted import Regions
+from nonstrict.program.contracts.marks import compiling, in_place, marking, operators, purity
+from nonstrict.program.contracts.regions import layers
+from nonstrict.program.contracts.regions.compilations import Compilations
+from nonstrict.program.contracts.regions.observer import RegionObserver
+from nonstrict.program.contracts.regions.region import CompiledRegions
+from nonstrict.program.contracts.regions.states import HEARD
 from nonstrict.program.discovery import callers, constructions
-from nonstrict.program.interpreted import Regions
-from nonstrict.program.interpreter import Interpreter
-from nonstrict.program.marks import compiling, in_place, marking, operators, purity
-from nonstrict.program.places import FRESH
-from nonstrict.program.regions import layers
-from nonstrict.program.regions.compilations import Compilations
-from nonstrict.program.regions.observer import RegionObserver
-from nonstrict.program.regions.region import CompiledRegions
-from nonstrict.program.regions.states import HEARD
-from nonstrict.program.values import Kind, Value
-from nonstrict.program.writers.answers import Answers
+from nonstrict.program.domain.access_paths import FRESH
+from nonstrict.program.domain.values import Kind, Value
+from nonstrict.program.interpret.interpreter import Interpreter
+from nonstrict.program.mutations.answers import Answers
+from nonstrict.program.state.contracts_protocol import Contracts
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Sequence
 
-    from nonstrict.program.definitions import Class, Function
-    from nonstrict.program.elsewhere import Bytes
-    from nonstrict.program.frames import Frame
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.project import Project
+    from nonstrict.program.domain.definitions import Class, Function
+    from nonstrict.program.linking.elsewhere import Bytes
+    from nonstrict.program.linking.project import Project
+    from nonstrict.program.state.frames import Frame
+    from nonstrict.program.state.machine import Machine
 
 
 def machine(

@@ -12,21 +12,21 @@ from nonstrict.rules.expectation import Expectation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from nonstrict.domain.events import Event
+    from nonstrict.events import Event
     from nonstrict.findings import Fix
     from nonstrict.fixes.context import Context
     from nonstrict.knowledge.graph_breaks import GraphBreak
-    from nonstrict.program.boundary.exchange import Given, Taken
-    from nonstrict.program.boundary.pytrees import Registration
-    from nonstrict.program.boundary.sizes import Sizes
-    from nonstrict.program.boundary.soundness import Fault
-    from nonstrict.program.boundary.varying import Variation
+    from nonstrict.program.contracts.boundary.boundary_values import Given, Taken
+    from nonstrict.program.contracts.boundary.pytrees import Registration
+    from nonstrict.program.contracts.boundary.sizes import Sizes
+    from nonstrict.program.contracts.boundary.soundness import Fault
+    from nonstrict.program.contracts.boundary.varying import Variation
+    from nonstrict.program.contracts.marks.applied import AppliedMarker
+    from nonstrict.program.contracts.regions.graphs import Graphs
     from nonstrict.program.discovery.sites import CallSite, Parameter
-    from nonstrict.program.effects import Effect, Observed
-    from nonstrict.program.marks.applied import AppliedMarker
-    from nonstrict.program.places import Place
-    from nonstrict.program.regions.graphs import Graphs
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.effects import Effect, Observed
+    from nonstrict.program.domain.values import Value
     from nonstrict.rules.expectation import Experiment
 
 #: Marker kinds of which a body is traced, so that what it does beyond computing goes wrong.
@@ -43,7 +43,7 @@ DOCUMENTATION_URL = "https://github.com/nonstrict/nonstrict/blob/main/docs/"
 
 
 class Body(Protocol):
-    """A marked function and everything it calls, as rules see it (`nonstrict.program.body.MarkedBody`)."""
+    """A marked function and everything it calls, as rules see it (`contracts.marked_body.MarkedBody`)."""
 
     function: str
     """Qualified name of the marked function."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Related, Severity
-from nonstrict.program.places import Origin
-from nonstrict.program.values import Flag
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import Flag
 from nonstrict.rules.base import report
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.effects import Observed
-    from nonstrict.program.places import Place
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.effects import Observed
     from nonstrict.rules.base import Body, Rule
 
 

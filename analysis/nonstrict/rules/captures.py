@@ -5,19 +5,19 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Related
-from nonstrict.program.places import VIEW, Origin
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.access_paths import VIEW, Origin
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.domain.events import How
+    from nonstrict.events import How
     from nonstrict.findings import Span
-    from nonstrict.program.effects import Effect, Observed
-    from nonstrict.program.places import Place
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.effects import Effect, Observed
+    from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Construct
+from nonstrict.events import Construct
 
 if TYPE_CHECKING:
-    from nonstrict.program.effects import Observed
+    from nonstrict.program.domain.effects import Observed
 
 _LONGEST = 50
 #: What the truth of is asked for, by construct.

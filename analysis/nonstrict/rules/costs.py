@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.coverage import graphs_told
-from nonstrict.domain.events import Event, Unseen
+from nonstrict.events import Event, Unseen
 
 if TYPE_CHECKING:
-    from nonstrict.program.effects import Observed
+    from nonstrict.program.domain.effects import Observed
     from nonstrict.rules.base import Body
 
 #: What was not looked into and is no call: it neither computes nor breaks a graph.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Change
+from nonstrict.events import Change
 from nonstrict.findings import Severity
-from nonstrict.program.places import Origin
+from nonstrict.program.domain.access_paths import Origin
 
 if TYPE_CHECKING:
-    from nonstrict.program.effects import Effect
+    from nonstrict.program.domain.effects import Effect
     from nonstrict.rules.base import Body, Rule
 
 _DEEDS = {

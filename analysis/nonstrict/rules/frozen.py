@@ -9,17 +9,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.walk import walk
-from nonstrict.program.places import Origin
-from nonstrict.program.values import Flag, Kind
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import Flag, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.effects import Observed
-    from nonstrict.program.places import Place
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.effects import Observed
+    from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
 
 #: Methods of modules that hand out all parameters.

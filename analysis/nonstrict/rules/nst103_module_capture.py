@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program import module_state
-from nonstrict.program.module_state import Holds
-from nonstrict.program.places import Origin
-from nonstrict.program.values import Flag, Kind
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import Flag, Kind
+from nonstrict.program.externals import module_state
+from nonstrict.program.externals.module_state import Holds
 from nonstrict.rules.base import FROZEN, Rule, report, report_at
 from nonstrict.rules.captured_tensors import BAKED_IN, bakes_in, beside_a_leaf, captures
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix, Related
     from nonstrict.fixes.context import Context
-    from nonstrict.program.effects import Observed
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.effects import Observed
+    from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Read
+from nonstrict.events import Event, Read
 from nonstrict.findings import Rebinding, Severity
-from nonstrict.program.places import VIEW, Origin
-from nonstrict.program.values import Flag, Kind
+from nonstrict.program.domain.access_paths import VIEW, Origin
+from nonstrict.program.domain.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Rule, report
 from nonstrict.rules.captures import Sort, called, captured_reads, is_inside, not_kept
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix, Related
     from nonstrict.fixes.context import Context
-    from nonstrict.program.effects import Effect, Observed
-    from nonstrict.program.places import Place
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.effects import Effect, Observed
     from nonstrict.rules.base import Body
 
 _NOUNS = {

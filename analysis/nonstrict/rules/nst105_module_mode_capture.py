@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Severity
-from nonstrict.program.values import Flag, Kind
+from nonstrict.program.domain.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Rule, report
 from nonstrict.rules.captures import Sort, called, sort_of
 from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment, Trait
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix, Related
     from nonstrict.fixes.context import Context
-    from nonstrict.program.effects import Observed
+    from nonstrict.program.domain.effects import Observed
     from nonstrict.rules.base import Body
 
 

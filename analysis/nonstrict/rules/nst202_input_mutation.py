@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Change, Event
+from nonstrict.events import Change, Event
 from nonstrict.findings import Severity
-from nonstrict.program.places import Origin
+from nonstrict.program.domain.access_paths import Origin
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import changes_copy, deed, repetition, target, when
 from nonstrict.rules.expectation import OF_LEAKS, Expectation, Experiment, Trait
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.effects import Effect
+    from nonstrict.program.domain.effects import Effect
     from nonstrict.rules.base import Body
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Applicability, Severity
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 from nonstrict.rules.base import FROZEN, Rule, report
 from nonstrict.rules.effect_texts import clause, code, effect_severity, repetition, when
 from nonstrict.rules.expectation import Expectation, Experiment

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Severity
 from nonstrict.rules.base import TRACED, Rule, report
 from nonstrict.rules.captures import called, reads_metadata

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Change, Event
+from nonstrict.events import Change, Event
 from nonstrict.findings import Severity
-from nonstrict.program.places import Origin
+from nonstrict.program.domain.access_paths import Origin
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import code
 from nonstrict.rules.expectation import Expectation, Experiment

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Severity
-from nonstrict.program.places import Origin
+from nonstrict.program.domain.access_paths import Origin
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import clause, deed, outlives, target
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.effects import Effect
+    from nonstrict.program.domain.effects import Effect
     from nonstrict.rules.base import Body
 
 

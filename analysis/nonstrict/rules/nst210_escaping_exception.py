@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Severity
-from nonstrict.program.exceptions import catchable
+from nonstrict.program.domain.exceptions import catchable
 from nonstrict.rules.base import TRACED, Rule, report
 from nonstrict.rules.expectation import Expectation, Experiment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.boundary.verdicts import holds_generator
+from nonstrict.program.contracts.boundary.pytree_support import holds_generator
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment

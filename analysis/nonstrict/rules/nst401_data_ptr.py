@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Severity
-from nonstrict.program.storages import is_address
+from nonstrict.program.externals.storages import is_address
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import clause
 from nonstrict.rules.expectation import Expectation, Experiment

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Taken
+from nonstrict.events import Event, Taken
 from nonstrict.findings import Severity
 from nonstrict.rules.base import FROZEN, Rule, report, report_at
 from nonstrict.rules.captures import called
@@ -19,7 +19,7 @@ from nonstrict.rules.frozen import argument_data, is_traced, returns_data
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.domain.events import How
+    from nonstrict.events import How
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body

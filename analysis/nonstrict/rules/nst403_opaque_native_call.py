@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Severity
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import code

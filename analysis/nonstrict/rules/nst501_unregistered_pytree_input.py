@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.boundary.exchange import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import Taken
     from nonstrict.rules.base import Body
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Taken
+from nonstrict.events import Event, Taken
 from nonstrict.findings import Applicability, Severity
-from nonstrict.program.boundary.verdicts import Crossing
+from nonstrict.program.contracts.boundary.pytree_support import Crossing
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.boundary.exchange import Given
+    from nonstrict.program.contracts.boundary.boundary_values import Given
     from nonstrict.rules.base import Body
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Related, Severity
-from nonstrict.program.boundary.making import Made
+from nonstrict.program.contracts.boundary.making import Made
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment

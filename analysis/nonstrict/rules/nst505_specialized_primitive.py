@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Related, Severity
-from nonstrict.program.classes import external_bases
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.objects.classes import external_bases
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.boundary.exchange import Taken
-    from nonstrict.program.boundary.varying import Variation
-    from nonstrict.program.values import Value
+    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.varying import Variation
+    from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
 
 #: How often a region is compiled anew before `fullgraph=True` gives up (`torch._dynamo.config.recompile_limit`).

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.fields import mentions
 from nonstrict.findings import Severity
-from nonstrict.program.classes import external_bases, lineage
+from nonstrict.program.objects.classes import external_bases, lineage
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import OF_ARGUMENTS, Expectation, Experiment
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.rules import refused_targets

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
-from nonstrict.program.marks.loose import DROPPED
+from nonstrict.program.contracts.marks.unattached import DROPPED
 from nonstrict.rules.base import Rule, Tag, report_at
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
 from nonstrict.knowledge.markers import LEAF_COMPILES, MARKERS, since, spellings
-from nonstrict.program.marks.loose import ABSENT
+from nonstrict.program.contracts.marks.unattached import ABSENT
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.conflicts import conflict_of
 from nonstrict.rules.expectation import Expectation, Experiment, Trait

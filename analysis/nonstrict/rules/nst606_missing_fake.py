@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Severity
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.conflicts import conflict_of
 from nonstrict.rules.expectation import Expectation, Experiment, Trait

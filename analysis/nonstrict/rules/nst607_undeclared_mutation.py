@@ -9,15 +9,15 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.findings import Applicability, Severity
-from nonstrict.program.dtypes import CASTS
-from nonstrict.program.marks.shared_results import sharing
-from nonstrict.program.marks.tensor_forms import mentions, tensors_in
-from nonstrict.program.places import HOST, Origin
-from nonstrict.program.values import Flag, Kind
+from nonstrict.program.contracts.marks.shared_results import sharing
+from nonstrict.program.contracts.marks.tensor_forms import mentions, tensors_in
+from nonstrict.program.domain.access_paths import HOST, Origin
+from nonstrict.program.domain.values import Flag, Kind
+from nonstrict.program.objects.dtypes import CASTS
 from nonstrict.rules.base import Rule, report, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment, Refusal, Trait
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.definitions import Operator
-    from nonstrict.program.effects import Observed
-    from nonstrict.program.places import Place
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.definitions import Operator
+    from nonstrict.program.domain.effects import Observed
+    from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
 
 #: What returns its operand, or a view of it, only if there is nothing to convert.

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, Read
+from nonstrict.events import Event, Read
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Related, Severity
-from nonstrict.program import module_state
-from nonstrict.program.marks.fake_arguments import untaken
-from nonstrict.program.marks.form_differences import difference, is_default
-from nonstrict.program.marks.shape_differences import Shapes, Told
-from nonstrict.program.marks.tensor_forms import Forms, tensors_in
-from nonstrict.program.places import Origin
-from nonstrict.program.values import NO_CONSTANT, Kind
+from nonstrict.program.contracts.marks.fake_arguments import untaken
+from nonstrict.program.contracts.marks.form_differences import difference, is_default
+from nonstrict.program.contracts.marks.shape_differences import Shapes, Told
+from nonstrict.program.contracts.marks.tensor_forms import Forms, tensors_in
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import NO_CONSTANT, Kind
+from nonstrict.program.externals import module_state
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.expectation import OF_CAPTURES, Expectation, Experiment, Trait
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.effects import Effect
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.effects import Effect
+    from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
 
 _SEQUENCES = (Kind.TUPLE, Kind.LIST)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Applicability, Severity
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 from nonstrict.rules.base import COMPILED, TRACED, Rule, report
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Gradient
+from nonstrict.events import Gradient
 from nonstrict.findings import Severity
-from nonstrict.program.marks.tensor_forms import Forms, tensors_in
-from nonstrict.program.values import Flag, Kind
+from nonstrict.program.contracts.marks.tensor_forms import Forms, tensors_in
+from nonstrict.program.domain.values import Flag, Kind
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.expectation import Expectation, Experiment
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.definitions import Operator
-    from nonstrict.program.marks.applied import AppliedMarker
-    from nonstrict.program.marks.differentiated import Need
+    from nonstrict.program.contracts.marks.applied import AppliedMarker
+    from nonstrict.program.contracts.marks.differentiated import Need
+    from nonstrict.program.domain.definitions import Operator
     from nonstrict.rules.base import Body
 
 

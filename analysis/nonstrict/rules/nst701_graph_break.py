@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Applicability, Severity
-from nonstrict.program.marks.purity import supposed
-from nonstrict.program.places import FRESH
-from nonstrict.program.regions.breaks import DISABLED, DISABLED_ALONE, DISABLED_MODULE, NEVER_FOUND
+from nonstrict.program.contracts.marks.purity import supposed
+from nonstrict.program.contracts.regions.breaks import DISABLED, DISABLED_ALONE, DISABLED_MODULE, NEVER_FOUND
+from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.constructs import construct
 from nonstrict.rules.costs import outcome
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
     from nonstrict.knowledge.graph_breaks import GraphBreak
-    from nonstrict.program.effects import Observed
-    from nonstrict.program.places import Place
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.effects import Observed
     from nonstrict.rules.base import Body
 
 #: What no edit is known for: no value that a caller could pass, one that stays what it is if passed, no break at all.

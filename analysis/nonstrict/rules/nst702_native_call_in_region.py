@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Construct, Event
+from nonstrict.events import Construct, Event
 from nonstrict.findings import Severity
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.costs import outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Related, Severity
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 from nonstrict.rules.base import COMPILED, INEFFECTIVE, Rule, report_at
 from nonstrict.rules.expectation import Expectation, Experiment
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix, Span
     from nonstrict.fixes.context import Context
-    from nonstrict.program.misapplied import Wasted
+    from nonstrict.program.domain.misapplied import Wasted
     from nonstrict.rules.base import Body
 
 #: Messages and notes, by how the application is wasted.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.misapplied import Misuse
+    from nonstrict.program.domain.misapplied import Misuse
     from nonstrict.rules.base import Body
 
 _ADVICE = "compile the module in place, with `module.compile()`: it stays what it is"

@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.domain import events
-from nonstrict.domain.events import Event
+from nonstrict import events
+from nonstrict.events import Event
 from nonstrict.findings import Finding, Related, Severity, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from nonstrict.program.effects import Effect
+    from nonstrict.program.domain.effects import Effect
     from nonstrict.rules.base import Body, Rule
 
 #: Headings for the families of rules, in the order of reports.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
-    from nonstrict.program.definitions import Function
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.definitions import Function
+    from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
 
 _METHODS_SINCE = (2, 15)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.rules.captures import is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.effects import Effect, Observed
+    from nonstrict.program.domain.effects import Effect, Observed
     from nonstrict.rules.base import Body
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
-from nonstrict.program.effects import span_of
+from nonstrict.program.domain.effects import span_of
 from nonstrict.rules.registry import RULES
 from nonstrict.text.source import parsed
 from nonstrict_server.positions import places_of, point_of, range_of

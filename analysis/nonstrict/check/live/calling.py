@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.program.discovery import callers, roots
-from nonstrict.program.effects import span_of
+from nonstrict.program.domain.effects import span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Location, Span
-    from nonstrict.program.definitions import Mark
     from nonstrict.program.discovery.exports import Exports
-    from nonstrict.program.machine import Machine
+    from nonstrict.program.domain.definitions import Mark
+    from nonstrict.program.state.machine import Machine
 
 
 class SeenCaller(NamedTuple):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nonstrict.check.examination import Examined
     from nonstrict.findings import Diagnostic, Finding
-    from nonstrict.program.machine import Machine
+    from nonstrict.program.state.machine import Machine
 
 
 class Fixing:

@@ -33,8 +33,8 @@ from nonstrict.models.library import models_of
 from nonstrict.program import engine
 from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.discovery.registrations import Registered
-from nonstrict.program.elsewhere import stem_of
-from nonstrict.program.project import Project
+from nonstrict.program.linking.elsewhere import stem_of
+from nonstrict.program.linking.project import Project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from nonstrict.check.files import Discovery
     from nonstrict.coverage import Region
     from nonstrict.findings import Diagnostic, Finding, LocatedFix, Location
-    from nonstrict.program.machine import Machine
+    from nonstrict.program.state.machine import Machine
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 

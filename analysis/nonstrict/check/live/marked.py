@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding
     from nonstrict.program.discovery.exports import Exports
-    from nonstrict.program.machine import Machine
+    from nonstrict.program.state.machine import Machine
     from nonstrict.text.source import Source
 
 

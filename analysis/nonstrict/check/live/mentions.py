@@ -15,7 +15,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import identifiers
-from nonstrict.program.writers.calls import IN_PLACE, MUTATORS, replaces_parameters
+from nonstrict.program.mutations.calls import IN_PLACE, MUTATORS, replaces_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -8,8 +8,8 @@ from nonstrict.check.analysis import Share, merged
 from nonstrict.check.faults import is_faulty, log_faults
 from nonstrict.coverage import Looked
 from nonstrict.coverage import merged as merged_looks
-from nonstrict.program.effects import span_of
-from nonstrict.program.marks import loose
+from nonstrict.program.contracts.marks import unattached
+from nonstrict.program.domain.effects import span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from nonstrict.check.live.units import Seen
     from nonstrict.coverage import Counts, Region
     from nonstrict.findings import Finding, Location, Span
-    from nonstrict.program.body import MarkedBody
-    from nonstrict.program.elsewhere import Asked
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.linking.elsewhere import Asked
     from nonstrict.text.source import Source
 
 
@@ -200,7 +200,7 @@ def _by_path(findings: Iterable[Finding]) -> dict[str, set[Finding]]:
 
 def shown_marks(path: str, bodies: Iterable[MarkedBody]) -> tuple[SeenMark, ...]:
     """The marks of a file that are of functions: names that torch lacks are only told of."""
-    shown = (body for body in bodies if body.marker not in loose.KINDS and body.mark.path == path)
+    shown = (body for body in bodies if body.marker not in unattached.KINDS and body.mark.path == path)
     return tuple(dict.fromkeys(map(seen_mark, shown)))
 
 

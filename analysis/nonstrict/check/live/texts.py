@@ -10,7 +10,7 @@ from nonstrict.text.epochs import epochs
 from nonstrict.text.source import UnreadableSource, read_source, repaired, source_from_text
 
 if TYPE_CHECKING:
-    from nonstrict.program.modules import Module
+    from nonstrict.program.domain.modules import Module
     from nonstrict.text.source import Source
 
 #: What may register something for the whole program: that is not asked by name.

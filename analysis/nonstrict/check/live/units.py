@@ -17,10 +17,10 @@ from nonstrict.check.live.mentions import Mentions, Piece, edited_sheet, names_o
 from nonstrict.check.live.results import SeenMark, seen_mark
 from nonstrict.check.live.texts import differing_lines
 from nonstrict.facts.words import identifiers
-from nonstrict.program import marker_words
-from nonstrict.program.effects import span_of
-from nonstrict.program.elsewhere import imported_words, stem_of
-from nonstrict.program.marks import loose
+from nonstrict.program.contracts.marks import unattached
+from nonstrict.program.domain import marker_words
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.linking.elsewhere import imported_words, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from nonstrict.coverage import Region
     from nonstrict.facts.outline import Chunk, Outline
     from nonstrict.findings import Finding, Span
-    from nonstrict.program.body import MarkedBody
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Module
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.domain.modules import Module
+    from nonstrict.program.state.machine import Machine
 
 #: So many definitions may have changed between two looks at a file.
 _MAX_CHANGED = 4
@@ -98,7 +98,9 @@ class Seen(NamedTuple):
     def marks(self) -> tuple[SeenMark, ...]:
         """The marks and regions that were applied in the file."""
         return tuple(
-            dict.fromkeys(unit.mark for unit in self.units if not unit.outside and unit.mark.kind not in loose.KINDS)
+            dict.fromkeys(
+                unit.mark for unit in self.units if not unit.outside and unit.mark.kind not in unattached.KINDS
+            )
         )
 
 

@@ -10,10 +10,10 @@ from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import after, inserted, replaced
 from nonstrict.fixes.code.lists import arguments_of, without_element
 from nonstrict.knowledge.operators import tensor_method
-from nonstrict.program.boundary.verdicts import Crossing
+from nonstrict.program.contracts.boundary.pytree_support import Crossing
 from nonstrict.program.discovery.callers import parameter_names
-from nonstrict.program.parameters import default_nodes
-from nonstrict.program.values import TENSORS, Kind
+from nonstrict.program.domain.values import TENSORS, Kind
+from nonstrict.program.objects.parameters import default_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

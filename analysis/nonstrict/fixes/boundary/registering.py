@@ -14,21 +14,21 @@ from nonstrict.fixes.boundary.crossing import without_argument
 from nonstrict.fixes.code.edits import after, with_condition
 from nonstrict.fixes.code.names import imported, spelled
 from nonstrict.fixes.marks.outside import taken_out
-from nonstrict.program import classes
-from nonstrict.program.boundary import soundness
-from nonstrict.program.boundary.exchange import Taken
-from nonstrict.program.boundary.pytrees import Registration, Registrations
-from nonstrict.program.boundary.soundness import Flaw
-from nonstrict.program.boundary.verdicts import Boundary, Crossing
-from nonstrict.program.values import Kind
+from nonstrict.program.contracts.boundary import soundness
+from nonstrict.program.contracts.boundary.boundary_values import Taken
+from nonstrict.program.contracts.boundary.pytree_support import Boundary, Crossing
+from nonstrict.program.contracts.boundary.pytrees import Registration, Registrations
+from nonstrict.program.contracts.boundary.soundness import Flaw
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.definitions import Class
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.definitions import Class
+    from nonstrict.program.domain.values import Value
 
 _PYTREE = "torch.utils._pytree"
 

@@ -16,8 +16,8 @@ from nonstrict.fixes.code.lists import arguments_of
 from nonstrict.fixes.code.names import bound
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.calls import argument
-from nonstrict.program.parameters import default_nodes
-from nonstrict.program.values import TENSORS, Kind
+from nonstrict.program.domain.values import TENSORS, Kind
+from nonstrict.program.objects.parameters import default_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.values import Value
 
 #: Builtins that go through what they get once, and keep nothing of it.
 _CONSUMERS = frozenset(

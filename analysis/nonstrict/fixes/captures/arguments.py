@@ -27,8 +27,8 @@ from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.signatures import Passing, passed
 from nonstrict.fixes.uses.spots import chain, is_at, is_constant, is_rebound, origin, spelled, spot_of, steps_text
-from nonstrict.program.places import Origin
-from nonstrict.program.values import BOOL, NONE, Kind, Value, join
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import BOOL, NONE, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.fixes.uses.signatures import Change, Extended
     from nonstrict.fixes.uses.spots import Spelled, Spot
-    from nonstrict.program.effects import Observed
-    from nonstrict.program.places import Place
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.effects import Observed
 
 
 #: The attribute of a module that says whether it is in training.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.steps import ANY_ENTRY
 from nonstrict.findings import Applicability, Fix
@@ -27,8 +27,8 @@ from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.calls import argument
 from nonstrict.fixes.uses.signatures import Extended, Passing, home, passed
 from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of, step, steps_text
-from nonstrict.program.places import Origin
-from nonstrict.program.values import BOOL
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import BOOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.calls import Call
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.fixes.uses.signatures import Change
-    from nonstrict.program.places import Place
+    from nonstrict.program.domain.access_paths import Place
 
 _ORIGINS = frozenset({Origin.ARGUMENT, Origin.RECEIVER})
 

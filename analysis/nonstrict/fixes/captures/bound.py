@@ -11,9 +11,9 @@ from nonstrict.fixes.captures.passable import MARKERS, depends_on_mode, is_accep
 from nonstrict.fixes.code.edits import replaced, with_argument
 from nonstrict.fixes.code.lists import arguments_of, index_at, with_element
 from nonstrict.fixes.uses import traced
-from nonstrict.program.effects import span_of
-from nonstrict.program.places import Origin
-from nonstrict.program.values import UNKNOWN, Kind
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.values import UNKNOWN, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from nonstrict.fixes.captures.passable import is_written, subject_of
 from nonstrict.fixes.code.edits import at_top_of_body
 from nonstrict.fixes.code.names import dotted
 from nonstrict.fixes.uses.terms import names_in, statement_text
-from nonstrict.program.places import Origin
+from nonstrict.program.domain.access_paths import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

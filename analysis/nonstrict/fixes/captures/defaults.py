@@ -10,8 +10,8 @@ from nonstrict.fixes.code.edits import with_argument
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.calls import argument
 from nonstrict.fixes.uses.spots import spelled, spot_of, steps_text
-from nonstrict.program import parameters
-from nonstrict.program.places import Origin
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.objects import parameters
 
 if TYPE_CHECKING:
     import ast

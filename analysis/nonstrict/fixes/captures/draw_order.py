@@ -12,7 +12,7 @@ from nonstrict.facts.scopes import FunctionNode
 from nonstrict.facts.targets import last_name
 from nonstrict.fixes.captures import draws
 from nonstrict.fixes.uses import traced
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

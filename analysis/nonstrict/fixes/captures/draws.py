@@ -7,7 +7,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
-from nonstrict.program.values import NUMBER, UNKNOWN, Kind, Value
+from nonstrict.program.domain.values import NUMBER, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document

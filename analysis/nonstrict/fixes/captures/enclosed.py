@@ -10,14 +10,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.captures.arguments import Captured, passings
 from nonstrict.fixes.captures.passable import MARKERS, is_accepted, is_written, may_be_none
 from nonstrict.fixes.uses.spots import spot_of
-from nonstrict.program.places import Origin
-from nonstrict.program.values import join
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.values import Value
 
 
 def pass_enclosed(context: Context) -> Iterator[Fix]:

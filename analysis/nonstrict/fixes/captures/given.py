@@ -24,7 +24,7 @@ from nonstrict.fixes.uses.spots import (
     spot_of,
     steps_text,
 )
-from nonstrict.program.parameters import default_nodes
+from nonstrict.program.objects.parameters import default_nodes
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.captures.attributes import AttributePassing, pass_attribute
 from nonstrict.fixes.captures.passable import MARKERS, annotation_of, is_accepted, is_written, subject_of, usable
@@ -20,16 +20,16 @@ from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.uses.signatures import Extended, together
 from nonstrict.fixes.uses.spots import chain, root_of, step
 from nonstrict.knowledge.operators import nn_module
-from nonstrict.program.places import VIEW, Origin
-from nonstrict.program.values import BOOL, Kind, Value
+from nonstrict.program.domain.access_paths import VIEW, Origin
+from nonstrict.program.domain.values import BOOL, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.context import Context
     from nonstrict.fixes.uses.signatures import Change
-    from nonstrict.program.effects import Observed
-    from nonstrict.program.places import Place
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.effects import Observed
 
 _MODE = ".training"
 #: Values that torch guards also where a marked function does not use them; numbers only as attributes of modules.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.scopes import FunctionNode
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.captures import draws
@@ -21,7 +21,7 @@ from nonstrict.fixes.code.names import spelled as name_spelled
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.signatures import Passing, home, passed
 from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.calls import Call
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.fixes.uses.signatures import Change, Extended
-    from nonstrict.program.effects import Observed
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.effects import Observed
+    from nonstrict.program.domain.values import Value
 
 #: Parameters of one kind are numbered up to this.
 _MAX_SAME = 4

@@ -16,14 +16,14 @@ from nonstrict.fixes.captures.enclosed import captured_values
 from nonstrict.fixes.code.edits import before, removed, replaced, with_argument
 from nonstrict.fixes.code.names import bindings, fresh, outermost
 from nonstrict.fixes.uses.spots import root_of
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.values import Value
 
 #: What an instance may keep: parameters and modules would be registered.
 _KEPT = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.TENSOR})

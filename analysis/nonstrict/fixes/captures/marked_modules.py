@@ -10,7 +10,7 @@ from nonstrict.fixes.captures.passable import depends_on_mode
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.lists import arguments_of, with_element
 from nonstrict.fixes.uses.spots import chain, is_constant, root_of, spelled, spot_of, steps_text
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,23 +6,23 @@ import ast
 import keyword
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import BASE_MODULE
-from nonstrict.program.boundary.verdicts import Boundary
-from nonstrict.program.classes import external_bases
-from nonstrict.program.definitions import Class
-from nonstrict.program.functional_calls import mode_dependent
-from nonstrict.program.methods import METADATA_IN_PLACE
-from nonstrict.program.values import NO_CONSTANT, Kind
+from nonstrict.program.contracts.boundary.pytree_support import Boundary
+from nonstrict.program.domain.definitions import Class
+from nonstrict.program.domain.values import NO_CONSTANT, Kind
+from nonstrict.program.externals.functional_calls import mode_dependent
+from nonstrict.program.externals.methods import METADATA_IN_PLACE
+from nonstrict.program.objects.classes import external_bases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.context import Context
-    from nonstrict.program.effects import Effect, Observed
-    from nonstrict.program.places import Place
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.effects import Effect, Observed
+    from nonstrict.program.domain.values import Value
 
 #: Markers of functions whose arguments are inputs of the graph, and whose callers alone pass them.
 MARKERS = frozenset({"nonstrict", "in-graph"})

@@ -20,7 +20,7 @@ from nonstrict.fixes.captures.switches import is_in_loop, switched
 from nonstrict.fixes.code.edits import at_top_of_body
 from nonstrict.fixes.uses.signatures import together
 from nonstrict.fixes.uses.spots import origin, spot_of
-from nonstrict.program.values import BOOL, Kind
+from nonstrict.program.domain.values import BOOL, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Edit
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.program.naming import Names
+    from nonstrict.program.objects.naming import Names
 
 
 class Spelling(NamedTuple):

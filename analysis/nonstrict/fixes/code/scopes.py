@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.words import identifiers
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 from nonstrict.text.source import SourceKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Module
+    from nonstrict.program.domain.modules import Module
+    from nonstrict.program.state.machine import Machine
     from nonstrict.text.source import Source
 
 #: Calls by which code reaches a function by its name, as text.

@@ -14,7 +14,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.fixes.code.names import dotted, meaning, spelled
 from nonstrict.knowledge.operators import Operator, tensor_attribute, tensor_method, torch_function, torch_kind
-from nonstrict.program.marks.tensor_forms import RESHAPING, Forms
+from nonstrict.program.contracts.marks.tensor_forms import RESHAPING, Forms
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:

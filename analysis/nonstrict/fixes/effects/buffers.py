@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.terms import root
-from nonstrict.program.places import Origin
-from nonstrict.program.values import TENSORS, Flag
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import TENSORS, Flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
-from nonstrict.domain.events import Change, Event
+from nonstrict.events import Change, Event
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.effects.removing import removal
 from nonstrict.fixes.uses.terms import free_name, root
-from nonstrict.program.effects import reachable, span_of
-from nonstrict.program.places import Origin
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.effects import reachable, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Change, Event
+from nonstrict.events import Change, Event
 from nonstrict.facts.scopes import scope_of
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import at_top_of_body
@@ -13,17 +13,17 @@ from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.context import Context
 from nonstrict.fixes.effects.returning import return_value
 from nonstrict.fixes.uses.afterwards import is_used_afterwards
-from nonstrict.program.classes import is_dataclass
-from nonstrict.program.definitions import Class
-from nonstrict.program.places import Origin
-from nonstrict.program.values import CONTAINERS, Kind
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.definitions import Class
+from nonstrict.program.domain.values import CONTAINERS, Kind
+from nonstrict.program.objects.classes import is_dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.effects import Effect
-    from nonstrict.program.places import Place
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.effects import Effect
+    from nonstrict.program.domain.values import Value
 
 
 def copy_first(context: Context) -> Iterator[Fix]:

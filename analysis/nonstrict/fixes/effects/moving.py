@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import with_comments_above
 from nonstrict.fixes.code.pure import is_pure

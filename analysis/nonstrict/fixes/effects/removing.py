@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import removed, replaced
 from nonstrict.fixes.code.names import dotted, meaning

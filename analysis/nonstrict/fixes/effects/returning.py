@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Applicability, Fix
@@ -19,10 +19,10 @@ from nonstrict.fixes.uses.lifting import Lift, Work, nowhere
 from nonstrict.fixes.uses.sites import Site, rebinds
 from nonstrict.fixes.uses.terms import free_name, is_simple, names_in, root, statement_text
 from nonstrict.models.members import CHANGING, SPREADING, STORING
-from nonstrict.program.body import MarkedBody
-from nonstrict.program.places import Origin
-from nonstrict.program.regions import crossing
-from nonstrict.program.values import TENSORS, Kind
+from nonstrict.program.contracts.marked_body import MarkedBody
+from nonstrict.program.contracts.regions import crossing
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import TENSORS, Kind
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Edit
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.effects import Observed
+    from nonstrict.program.domain.effects import Observed
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _CROSSING = TENSORS | {Kind.NUMBER, Kind.BOOL}

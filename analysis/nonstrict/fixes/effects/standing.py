@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.fixes.code.names import meaning
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.traced import compiled, in_bodies, in_regions, marked

@@ -9,8 +9,8 @@ from nonstrict.facts.walk import walk
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import inserted, replaced
 from nonstrict.fixes.code.lists import arguments_of
-from nonstrict.program import classes
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,23 +5,23 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.lists import parameters_of, without_element
 from nonstrict.fixes.marks.markers import unused_after
-from nonstrict.program import classes
-from nonstrict.program.body import MarkedBody
-from nonstrict.program.definitions import Mark
+from nonstrict.program.contracts.marked_body import MarkedBody
+from nonstrict.program.domain.definitions import Mark
+from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.marks.applications import Applied
+    from nonstrict.program.contracts.marks.applications import Applied
 
 _DISABLING = frozenset({"disable", "_disable_dynamo", "disallow_in_graph"})
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})

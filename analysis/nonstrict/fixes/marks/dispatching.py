@@ -15,12 +15,12 @@ from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.uses.calls import argument
 from nonstrict.fixes.uses.sites import Regions
 from nonstrict.fixes.uses.spots import chain, origin, spot_of
-from nonstrict.program import classes
-from nonstrict.program.body import MarkedBody
+from nonstrict.program.contracts.marked_body import MarkedBody
 from nonstrict.program.discovery import constructions
-from nonstrict.program.effects import span_of
-from nonstrict.program.values import UNKNOWN, Value
-from nonstrict.program.writers import attribute_writes
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.values import UNKNOWN, Value
+from nonstrict.program.mutations import attribute_writes
+from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
     from nonstrict.fixes.uses.references import Uses
-    from nonstrict.program.definitions import Class, Mark
+    from nonstrict.program.domain.definitions import Class, Mark
 
 _MAX_MARKS = 12
 

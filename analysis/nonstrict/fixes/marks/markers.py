@@ -10,17 +10,17 @@ from nonstrict.fixes.code.edits import inserted, replaced
 from nonstrict.fixes.code.imports import without_import
 from nonstrict.fixes.code.names import bound, dotted, imported, spelled
 from nonstrict.knowledge.markers import MARKERS, spellings
-from nonstrict.program import classes
-from nonstrict.program.body import MarkedBody
-from nonstrict.program.definitions import Mark
-from nonstrict.program.values import Kind
+from nonstrict.program.contracts.marked_body import MarkedBody
+from nonstrict.program.domain.definitions import Mark
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.values import Value
 
 _PLAIN_TYPES = frozenset({"", "torch.Tensor", *(f"builtins.{name}" for name in ("int", "float", "bool", "str"))})
 _PLAIN_KINDS = frozenset({Kind.TENSOR, Kind.NUMBER, Kind.BOOL})

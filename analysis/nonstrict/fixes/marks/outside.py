@@ -7,7 +7,7 @@ import builtins
 import re
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.use_def import use_def
@@ -17,17 +17,17 @@ from nonstrict.fixes.code.edits import above_definition, before, comment_behind,
 from nonstrict.fixes.code.names import bindings, dotted, fresh, outermost
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.knowledge.operators import torch_function
-from nonstrict.program.boundary import soundness
-from nonstrict.program.values import Kind
+from nonstrict.program.contracts.boundary import soundness
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.boundary.exchange import Taken
-    from nonstrict.program.boundary.pytrees import Registration
-    from nonstrict.program.values import Value
+    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.pytrees import Registration
+    from nonstrict.program.domain.values import Value
 
 _PARTIAL = "functools.partial"
 

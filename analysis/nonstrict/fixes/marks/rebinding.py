@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import inserted
-from nonstrict.program import classes
-from nonstrict.program.boundary import registered
+from nonstrict.program.contracts.boundary import registered
+from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.definitions import Class
+    from nonstrict.program.domain.definitions import Class
 
 
 def rebind(context: Context) -> Iterator[Fix]:

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
@@ -16,9 +16,9 @@ from nonstrict.fixes.code.lists import parameters_of as written_parameters
 from nonstrict.fixes.code.names import meaning, spelled
 from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, parameters_of, returns_of, told_by
 from nonstrict.fixes.operators.observed import tensors_in, types_in
-from nonstrict.program.effects import span_of
-from nonstrict.program.marks.fake_arguments import untaken
-from nonstrict.program.values import TENSORS, Kind
+from nonstrict.program.contracts.marks.fake_arguments import untaken
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.values import TENSORS, Kind
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Operator
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.domain.definitions import Operator
 
 _PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 

@@ -11,16 +11,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program.elsewhere import stem_of
-from nonstrict.program.values import TENSORS, Flag, Kind
+from nonstrict.program.domain.values import TENSORS, Flag, Kind
+from nonstrict.program.linking.elsewhere import stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.uses.references import Uses
-    from nonstrict.program.body import MarkedBody
-    from nonstrict.program.values import Value
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.domain.values import Value
 
 #: What asks for gradients: methods and attributes of tensors, and functions by their last name.
 _ASKS = ("backward", "requires_grad", "requires_grad_", "retain_grad")

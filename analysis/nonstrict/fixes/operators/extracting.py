@@ -11,7 +11,7 @@ from nonstrict.fixes.code.edits import before, replaced
 from nonstrict.fixes.code.names import fresh, operator_name, outermost, spelled
 from nonstrict.fixes.operators.differentiable import may_train
 from nonstrict.fixes.operators.fakes import TO_DO
-from nonstrict.program.values import TENSORS, UNKNOWN, Kind
+from nonstrict.program.domain.values import TENSORS, UNKNOWN, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from nonstrict.fixes.code.names import bound
 from nonstrict.fixes.code.shapes import Shapes
 from nonstrict.fixes.operators.observed import Call, observed, shown
 from nonstrict.fixes.operators.promised import is_several, promised
-from nonstrict.program.parameters import default_nodes
+from nonstrict.program.objects.parameters import default_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.code.edits import after, before, inserted, replaced
@@ -16,11 +16,11 @@ from nonstrict.fixes.operators.differentiable import changes_gradients
 from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, returns_of, told_by
 from nonstrict.fixes.operators.observed import Call, tensors_in, types_in
 from nonstrict.knowledge.markers import LEAF_COMPILES
-from nonstrict.program.body import MarkedBody
-from nonstrict.program.definitions import Mark, Operator
-from nonstrict.program.parameters import default_nodes
-from nonstrict.program.places import FRESH, Origin
-from nonstrict.program.values import NO_CONSTANT, TENSORS, UNKNOWN, Kind, Value
+from nonstrict.program.contracts.marked_body import MarkedBody
+from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.definitions import Mark, Operator
+from nonstrict.program.domain.values import NO_CONSTANT, TENSORS, UNKNOWN, Kind, Value
+from nonstrict.program.objects.parameters import default_nodes
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Span
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.definitions import Function
+    from nonstrict.program.domain.definitions import Function
 
 #: What the annotations of an operator may be made of (`torch/_library/infer_schema.py` of torch 2.13).
 _TYPES = frozenset({"torch.Tensor", "torch.dtype", "torch.device", "torch.types.Number", "torch.SymInt"})

@@ -9,7 +9,7 @@ from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.captures.hoisting import is_unconditional
 from nonstrict.fixes.code.edits import above_definition, replaced
 from nonstrict.fixes.code.names import bindings, bound, dotted, fresh, outermost
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

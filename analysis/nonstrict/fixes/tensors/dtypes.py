@@ -9,8 +9,8 @@ from nonstrict.facts.library_calls import called
 from nonstrict.facts.targets import last_name
 from nonstrict.fixes.code.names import meaning
 from nonstrict.knowledge.operators import FLOATS
-from nonstrict.program.marks.tensor_forms import dtype_name
-from nonstrict.program.values import Flag
+from nonstrict.program.contracts.marks.tensor_forms import dtype_name
+from nonstrict.program.domain.values import Flag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

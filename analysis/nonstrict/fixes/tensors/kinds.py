@@ -11,7 +11,7 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.fixes.code.names import dotted
 from nonstrict.fixes.uses.calls import argument
 from nonstrict.knowledge.operators import Operator, tensor_attribute, tensor_method, torch_function
-from nonstrict.program.values import TENSORS, Flag, Kind
+from nonstrict.program.domain.values import TENSORS, Flag, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
     from nonstrict.fixes.uses.calls import Call
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.values import Value
 
 #: Reductions to truth values; of `uint8` they give `uint8`.
 _TRUTHS = frozenset({"all", "any"})

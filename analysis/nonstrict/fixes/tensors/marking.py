@@ -12,14 +12,14 @@ from nonstrict.fixes.code.edits import inserted, replaced
 from nonstrict.fixes.code.names import dotted, spelled
 from nonstrict.knowledge.markers import spellings
 from nonstrict.program.discovery import callers
-from nonstrict.program.values import TENSORS, Kind
+from nonstrict.program.domain.values import TENSORS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.context import Context
-    from nonstrict.program.body import MarkedBody
-    from nonstrict.program.definitions import Function
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.domain.definitions import Function
 
 _CROSSING = TENSORS | {Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SETTING, Kind.SIZE}
 _TYPES = frozenset(

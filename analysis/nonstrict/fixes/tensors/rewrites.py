@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.names import dotted, spelled
 from nonstrict.fixes.tensors.kinds import Kinds
 from nonstrict.fixes.uses.terms import enclosed
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.scopes import FunctionNode
 from nonstrict.facts.targets import last_name
 from nonstrict.fixes.uses.calls import argument
-from nonstrict.program.parameters import default_nodes
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.objects.parameters import default_nodes
 
 if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event
+from nonstrict.events import Event
 from nonstrict.fixes.code.pure import acts_by_itself, is_pure_call
-from nonstrict.program.effects import reachable
+from nonstrict.program.domain.effects import reachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Span
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.program.body import MarkedBody
-    from nonstrict.program.effects import Summary
+    from nonstrict.program.contracts.marked_body import MarkedBody
+    from nonstrict.program.domain.effects import Summary
 
 #: What a function may do that nobody notices when it is not called.
 _UNNOTICED = frozenset(

@@ -7,13 +7,13 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nonstrict.domain.events import Event, How
+from nonstrict.events import Event, How
 from nonstrict.facts.scopes import FunctionNode
-from nonstrict.program.body import MarkedBody
-from nonstrict.program.definitions import Function, Mark
-from nonstrict.program.effects import reachable
-from nonstrict.program.places import Origin
-from nonstrict.program.values import FRESH, Kind, Value
+from nonstrict.program.contracts.marked_body import MarkedBody
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.definitions import Function, Mark
+from nonstrict.program.domain.effects import reachable
+from nonstrict.program.domain.values import FRESH, Kind, Value
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:

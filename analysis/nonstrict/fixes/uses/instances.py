@@ -15,15 +15,15 @@ from nonstrict.fixes.uses.calls import Bound, Call, References, Way, argument
 from nonstrict.fixes.uses.module_lists import Items, list_around
 from nonstrict.fixes.uses.search import Search, Target
 from nonstrict.fixes.uses.wrappers import keeps_parameters
-from nonstrict.program.definitions import Class, Function, Mark
-from nonstrict.program.effects import span_of
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.definitions import Class, Function, Mark
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.uses.references import Uses
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.values import Value
 
 #: Methods of modules that return the module.
 _FLUENT = frozenset(

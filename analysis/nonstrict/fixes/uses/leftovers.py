@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Fix
     from nonstrict.fixes.code.scopes import Scope
     from nonstrict.fixes.uses.references import Uses
-    from nonstrict.program.body import MarkedBody
+    from nonstrict.program.contracts.marked_body import MarkedBody
 
 _MAX_ROUNDS = 20
 

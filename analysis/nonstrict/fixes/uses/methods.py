@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import BASE_MODULES
-from nonstrict.program.definitions import Class
-from nonstrict.program.values import Kind, Value
+from nonstrict.program.domain.definitions import Class
+from nonstrict.program.domain.values import Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

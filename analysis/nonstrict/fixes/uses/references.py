@@ -10,16 +10,16 @@ from nonstrict.fixes.uses.calls import References
 from nonstrict.fixes.uses.instances import Instances
 from nonstrict.fixes.uses.methods import Methods
 from nonstrict.fixes.uses.search import Search
-from nonstrict.program.values import UNKNOWN
+from nonstrict.program.domain.values import UNKNOWN
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Span
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Documents
-    from nonstrict.program.definitions import Class
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.definitions import Class
+    from nonstrict.program.domain.values import Value
+    from nonstrict.program.state.machine import Machine
 
 #: A name that more files hold is too common to be followed.
 _MAX_FILES = 200

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.walk import own_scope
 from nonstrict.fixes.uses.calls import Bound, Call, Kept, Made, References, Way
 from nonstrict.fixes.uses.wrappers import is_function, keeps_parameters, keeps_signature
-from nonstrict.program.values import UNKNOWN
+from nonstrict.program.domain.values import UNKNOWN
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.code.scopes import Scope
     from nonstrict.fixes.uses.references import Uses
-    from nonstrict.program.definitions import Class
+    from nonstrict.program.domain.definitions import Class
 
 #: What may give code a module that no import statement names.
 _DYNAMIC = ("importlib", "__import__", "sys.modules")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.steps import ANY_ENTRY, entry
 from nonstrict.fixes.code.imports import with_import, with_name
 from nonstrict.fixes.code.names import is_free
-from nonstrict.program.places import VIEW, Origin, Place
+from nonstrict.program.domain.access_paths import VIEW, Origin, Place
 
 if TYPE_CHECKING:
     from nonstrict.findings import Edit

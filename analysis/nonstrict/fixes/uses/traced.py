@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.program.effects import reachable, span_of
+from nonstrict.program.domain.effects import reachable, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from nonstrict.findings import Span
     from nonstrict.fixes.context import Context
-    from nonstrict.program.definitions import Function
+    from nonstrict.program.domain.definitions import Function
 
 _KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})
 #: How `invoke` tells functions apart that it interpreted: in bodies, and in regions.

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.models.members import STORING
-from nonstrict.program.definitions import Function, Mark
-from nonstrict.program.effects import span_of
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.definitions import Function, Mark
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from nonstrict.findings import Span
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.uses.references import Uses
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.values import Value
 
 #: Markers whose functions take what they took before, and that nothing else has to agree with.
 _PLAIN_MARKERS = frozenset({"nonstrict", "in-graph", "constant-result", "compiled", "disable"})

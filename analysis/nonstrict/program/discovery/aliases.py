@@ -11,18 +11,18 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, traces_exports
 from nonstrict.models.members import PUTTING
-from nonstrict.program.bound_callables import holds_marker, is_marker
 from nonstrict.program.discovery import wrappers
-from nonstrict.program.marker_words import COMMON_WORDS
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.marker_words import COMMON_WORDS
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.externals.bound_callables import holds_marker, is_marker
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from nonstrict.facts.outline import Chunk
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Module
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.modules import Module
+    from nonstrict.program.domain.values import Value
+    from nonstrict.program.state.machine import Machine
 
 #: Where nodes hold a name, or a string that may be one.
 NAMING: dict[type[ast.AST], str] = {ast.Name: "id", ast.Attribute: "attr", ast.Constant: "value"}

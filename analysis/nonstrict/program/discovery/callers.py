@@ -11,20 +11,20 @@ from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.targets import bound_from
 from nonstrict.facts.walk import walk
 from nonstrict.models.members import CHANGING
-from nonstrict.program import parameters
 from nonstrict.program.discovery import roots
 from nonstrict.program.discovery.sites import CallSite, Passing, passed_expression
-from nonstrict.program.effects import span_of
-from nonstrict.program.places import Origin, Place
-from nonstrict.program.values import Flag, Heap, Kind, Value, container, join
+from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.values import Flag, Heap, Kind, Value, container, join
+from nonstrict.program.objects import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nonstrict.findings import Span
-    from nonstrict.program.definitions import Function, Mark, Region, SeenCall
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Module
+    from nonstrict.program.domain.definitions import Function, Mark, Region, SeenCall
+    from nonstrict.program.domain.modules import Module
+    from nonstrict.program.state.machine import Machine
 
 _HOPS = 3
 

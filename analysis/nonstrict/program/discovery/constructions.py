@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
-from nonstrict.program import classes
 from nonstrict.program.discovery import roots
 from nonstrict.program.discovery.sites import passed_expression
-from nonstrict.program.parameters import default_nodes, definition_frame
-from nonstrict.program.values import Kind, Value, join
+from nonstrict.program.domain.values import Kind, Value, join
+from nonstrict.program.objects import classes
+from nonstrict.program.objects.parameters import default_nodes, definition_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.definitions import Class, Function
-    from nonstrict.program.frames import Frame
-    from nonstrict.program.machine import Machine
+    from nonstrict.program.domain.definitions import Class, Function
+    from nonstrict.program.state.frames import Frame
+    from nonstrict.program.state.machine import Machine
 
 #: More places that make objects of one class are not looked at.
 _MAX_CONSTRUCTIONS = 40

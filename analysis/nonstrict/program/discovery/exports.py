@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
-    from nonstrict.program.modules import Module
-    from nonstrict.program.project import Project
+    from nonstrict.program.domain.modules import Module
+    from nonstrict.program.linking.project import Project
 
 #: An import, at the top level or within a function: dots, module and names, or modules.
 _IMPORT = re.compile(

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import places
-from nonstrict.program.modules import imported
+from nonstrict.program.domain.modules import imported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
-    from nonstrict.program.definitions import Operator
-    from nonstrict.program.elsewhere import Bytes
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Binding, Module
-    from nonstrict.program.project import Project
+    from nonstrict.program.domain.definitions import Operator
+    from nonstrict.program.domain.modules import Binding, Module
+    from nonstrict.program.linking.elsewhere import Bytes
+    from nonstrict.program.linking.project import Project
+    from nonstrict.program.state.machine import Machine
 
 _LIBRARY_CALLS = frozenset({"impl", "impl_"})
 _LAYERS = 2

@@ -14,11 +14,11 @@ from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, makes_operators, traces_exports
-from nonstrict.program import classes, definition_values
 from nonstrict.program.discovery.aliases import NAMING, aliases, made_by, makers, renamed
 from nonstrict.program.discovery.exports import Applied, Exports
-from nonstrict.program.marker_words import COMMON_WORDS, LIBRARY_WORDS, OPERATOR_WORDS, TRACING_WORDS, applies
-from nonstrict.program.places import Origin, Place
+from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.marker_words import COMMON_WORDS, LIBRARY_WORDS, OPERATOR_WORDS, TRACING_WORDS, applies
+from nonstrict.program.objects import classes, definition_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from nonstrict.facts.outline import Chunk
-    from nonstrict.program.definitions import Class, Function, Mark
-    from nonstrict.program.elsewhere import Use
-    from nonstrict.program.frames import Frame
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Module
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.definitions import Class, Function, Mark
+    from nonstrict.program.domain.modules import Module
+    from nonstrict.program.domain.values import Value
+    from nonstrict.program.linking.elsewhere import Use
+    from nonstrict.program.state.frames import Frame
+    from nonstrict.program.state.machine import Machine
 
 #: Marker kinds whose bodies are looked at.
 TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nonstrict.findings import Span
-    from nonstrict.program.definitions import SeenCall
-    from nonstrict.program.frames import Frame
-    from nonstrict.program.values import Value
+    from nonstrict.program.domain.definitions import SeenCall
+    from nonstrict.program.domain.values import Value
+    from nonstrict.program.state.frames import Frame
 
 
 class CallSite(NamedTuple):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nonstrict.program import classes
-from nonstrict.program.values import Kind
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.definitions import Class
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Module
+    from nonstrict.program.domain.definitions import Class
+    from nonstrict.program.domain.modules import Module
+    from nonstrict.program.state.machine import Machine
 
 #: The classes that derive from those of a larger hierarchy are not looked for.
 _MAX_SUBCLASSES = 40

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from nonstrict.program.imports import imports_in, imports_in_functions, modules_imported, stem_of
+from nonstrict.program.linking.imports import imports_in, imports_in_functions, modules_imported, stem_of
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Iterable, Iterator
 
-    from nonstrict.program.machine import Machine
-    from nonstrict.program.modules import Module
+    from nonstrict.program.domain.modules import Module
+    from nonstrict.program.state.machine import Machine
 
 #: A file that more than so many lead to is taken for one that any program may run.
 _MAX_FILES = 400

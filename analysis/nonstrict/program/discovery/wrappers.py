@@ -13,7 +13,7 @@ from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import choices, last_name
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.models.members import PUTTING
-from nonstrict.program.parameters import default_nodes
+from nonstrict.program.objects.parameters import default_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

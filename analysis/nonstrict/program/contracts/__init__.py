@@ -1,0 +1,1 @@
+"""What torch promises of what markers and `torch.compile` are applied to."""

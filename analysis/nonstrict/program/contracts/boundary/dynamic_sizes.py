@@ -1,0 +1,92 @@
+"""Comparisons of a dimension with a number, where a caller marked the dimension as dynamic (`mark_dynamic`)."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.key_sizes import sized, whole_number
+from nonstrict.facts.library_calls import called
+from nonstrict.facts.walk import walk
+from nonstrict.findings import Related
+from nonstrict.program.contracts.boundary.boundary_values import handed_on
+from nonstrict.program.contracts.boundary.varying import given_expressions
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.objects import naming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.domain.effects import Effect
+    from nonstrict.program.state.frames import Frame
+
+
+def fixed(body: Interpreted, effect: Effect) -> tuple[Related, ...]:
+    """The calls of `mark_dynamic` that a comparison contradicts."""
+    node = effect.node
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+        return ()
+    found = [size_of(side) or unpacked(body, side) for side in (node.left, node.comparators[0])]
+    sizes = [one for one in found if one is not None]
+    if len(sizes) != 1:
+        return ()
+    parameter, dimension = sizes[0]
+    return tuple(
+        mark
+        for mark, name, dimensions in marked(body)
+        if name == parameter and (dimension is None or dimension in dimensions)
+    )
+
+
+def size_of(node: ast.expr) -> tuple[str, int | None] | None:
+    """The variable and dimension of `x.shape[0]` and `x.size(0)`; no dimension for `x.shape`."""
+    found = sized(node)
+    return (found.tensor.id, found.dimension) if found is not None and isinstance(found.tensor, ast.Name) else None
+
+
+def unpacked(body: Interpreted, node: ast.expr) -> tuple[str, int | None] | None:
+    """The same for a variable: `rows, columns = x.shape`, `rows = x.shape[0]`."""
+    function = body.mark.function
+    if not isinstance(node, ast.Name) or function is None:
+        return None
+    for statement in walk(function.node):
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            continue
+        target, source = statement.targets[0], size_of(statement.value)
+        if source is None:
+            continue
+        if isinstance(target, ast.Name) and target.id == node.id:
+            return source
+        if isinstance(target, ast.Tuple) and source[1] is None:
+            for index, part in enumerate(target.elts):
+                if isinstance(part, ast.Name) and part.id == node.id:
+                    return source[0], index
+    return None
+
+
+def marked(body: Interpreted) -> Iterator[tuple[Related, str, frozenset[int]]]:
+    """For each `mark_dynamic` of a tensor that a region gets and passes on: the call, the parameter, the dimensions."""
+    for site in body.sites:
+        caller = site.call.caller if site.call is not None else None
+        if not site.compiled or caller is None:
+            continue
+        for name, span in site.argument_spans.items():
+            source = handed_on(site, span)
+            for frame, _, expression in given_expressions(body.machine, caller, source) if source else ():
+                if isinstance(expression, ast.Name):
+                    yield from ((mark, name, dims) for mark, dims in _marks(frame, expression.id))
+
+
+def _marks(frame: Frame, tensor: str) -> Iterator[tuple[Related, frozenset[int]]]:
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    names = naming.names_at(frame)
+    for node in walk(around):
+        if not isinstance(node, ast.Call) or not node.args or getattr(node.args[0], "id", "") != tensor:
+            continue
+        if called(names, node)[:2] == ("torch", "mark_dynamic"):
+            given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "index")]
+            parts = [part for one in given for part in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])]
+            span = span_of(frame.module.path, frame.offset, node)
+            dims = (whole_number(part) for part in parts)
+            yield Related(span, "marked as dynamic here"), frozenset(one for one in dims if one is not None)

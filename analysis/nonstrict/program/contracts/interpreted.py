@@ -1,0 +1,83 @@
+"""What those who judge a marked function or a region know of it: what it does, how it is called, what breaks in it.
+
+`nonstrict.program.contracts.marked_body` finds that out, and asks them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator, Mapping
+
+    from nonstrict.events import Event
+    from nonstrict.findings import Related
+    from nonstrict.knowledge.graph_breaks import GraphBreak
+    from nonstrict.program.discovery.sites import CallSite
+    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.definitions import Function, Mark, Region
+    from nonstrict.program.domain.effects import Observed, Summary
+    from nonstrict.program.domain.values import Value
+    from nonstrict.program.state.machine import Machine
+
+
+class Interpreted:
+    """A marked function, or a region, that is interpreted when it is asked about."""
+
+    def __init__(
+        self, machine: Machine, mark: Mark, torch: tuple[int, int], function: str, receiver: Value | None
+    ) -> None:
+        self.machine = machine
+        self.mark = mark
+        self.marker = mark.kind
+        self.api = mark.api
+        self.torch = torch
+        #: its qualified name, as findings have it
+        self.function = function
+        #: the object whose method is marked
+        self.receiver = receiver
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What the body does."""
+        raise NotImplementedError
+
+    @property
+    def arguments(self) -> Mapping[str, Value]:
+        """What the parameters are taken to be: what callers pass, annotations, defaults and use say."""
+        raise NotImplementedError
+
+    @property
+    def sites(self) -> tuple[CallSite, ...]:
+        """The calls of the function that were seen."""
+        raise NotImplementedError
+
+    def observed(self, *events: Event) -> Iterator[Observed]:
+        """The effects of the given kinds, nearest first."""
+        raise NotImplementedError
+
+    def seen_by_others(self, *events: Event) -> list[Observed]:
+        """The effects of the given kinds, for those that look at something else."""
+        return list(self.observed(*events))
+
+    def writers(self, place: Place) -> tuple[Related, ...]:
+        """Where what lives at a place is changed; other files are searched only for what changes the verdict."""
+        raise NotImplementedError
+
+    def graph_break(self, observed: Observed) -> GraphBreak | None:
+        """What torch says of a construct that breaks a graph; None where it does not: of a marked function, always."""
+        return None
+
+    def in_the_way(self, function: Function, node: ast.AST) -> str:
+        """The statement that keeps Dynamo from resuming a function after a break at a node in it; "" if none does."""
+        return ""
+
+
+class Regions:
+    """The compiled regions of a machine, each looked at once; contracts that know regions attach theirs."""
+
+    def of(self, machine: Machine, region: Region, torch: tuple[int, int]) -> Interpreted:
+        """What Dynamo traces of a compiled function."""
+        raise NotImplementedError

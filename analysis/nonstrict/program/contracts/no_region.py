@@ -1,0 +1,37 @@
+"""What rules ask of compiled regions, answered for a marked function, which is none: it is traced with its callers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.program.contracts.regions.graphs import NO_GRAPHS
+
+if TYPE_CHECKING:
+    from nonstrict.program.contracts.regions.graphs import Graphs
+    from nonstrict.program.domain.effects import Observed
+
+
+class NoRegion:
+    """A body in which no graph breaks by itself."""
+
+    def refusal(self, observed: Observed) -> str:
+        """No option makes a break an error."""
+        return ""
+
+    def given_up(self, observed: Observed) -> str:
+        """Nothing is given up."""
+        return ""
+
+    def hidden_behind(self, observed: Observed) -> int:
+        """Nothing stands behind a break."""
+        return 0
+
+    @property
+    def graphs(self) -> Graphs:
+        """Nothing is compiled."""
+        return NO_GRAPHS
+
+    @property
+    def falls_back(self) -> bool:
+        """Nothing goes on without it."""
+        return False

@@ -1,0 +1,26 @@
+"""Tensor operations of a region: graphs are what lies of them between breaks."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.knowledge.operators import tensor_method
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import TENSORS, Kind, Value
+
+if TYPE_CHECKING:
+    from nonstrict.program.state.frames import Frame
+
+
+def note(frame: Frame, node: ast.AST, value: Value) -> None:
+    """An expression has a value: a new tensor is computed there; what is not known may be one."""
+    if value.kind in TENSORS or value.kind is Kind.UNKNOWN:
+        computes = value.place.origin is Origin.FRESH or _is_method(node)
+        known = frame.summary.operations
+        known[node] = known.get(node, False) or (value.kind in TENSORS and computes and not frame.branches)
+
+
+def _is_method(node: ast.AST) -> bool:
+    """Whether a method of tensors is called: one that changes its tensor in place returns that."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and bool(tensor_method(node.func.attr))

@@ -1,0 +1,1 @@
+"""What the interpreter computes with: values and where they live, what they refer to, effects."""

@@ -1,0 +1,40 @@
+"""Tensors made of literals: torch computes with them while tracing, as long as they have a single element."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import NO_CONSTANT, TENSORS, Flag, Value
+
+if TYPE_CHECKING:
+    from nonstrict.program.state.frames import Frame
+
+#: Operators of which that was measured: they compute one element from one, by nothing but their arguments.
+_FOLDED = frozenset(
+    {
+        *("sqrt", "rsqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "sigmoid", "abs", "neg"),
+        *("square", "reciprocal", "floor", "ceil", "round", "pow", "add", "sub", "mul", "div", "clamp", "minimum"),
+        *("maximum", "clone", "detach", "float", "double", "half", "long", "int", "to"),
+        *("view", "reshape", "unsqueeze", "squeeze"),
+    }
+)
+
+
+def is_single(data: Value) -> bool:
+    """Whether a literal, maybe a nested one, has no more than one element."""
+    items = list(data.heap.items.values()) if data.heap is not None else []
+    return len(items) <= 1 and all(is_single(item) for item in items)
+
+
+def folds(frame: Frame, name: str, positional: list[Value], keywords: dict[str, Value]) -> bool:
+    """Whether torch knows the result of an operator while tracing, as it knows all its arguments."""
+    if frame.region or name.rpartition(".")[2] not in _FOLDED:
+        return False
+    return all(_is_known(value) for value in (*positional, *keywords.values()))
+
+
+def _is_known(value: Value) -> bool:
+    if value.kind in TENSORS:
+        return bool(value.flags & Flag.LITERAL) and value.place.origin is Origin.FRESH
+    return value.const is not NO_CONSTANT or value.dotted.startswith("torch.")

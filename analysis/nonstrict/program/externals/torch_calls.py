@@ -1,0 +1,457 @@
+"""Calls of torch's functions and classes, by the operator tables."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.events import Event, Read, Taken
+from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
+from nonstrict.program.domain.access_paths import CAPTURED, FRESH, HOST, VIEW, Origin
+from nonstrict.program.domain.effects import Sight
+from nonstrict.program.domain.values import (
+    BOOL,
+    NO_CONSTANT,
+    NONE,
+    NUMBER,
+    TENSORS,
+    UNKNOWN,
+    Flag,
+    Heap,
+    Kind,
+    Value,
+    container,
+    holding,
+    relocated,
+    without_gradients,
+)
+from nonstrict.program.externals import constants, functional_calls, gradients, held_modules, storages
+from nonstrict.program.objects import attributes, container_flow, dtypes, subscripts, symbolic_sizes, typed
+from nonstrict.program.state import symbols
+
+if TYPE_CHECKING:
+    from nonstrict.program.state.frames import Frame
+
+_TENSOR_MAKERS = frozenset(
+    {"torch.tensor", "torch.as_tensor", "torch.asarray", "torch.from_numpy", "torch.scalar_tensor"}
+)
+#: Functions that make a tensor of an array without a copy.
+_SHARING = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
+_GENERATORS = frozenset({"torch.Generator", "torch._C.Generator", "torch.default_generator"})
+_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.UninitializedParameter"})
+_BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+#: Operators that are more than their entry in the tables says.
+_SPECIAL_NAMES = frozenset(
+    {
+        "where",
+        "one_hot",
+        "tensor",
+        "as_tensor",
+        "asarray",
+        "from_numpy",
+        "scalar_tensor",
+        "to",
+        "clone",
+        "contiguous",
+        "cpu",
+        "detach",
+        "bitwise_not",
+    }
+)
+#: Options of torch's layers without which parameters are None.
+_PARAMETER_OPTIONS = {"bias": ("bias",), "elementwise_affine": ("weight", "bias"), "affine": ("weight", "bias")}
+#: Operators whose result says how large a tensor is.
+_SHAPE_RESULTS = frozenset({"size", "numel", "nelement", "__len__"})
+
+
+def knows(name: str) -> bool:
+    """Whether the tables of torch's public names have a name."""
+    return torch_function(name) is not None or torch_kind(name) is not None
+
+
+def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """The result of calling a torch function or class."""
+    operator = torch_function(name)
+    if operator is not None:
+        return apply(frame, node, name, operator, positional, keywords)
+    if name in _PARAMETERS:
+        needs = keywords.get("requires_grad", positional[1] if len(positional) > 1 else UNKNOWN)
+        return Value(Kind.PARAMETER, flags=Flag.FROZEN if needs.const is False else Flag.NONE)
+    if name in _BUFFERS:
+        return dtypes.registered(positional[0] if positional else keywords.get("data", UNKNOWN))
+    if name in _GENERATORS:
+        return Value(Kind.GENERATOR)
+    kind = torch_kind(name)
+    if kind == "nn-module-class" or nn_module(name) is not None:
+        return _module(name, positional, keywords)
+    if kind == "tensor-class":
+        return Value(Kind.TENSOR, flags=Flag.NONE if positional or keywords else Flag.EMPTY)
+    if (called := functional_calls.called(frame, node, name, positional, keywords)) is not None:
+        return called
+    values = [*positional, *keywords.values()]
+    for value in values:
+        container_flow.consume_all(frame, node, value)
+        frame.settle(value)
+    functional_calls.call_given(frame, node, values)
+    if kind in ("class", "context-manager", "optimizer-class"):
+        return Value(Kind.INSTANCE, FRESH, name)
+    if name == "torch.autograd.grad":
+        return gradients.computed(frame, keywords)
+    if any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in positional[:1]):
+        return functional_calls.transformed(positional)
+    made = typed.result(frame.machine.models, frame.machine.models.result(name))
+    return made._replace(flags=Flag.FLOATING) if made.is_tensor else UNKNOWN
+
+
+def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    """A module of torch: with its children, and whether its arguments switch on what depends on the mode."""
+    heap = Heap()
+    made = Value(Kind.MODULE, FRESH, name, heap=heap)
+    held_modules.hold(made, positional, keywords)
+    heap.switched = held_modules.is_switched(name, positional, keywords)
+    for option, names in _PARAMETER_OPTIONS.items():
+        if keywords.get(option, UNKNOWN).const is False:
+            heap.attributes.update(dict.fromkeys(names, NONE))
+    return made
+
+
+def apply(
+    frame: Frame,
+    node: ast.AST,
+    name: str,
+    operator: Operator,
+    positional: list[Value],
+    keywords: dict[str, Value],
+) -> Value:
+    """The result of an operator, and its effects: in-place writes, data that escapes, sizes that depend on data."""
+    plan = _PLAIN.get(name)
+    if plan is None:
+        plan = _PLAIN[name] = _is_plain(name, operator)
+    if not plan:
+        result = storages.made(name, operator, positional, _applied(frame, node, name, operator, positional, keywords))
+    else:
+        result = _plain(frame, node, name, operator, positional, keywords)
+    if keywords and gradients.asked_for(keywords) and result.is_tensor:
+        result = gradients.needing(result)
+    if positional and positional[0].flags & Flag.LITERAL and constants.folds(frame, name, positional, keywords):
+        return result._replace(flags=result.flags | Flag.LITERAL)
+    return result
+
+
+def _applied(
+    frame: Frame,
+    node: ast.AST,
+    name: str,
+    operator: Operator,
+    positional: list[Value],
+    keywords: dict[str, Value],
+) -> Value:
+    last = name.rpartition(".")[2]
+    values = [*positional, *keywords.values()]
+    for index, value in enumerate(values):
+        fills = operator.sized and not operator.spread and index == len(positional) - 1 > 0
+        consumed = "" if fills else last
+        sized = not fills and symbolic_sizes.takes_sizes(operator, last)
+        _consume_argument(frame, node, value, consumed, _read(name, operator, value), sized=sized)
+    _writes(frame, node, operator, positional, keywords, last)
+    first = positional[0] if positional else keywords.get("input", UNKNOWN)
+    if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
+        frame.emit(Event.ESCAPE, node, first.place, first, "`one_hot` without `num_classes`", how=Taken.SIZE)
+    if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
+        return _made(frame, node, last, values, keywords)
+    if last == "where" and len(values) == 1:
+        pending = frame.unbacked(
+            node, first, "`where` of one argument", Taken.MASK, sight=Sight(along=0, behind=-1)
+        ).pending
+        return holding(Kind.TUPLE, Value(Kind.TENSOR, FRESH, pending=pending)).with_pending(pending)
+    if operator.data_dependent and operator.returns not in ("tensor", "tensors"):
+        return _forced(frame, node, name, operator, first)
+    return _result(frame, node, name, operator, first, values, keywords)
+
+
+#: Operators that compute a new tensor from their arguments and do nothing else, by name.
+_PLAIN: dict[str, bool] = {}
+_PLAIN_RESULTS = {
+    flags: Value(Kind.TENSOR, FRESH, flags=flags)
+    for flags in (Flag.NONE, Flag.ATTACHED, Flag.FLOATING, Flag.ATTACHED | Flag.FLOATING)
+}
+
+
+def _is_plain(name: str, operator: Operator) -> bool:
+    last = name.rpartition(".")[2]
+    special = (
+        last in dtypes.CASTS
+        or last in _SPECIAL_NAMES
+        or symbolic_sizes.takes_sizes(operator, last)
+        or last.endswith("_")
+    )
+    acts = operator.mutates or operator.views or operator.data_dependent or operator.dynamic_shape or operator.metadata
+    return operator.returns == "tensor" and not operator.dim_returns and not (special or acts or operator.reduces)
+
+
+def _plain(
+    frame: Frame, node: ast.AST, name: str, operator: Operator, positional: list[Value], keywords: dict[str, Value]
+) -> Value:
+    if "out" in keywords or "inplace" in keywords or "dtype" in keywords:
+        _writes(frame, node, _INPLACE, positional, keywords, name.rpartition(".")[2])
+    flags = dtypes.floating(operator, name.rpartition(".")[2], positional, keywords)
+    pending: frozenset[object] = frozenset()
+    for value in (*positional, *keywords.values()) if keywords else positional:
+        if value.kind is Kind.TENSOR and value.place.origin not in CAPTURED:
+            flags |= value.flags & Flag.ATTACHED
+            if value.pending:
+                frame.settle(value)
+                pending |= value.pending
+        else:
+            _consume_argument(frame, node, value, "", Read.DATA)
+            if value.heap is not None and not frame.region:
+                pending |= symbols.held_in(value)
+            if value.kind in TENSORS:
+                flags |= value.flags & Flag.ATTACHED
+                pending |= value.pending
+    if dtypes.is_boolean(operator, name.rpartition(".")[2], positional, keywords):
+        flags = flags & ~Flag.FLOATING | Flag.BOOLEAN
+    known = _PLAIN_RESULTS.get(flags)
+    if known is not None and not pending:
+        return known
+    if not frame.region:
+        pending = symbolic_sizes.left(name.rpartition(".")[2], [*positional, *keywords.values()], keywords)
+    return Value(Kind.TENSOR, FRESH, flags=flags, pending=pending)
+
+
+_INPLACE = Operator(out=True, inplace=True)
+
+
+def _read(name: str, operator: Operator, value: Value) -> Read:
+    """What an operator takes of an argument."""
+    if operator.metadata:
+        return Read.FORM if operator.returns == "tensor" else Read.METADATA
+    return Read.MEMORY if name in _SHARING and value.kind is Kind.NUMPY else Read.DATA
+
+
+def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how: Read, *, sized: bool = False) -> None:
+    element = value.heap.element if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) else None
+    if element is not None and element.is_tensor and value.place.captured:
+        value = relocated(element, value.place.step("[]"))  # `torch.stack(TENSORS)` reads what the list holds
+    frame.consume(node, without_gradients(value) if last in gradients.CUT else value, how)
+    if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
+        functional_calls.call_given(frame, node, [value])
+    if sized and value.kind not in TENSORS:
+        frame.sized_elements(value)
+    frame.settle(value)
+    if element is not None:
+        for member in container_flow.captured_in(value):
+            frame.consume(node, member, how)
+
+
+def _writes(
+    frame: Frame, node: ast.AST, operator: Operator, positional: list[Value], keywords: dict[str, Value], last: str
+) -> None:
+    written = [positional[index] for index in operator.mutates if index < len(positional)]
+    if operator.inplace and positional and keywords.get("inplace", UNKNOWN).const is True:
+        written.append(positional[0])
+    out = keywords.get("out")
+    if out is not None:
+        frame.observer.output_given(frame, node)
+        written.extend(out.heap.items.values() if out.heap is not None else [out])
+    for value in written:
+        tensor = gradients.of_list(value)
+        if tensor.is_tensor and last != "record_stream":
+            frame.written(node, tensor, f"`{last}`")
+
+
+def _made(frame: Frame, node: ast.AST, last: str, values: list[Value], keywords: dict[str, Value]) -> Value:
+    """`torch.tensor(data)`: single literals are known while tracing, tensors among the data have no value there."""
+    data = values[0] if values else UNKNOWN
+    element = data.heap.element if data.heap is not None else None
+    if element is not None and last in ("tensor", "scalar_tensor") and _tensor_inside(element):
+        frame.emit(Event.ESCAPE, node, element.place, element, "building a tensor from the values of tensors")
+    if not frame.region:
+        frame.needed(data.with_pending(symbols.held_in(data)), exactly=True)
+    # Dynamo knows numbers that do not follow from data.
+    plain = frame.region and data.kind is Kind.NUMBER and not symbols.depends_on_data(frame, data)
+    single = bool(data.flags & Flag.LITERAL) and constants.is_single(data)
+    literal = single or data.const is not NO_CONSTANT or plain
+    if data.is_tensor:
+        return data if last != "tensor" else Value(Kind.TENSOR)
+    return Value(Kind.TENSOR, flags=(Flag.LITERAL if literal else Flag.NONE) | dtypes.of_data(data, keywords))
+
+
+def _tensor_inside(value: Value) -> bool:
+    if value.kind is Kind.UNION:
+        return any(_tensor_inside(alternative) for alternative in value.alternatives())
+    return value.is_tensor and not value.flags & Flag.LITERAL
+
+
+def _selected_from(node: ast.AST, name: str) -> ast.expr | None:
+    """The expression of the first argument of an operator."""
+    if not isinstance(node, ast.Call):
+        return None
+    if name.startswith("torch.Tensor.") and isinstance(node.func, ast.Attribute):
+        return node.func.value
+    return node.args[0] if node.args else None
+
+
+#: What gives Python the data of a tensor, as a number or as numbers.
+_TAKEN = {"item": Taken.ITEM, "tolist": Taken.LIST}
+#: What torch counts the elements of a mask for: once.
+_OF_MASKS = frozenset({"nonzero", "argwhere"})
+
+
+def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: Value) -> Value:
+    last = name.rpartition(".")[2]
+    if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.origin is FRESH.origin:
+        return NUMBER
+    if last in _TAKEN:
+        if last == "item" and frame.observer.knows_number(frame, first):
+            return NUMBER
+        made = frame.unbacked(node, first, f"`{last}()`", _TAKEN[last], of=_selected_from(node, name))
+        if last == "item":
+            return made
+        made = made if frame.region else symbols.each(made)
+        return container(Kind.LIST, made).with_pending(made.pending)
+    # These take nothing but tensors: an argument of which nothing is known is one.
+    if first.kind in TENSORS or (first.kind is Kind.UNKNOWN and first.place.origin is Origin.ARGUMENT):
+        frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}()`", how=Taken.ARRAY if last == "numpy" else None)
+    if last == "numpy":
+        # What declares the arguments that it changes may change them through an array, which shares their memory.
+        return Value(Kind.NUMPY, first.place if frame.opaque and first.is_tensor else FRESH)
+    return BOOL if operator.returns == "bool" else NUMBER
+
+
+def _result_flags(
+    operator: Operator, last: str, positional: list[Value], tensors: list[Value], keywords: dict[str, Value]
+) -> int:
+    """Whether a result is floating-point, and whether autograd connects it with an argument."""
+    first = positional[0] if positional else keywords.get("input", UNKNOWN)
+    flags = first.flags & Flag.MAYBE
+    if last not in ("detach", "detach_"):
+        for value in tensors:
+            flags |= value.flags & Flag.ATTACHED
+    return flags | dtypes.floating(operator, last, positional, keywords)
+
+
+def _carried(frame: Frame, last: str, tensors: list[Value], *, reduced: bool) -> frozenset[Any]:
+    """What a result takes over from tensors: the sizes of all but reductions, and in regions the need of gradients."""
+    held = frozenset[Any]().union(*(value.pending for value in tensors))
+    gradients = frozenset[Any](effect for effect in held if frame.region and effect.event is Event.BREAK)
+    kept = gradients if reduced else held
+    return kept - gradients if last == "detach" else kept
+
+
+def _takes_first(dim: Value) -> bool:
+    """Whether a reduction is over the first dimension, the one whose size may follow from data."""
+    over = dim.heap.items.values() if dim.heap is not None else [dim]
+    return any(one.const == 0 and one.kind is Kind.NUMBER for one in over)
+
+
+def _sizes(
+    frame: Frame, name: str, operator: Operator, values: list[Value], keywords: dict[str, Value], over: Value | None
+) -> frozenset[Any]:
+    """What a result takes over: the sizes that its arguments have, and those that it is made with."""
+    last = name.rpartition(".")[2]
+    pending = symbolic_sizes.left(last, values, keywords)
+    if symbolic_sizes.is_loss(last):
+        pending = symbolic_sizes.reduced(pending, None) if symbolic_sizes.spans(last, values, keywords) else pending
+    elif operator.reduces:
+        kept = keywords.get("keepdim", values[2] if len(values) - len(keywords) > 2 else None)
+        pending = symbolic_sizes.reduced(pending, over, kept)
+    for value in symbolic_sizes.counts(name, values):
+        frame.needed(value)
+    pending = pending if operator.views else symbolic_sizes.fresh(pending)
+    if symbolic_sizes.takes_sizes(operator, last):
+        pending |= symbolic_sizes.sized(name, operator, values[: len(values) - len(keywords)], keywords)
+    return pending
+
+
+def _selection(
+    frame: Frame, node: ast.AST, name: str, operator: Operator, values: list[Value], keywords: dict[str, Value]
+) -> frozenset[Any]:
+    """The size that an operator gives its result by the data of a tensor."""
+    last = name.rpartition(".")[2]
+    first = values[0] if values else UNKNOWN
+    chosen = _counts(values, keywords) if last == "repeat_interleave" else first if operator.dynamic_shape else None
+    if chosen is None or last in ("where", "one_hot"):
+        return frozenset()
+    rest = values[2 if last == "repeat_interleave" else 1 : len(values) - len(keywords)]
+    sight = symbolic_sizes.made_by(last, rest, keywords)
+    taken = Taken.MASK if last in _OF_MASKS else Taken.SIZE
+    return frame.unbacked(node, chosen, f"`{last}`", taken, of=_selected_from(node, name), sight=sight).pending
+
+
+def _several(last: str, values: list[Value], keywords: dict[str, Value], first: Value) -> Value | None:
+    """The tensors that a selection gives beside the selected elements, if it is asked for them."""
+    if last == "nonzero" and keywords.get("as_tuple", UNKNOWN).const is True:
+        return holding(Kind.TUPLE, first)
+    if last not in ("unique", "unique_consecutive") or len(values) - len(keywords) > 1:
+        return None
+    # Where each element went is as large as the tensor was.
+    inverse = Value(Kind.TENSOR, FRESH)
+    asked = [keywords.get(name, UNKNOWN).const is True for name in ("return_inverse", "return_counts")]
+    parts = [part for part, wanted in zip((inverse, first), asked, strict=True) if wanted]
+    return container(Kind.TUPLE, first, *parts) if parts else None
+
+
+def _counts(values: list[Value], keywords: dict[str, Value]) -> Value | None:
+    """The tensor that says how often `repeat_interleave` repeats what, without a size of the result."""
+    given = keywords.get("repeats", values[1] if len(values) > 1 else UNKNOWN)
+    return given if given.is_tensor and "output_size" not in keywords else None
+
+
+def _result(
+    frame: Frame,
+    node: ast.AST,
+    name: str,
+    operator: Operator,
+    first: Value,
+    values: list[Value],
+    keywords: dict[str, Value],
+) -> Value:
+    last = name.rpartition(".")[2]
+    named_dim = "dim" in keywords or (len(values) > 1 and values[1].kind in (Kind.NUMBER, Kind.TUPLE, Kind.LIST))
+    returns = operator.dim_returns if operator.dim_returns and named_dim else operator.returns
+    shape = Flag.SHAPE if last in _SHAPE_RESULTS and attributes.follows_shape(first) else Flag.NONE
+    asked = keywords.get("dim", values[1] if values[1:] else None)
+    later = asked is not None and subscripts.later_dimension(frame, asked)
+    if returns == "number":
+        sized = last in _SHAPE_RESULTS and not later
+        return Value(Kind.NUMBER, flags=shape, pending=symbolic_sizes.fresh(first.pending) if sized else frozenset())
+    if returns == "bool":
+        return BOOL
+    if returns == "size":
+        pending = frozenset[Any]() if later else symbolic_sizes.fresh(first.pending)
+        if asked is not None and not frame.region:
+            pending = symbolic_sizes.dimension(first.pending, asked)
+        return Value(Kind.NUMBER if named_dim or values[1:] else Kind.SIZE, flags=shape, pending=pending)
+    if returns == "none":
+        return NONE
+    tensors = [value for value in values if value.is_tensor]
+    over = keywords.get("dim", values[1] if values[1:] else UNKNOWN) if named_dim else None
+    if frame.region:
+        gone = operator.reduces and (over is None or _takes_first(over))
+        pending = _carried(frame, last, tensors, reduced=gone)
+    else:
+        pending = _sizes(frame, name, operator, values, keywords, over)
+    pending |= _selection(frame, node, name, operator, values, keywords)
+    positional = values[: len(values) - len(keywords)]
+    boolean = dtypes.is_boolean(operator, last, positional, keywords)
+    flags = _result_flags(operator, last, positional, tensors, keywords) | (Flag.BOOLEAN if boolean else Flag.NONE)
+    flags = flags & ~Flag.FLOATING if boolean else flags
+    # Only an operator is asked whether it returns its argument, or changes it unsaid.
+    casts = frame.opaque and last in dtypes.CASTS and name.startswith("torch.Tensor.")
+    copied = last == "to" and keywords.get("copy", UNKNOWN).const is True
+    shares = (operator.views or casts) and first.is_tensor and not copied
+    place = first.place.step(VIEW) if shares else FRESH
+    if last == "cpu" and frame.opaque and first.is_tensor:
+        place = first.place.step(VIEW).step(HOST)
+    several = _several(last, values, keywords, Value(Kind.TENSOR, place, flags=flags, pending=pending))
+    if several is not None and not frame.region:
+        return several
+    if returns == "tensors":
+        element = Value(Kind.TENSOR, place, flags=flags, pending=pending)
+        return holding(Kind.TUPLE, element).with_pending(pending)
+    if returns == "tensor" or (returns == "other" and operator.dynamic_shape):
+        if last.endswith("_") and not last.endswith("__") and first.is_tensor:
+            return first
+        return Value(Kind.TENSOR, place, flags=flags, pending=pending)
+    return UNKNOWN.with_pending(pending)

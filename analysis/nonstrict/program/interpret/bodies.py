@@ -1,0 +1,44 @@
+"""Running the body of a function, and what it returns."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts import fallthrough
+from nonstrict.program.domain.values import NONE, UNKNOWN, Kind, Value, container, join
+
+if TYPE_CHECKING:
+    from nonstrict.program.state.frames import Frame
+    from nonstrict.program.state.machine import Machine
+
+
+def run(machine: Machine, frame: Frame) -> None:
+    """Interpret the body of the frame's function."""
+    function = frame.function
+    if function is None:
+        return
+    node = function.node
+    if isinstance(node, ast.Lambda):
+        frame.returned(node.body, frame.consume(node.body, machine.evaluate(frame, node.body)))
+        frame.done = True
+    else:
+        machine.execute(frame, node.body)
+    frame.summary.returns = join(frame.summary.returns, _returned(frame))
+
+
+def _returned(frame: Frame) -> Value:
+    frame.summary.open_end = not frame.done
+    if frame.yields is not None:
+        produced = container(Kind.ITERATOR)
+        return produced._replace(heap=frame.yields)
+    if frame.returns is None:
+        return UNKNOWN if frame.done or _is_placeholder(frame) else NONE
+    if not frame.done:
+        return join(frame.returns, NONE)
+    return frame.returns
+
+
+def _is_placeholder(frame: Frame) -> bool:
+    """Whether a function has no body of its own: a member of a protocol, an abstract method, a stub."""
+    return frame.function is not None and fallthrough.is_placeholder(frame.function.node)

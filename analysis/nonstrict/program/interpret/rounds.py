@@ -1,0 +1,218 @@
+"""How often loops and comprehensions around an expression run that give it another value in each round."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.walk import walk
+from nonstrict.models.members import REMOVING, STORING
+from nonstrict.program.domain.constant_folding import key_of
+from nonstrict.program.domain.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nonstrict.program.domain.values import Value
+    from nonstrict.program.state.frames import Frame
+
+#: How often a loop runs of which that is not known.
+SOME = 2
+
+
+def rounds(frame: Frame, call: ast.AST, expression: ast.expr) -> int:
+    """How often loops around a call in a frame give an expression of it another value; 0 if none does."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    return max(_loops(around, call, expression, frame), default=0)
+
+
+def _loops(around: ast.AST, call: ast.AST, expression: ast.expr, frame: Frame | None = None) -> Iterator[int]:
+    """How often the loops around a call run that give an expression of it another value each time."""
+    names = {node.id for node in walk(expression) if isinstance(node, ast.Name)}
+    for node in walk(around):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            if holds(node.body, call) and mentions(expression, _changing(node)):
+                apart = not isinstance(node, ast.While) and _tells_apart(frame, expression, _distinct_in(frame, node))
+                yield length(frame, node.iter) if apart and not isinstance(node, ast.While) else SOME
+        elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and any(
+            inner is call for inner in walk(node.elt)
+        ):
+            for generator in node.generators:
+                if _stores_any(generator.target, names):
+                    apart = not generator.ifs and _tells_apart(frame, expression, _stored_in(generator.target))
+                    yield length(frame, generator.iter) if apart else SOME
+
+
+def varies_in_loop(around: ast.AST, call: ast.AST, expression: ast.expr) -> bool:
+    """Whether a loop around a call gives an expression another value each time."""
+    return any(True for _ in _loops(around, call, expression))
+
+
+def holds(body: list[ast.stmt], call: ast.AST) -> bool:
+    """Whether an expression stands in some statements."""
+    return any(inner is call for part in body for inner in walk(part))
+
+
+def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
+    """The variables and attributes that have another value in each round: counters, and what follows from them."""
+    found = set[str]()
+    if not isinstance(loop, ast.While):
+        found = _stored_in(loop.target)
+    inside = [node for part in loop.body for node in walk(part)]
+    counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
+    found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
+    lengths = _lengths(loop)
+    found |= lengths
+    for node in inside:
+        if not isinstance(node, ast.Assign):
+            continue
+        if (mentions(node.value, found) and not _computes(node.value)) or mentions(node.value, lengths):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+def grows(loop: ast.For | ast.AsyncFor | ast.While, spelled: str) -> bool:
+    """Whether every round of a loop adds to a container and takes nothing out of it."""
+    runs = frozenset(_stored_in(loop.target)) if not isinstance(loop, ast.While) else frozenset[str]()
+    changes = {_change_of(node, spelled, runs) for part in loop.body for node in walk(part)}
+    return bool(changes & _ADDING) and not changes - _ADDING - {""}
+
+
+def _lengths(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
+    """How the lengths of the containers are asked for that grow from round to round."""
+    calls = [node for part in loop.body for node in walk(part) if isinstance(node, ast.Call)]
+    asked = {ast.unparse(call) for call in calls if _is_length(call)}
+    return {one for one in asked if grows(loop, one[len("len(") : -1])}
+
+
+def _is_length(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len" and len(node.args) == 1
+
+
+#: A dict grows by these only where the key is a new one.
+_ADDING = STORING - {"setdefault", "update", "__setitem__"}
+
+
+def _change_of(node: ast.AST, spelled: str, runs: frozenset[str]) -> str:
+    """What a node does to a container: the method that it calls; "" for nothing. `runs` differs from round to round."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        changes = node.func.attr in _ADDING or node.func.attr in REMOVING
+        return node.func.attr if changes and ast.unparse(node.func.value) == spelled else ""
+    if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == spelled:
+        return "extend" if isinstance(node.value, (ast.List, ast.Tuple)) else "changed"
+    if isinstance(node, ast.Assign) and any(ast.unparse(target) == spelled for target in node.targets):
+        added = isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add)
+        return "extend" if added and mentions(node.value, {spelled}) else "changed"
+    stored = (
+        [target for target in node.targets if isinstance(target, ast.Subscript)] if isinstance(node, ast.Assign) else []
+    )
+    if any(ast.unparse(target.value) == spelled and _is_new(target.slice, runs) for target in stored):
+        return "add"
+    deleted = isinstance(node, ast.Delete) and any(mentions(target, {spelled}) for target in node.targets)
+    return "changed" if deleted else ""
+
+
+def _is_new(key: ast.expr, runs: frozenset[str]) -> bool:
+    """Whether a key is another one in every round: the loop's variable, or text or a tuple that holds it."""
+    if isinstance(key, ast.JoinedStr):
+        return any(_is_new(part.value, runs) for part in key.values if isinstance(part, ast.FormattedValue))
+    if isinstance(key, ast.Tuple):
+        return any(_is_new(part, runs) for part in key.elts)
+    return isinstance(key, ast.Name) and key.id in runs
+
+
+def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor) -> set[str]:
+    """Of the variables and attributes that change from round to round, those that never have the same value twice."""
+    inside = [node for part in loop.body for node in walk(part)]
+    counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
+    found = _stored_in(loop.target)
+    found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
+    given = [node for node in inside if isinstance(node, ast.Assign)]
+    for node in given:
+        if _tells_apart(frame, node.value, found):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    for node in given:
+        if not _tells_apart(frame, node.value, found):
+            found -= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+def _tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> bool:
+    """Whether an expression surely has another value where some variables have: it is one, or writes one into text."""
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return ast.unparse(node) in distinct
+    if isinstance(node, (ast.JoinedStr, ast.Tuple)):
+        return any(
+            _tells_apart(frame, part, distinct)
+            for part in (node.values if isinstance(node, ast.JoinedStr) else node.elts)
+        )
+    if isinstance(node, ast.FormattedValue):
+        return _tells_apart(frame, node.value, distinct)
+    if isinstance(node, ast.BinOp):
+        sides = (node.left, node.right)
+        fixed = not all(mentions(side, distinct) for side in sides)
+        added = isinstance(node.op, (ast.Add, ast.Sub)) and fixed
+        written = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
+        return any(_tells_apart(frame, side, distinct) for side in sides) if added or written else False
+    if isinstance(node, ast.Call):
+        writes = isinstance(node.func, ast.Attribute) and node.func.attr == "format"
+        named = getattr(node.func, "id", "")
+        keeps = writes or named in ("str", "repr") or (bool(named) and _makes_object(frame, node.func))
+        return keeps and any(_tells_apart(frame, part, distinct) for part in node.args)
+    return False
+
+
+def _makes_object(frame: Frame | None, function: ast.expr) -> bool:
+    """Whether a class of the program is called: what its objects are given tells them apart."""
+    return frame is not None and frame.machine.evaluate(frame, function).kind is Kind.CLASS
+
+
+def _stored_in(target: ast.expr) -> set[str]:
+    return {node.id for node in walk(target) if isinstance(node, ast.Name)}
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
+
+
+def _computes(node: ast.expr) -> bool:
+    """Whether an expression calls something other than a conversion: what that gives is not known."""
+    calls = (inner for inner in walk(node) if isinstance(inner, ast.Call))
+    return any(getattr(call.func, "id", "") not in ("str", "float", "abs", "max", "min") for call in calls)
+
+
+def mentions(node: ast.expr, spelled: set[str]) -> bool:
+    """Whether an expression has a part that is one of some variables, attributes and lengths."""
+    parts = (inner for inner in walk(node) if isinstance(inner, (ast.Name, ast.Attribute)) or _is_length(inner))
+    return bool(spelled) and any(ast.unparse(inner) in spelled for inner in parts)
+
+
+def _stores_any(target: ast.expr, names: set[str]) -> bool:
+    return any(isinstance(node, ast.Name) and node.id in names for node in walk(target))
+
+
+def length(frame: Frame | None, iterable: ast.expr) -> int:
+    """How many elements a loop runs over; at least some."""
+    if isinstance(iterable, (ast.List, ast.Tuple, ast.Set)):
+        return len({ast.dump(element) for element in iterable.elts})
+    if isinstance(iterable, ast.Call):
+        name = getattr(iterable.func, "id", "")
+        if name == "range" and iterable.args and all(isinstance(part, ast.Constant) for part in iterable.args):
+            bounds = [part.value for part in iterable.args if isinstance(part, ast.Constant)]
+            whole = [bound for bound in bounds if isinstance(bound, int)]
+            return len(range(*whole)) if len(whole) == len(bounds) and 0 not in whole[2:] else SOME
+        if name in ("enumerate", "sorted", "list", "reversed", "tuple") and iterable.args:
+            return length(frame, iterable.args[0])
+        if name == "zip" and iterable.args:
+            return min(length(frame, part) for part in iterable.args)
+    if frame is not None and isinstance(iterable, ast.Name):
+        held = frame.machine.evaluate(frame, iterable)
+        if held.kind in (Kind.LIST, Kind.TUPLE) and held.heap is not None and held.heap.loose is None:
+            return max(_different(held.heap.items.values()), SOME)
+    return SOME
+
+
+def _different(entries: Iterable[Value]) -> int:
+    """How many of some entries surely differ, or are not known to be the same."""
+    constants = [key_of(value) for value in entries]
+    return len(set(constants) - {None}) + constants.count(None)

@@ -1,0 +1,299 @@
+"""Unbacked symbols: numbers and sizes that follow from data, and where they can still be seen.
+
+torch makes a symbol for each number that it takes out of a tensor, and for each size that data decides. It looks for
+the symbol in what the marked function returns: as a number, a size, a stride or an offset, by itself or times a
+constant. A sum of two is none of these: `PendingUnbackedSymbolNotFound` (torch/fx/experimental/symbolic_shapes.py).
+
+A value carries its symbols as pending effects; the `sight` of each says how it can be seen there. What is not modelled
+leaves a symbol in sight, so that nobody is accused.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.events import Event, Taken
+from nonstrict.facts.walk import walk
+from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.values import CONTAINERS, Flag, Heap, Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nonstrict.program.domain.effects import Effect, Sight
+    from nonstrict.program.state.frames import Frame
+
+Pending = frozenset[Any]
+
+SEQUENCES = frozenset({Kind.LIST, Kind.TUPLE, Kind.SIZE})
+_SIZES = frozenset({Kind.NUMBER, Kind.SIZE})
+_LINEAR = (ast.Add, ast.Sub)
+_DIVISIONS = (ast.FloorDiv, ast.Div, ast.Mod, ast.Pow, ast.LShift, ast.RShift)
+#: So far containers in containers are looked into.
+_MAX_DEPTH = 3
+
+NUMBERS = frozenset({Taken.ITEM, Taken.LIST})
+
+#: Functions of Python that torch knows of numbers that follow from data.
+_SYMBOLIC = frozenset({"math.floor", "math.ceil", "math.trunc"})
+_ROUNDING = frozenset({"builtins.abs", "builtins.round", *_SYMBOLIC})
+
+# -- what a value carries -------------------------------------------------------------------------------------------
+
+
+def of(value: Value) -> Pending:
+    """The symbols that a value carries."""
+    if not value.pending:
+        return value.pending
+    return frozenset(effect for effect in value.pending if effect.event is Event.ESCAPE)
+
+
+def held_in(value: Value) -> Pending:
+    """The symbols that a value, or what a new container holds, carries."""
+    heap = value.heap
+    if heap is None or value.kind not in SEQUENCES:
+        return of(value)
+    held = [*heap.items.values(), *([heap.loose] if heap.loose is not None else [])]
+    held = held or ([heap.element] if heap.element is not None else [])
+    return of(value).union(*(of(one) for one in held))
+
+
+def beside(value: Value) -> Pending:
+    """What a value carries that is no symbol."""
+    return value.pending - of(value) if value.pending else value.pending
+
+
+def forget(held: Heap, depth: int = 0) -> None:
+    """An object was made outside compiled code: what it and its containers hold are numbers, and no symbols."""
+    held.attributes = {name: value.with_pending(beside(value)) for name, value in held.attributes.items()}
+    held.items = {key: value.with_pending(beside(value)) for key, value in held.items.items()}
+    held.element = held.element.with_pending(beside(held.element)) if held.element is not None else None
+    held.loose = held.loose.with_pending(beside(held.loose)) if held.loose is not None else None
+    inside = (*held.attributes.values(), *held.items.values(), *([held.element] if held.element is not None else []))
+    for value in inside if depth < _MAX_DEPTH else ():
+        if value.kind in CONTAINERS and value.heap is not None:
+            forget(value.heap, depth + 1)
+
+
+def is_input(effect: Effect) -> bool:
+    """Whether a number may be an input of the graph: torch knows the number in an integer that a region is given."""
+    place = effect.place
+    return effect.how is Taken.ITEM and place.origin is Origin.ARGUMENT and not place.is_view
+
+
+def hidden(symbols: Iterable[Effect]) -> Pending:
+    """Symbols behind arithmetic: what is computed from a hidden one may be the symbol again."""
+    return frozenset(
+        one if is_input(one) else one._replace(sight=one.sight._replace(hidden=not one.sight.hidden)) for one in symbols
+    )
+
+
+def lost(symbols: Iterable[Effect]) -> Pending:
+    """Symbols behind what cannot be undone: a quotient with a remainder, a rounding, an answer."""
+    return frozenset(one if is_input(one) else one._replace(sight=one.sight._replace(lost=True)) for one in symbols)
+
+
+def unchecked(symbols: Iterable[Effect]) -> Pending:
+    """Symbols that bound a slice: torch makes a new one, unless `torch._check` says that they lie within the size."""
+    return frozenset(one._replace(sight=one.sight._replace(unchecked=True)) for one in symbols)
+
+
+def along(symbols: Iterable[Effect], dimension: int | None, *, last: bool = False) -> Pending:
+    """Symbols as the size of a dimension; `last` where that is known to be the last one."""
+    return at(symbols, dimension, -1 if last else None)
+
+
+def at(symbols: Iterable[Effect], along: int | None, behind: int | None) -> Pending:
+    """Symbols as the size of a dimension, counted from the front and from the end."""
+    return frozenset(one._replace(sight=one.sight._replace(along=along, behind=behind)) for one in symbols)
+
+
+# -- numbers --------------------------------------------------------------------------------------------------------
+
+
+def arithmetic(operator: ast.operator, left: Value, right: Value) -> Pending:
+    """What numbers carry after arithmetic: a symbol is known by itself and times a constant."""
+    one, other = of(left), of(right)
+    rest = beside(left) | beside(right)
+    if not one and not other:
+        return rest
+    if one and other:
+        return rest | ((one | other) if _is_multiple(operator, one, other) else hidden(one | other))
+    by = right if one else left
+    return rest | frozenset(_computed(operator, symbol, by, reverse=not one) for symbol in one or other)
+
+
+def _is_multiple(operator: ast.operator, one: Pending, other: Pending) -> bool:
+    """Whether two numbers that carry symbols are one symbol, added to itself."""
+    if not isinstance(operator, _LINEAR) or len(one) != 1 or one != other:
+        return False
+    return all(not effect.sight.each or effect.sight.part is not None for effect in one)
+
+
+def _computed(operator: ast.operator, symbol: Effect, by: Value, *, reverse: bool) -> Effect:
+    """A symbol after arithmetic with a number that carries none; `reverse` where that stands on the left."""
+    if is_input(symbol):
+        return symbol
+    constant = by.const if isinstance(by.const, (int, float)) else None
+    sight = symbol.sight
+    if isinstance(operator, _LINEAR):
+        if constant is None:
+            return symbol._replace(sight=sight._replace(hidden=sight.hidden ^ bool(by.flags & Flag.SHAPE)))
+        sign = -1 if reverse and isinstance(operator, ast.Sub) else 1
+        added = sign * sight.added + (-constant if isinstance(operator, ast.Sub) and not reverse else constant)
+        return symbol._replace(sight=sight._replace(times=sign * sight.times, added=added))
+    if isinstance(operator, ast.Mult):
+        # Sizes are whole numbers, also those of selections from tensors of floats.
+        floating = symbol.how in NUMBERS and bool(symbol.value.flags & Flag.FLOATING)
+        return symbol._replace(sight=_multiplied(sight, constant, floating=floating))
+    if not isinstance(operator, _DIVISIONS) or (constant == 1 and not reverse):
+        return symbol
+    if constant is None:
+        return symbol._replace(sight=sight._replace(hidden=not sight.hidden))
+    even = isinstance(operator, ast.FloorDiv) and not reverse and constant and isinstance(constant, int)
+    if even and sight.times % constant == 0 and sight.added % constant == 0:
+        return symbol._replace(sight=sight._replace(times=sight.times // constant, added=sight.added // constant))
+    return symbol._replace(sight=sight._replace(lost=True))
+
+
+def _multiplied(sight: Sight, constant: float | None, *, floating: bool) -> Sight:
+    """A multiple of a whole number shows it; of other numbers only the number itself is known."""
+    if constant is None:
+        return sight._replace(hidden=sight.hidden ^ floating)
+    if constant != 1 and (floating or not isinstance(constant, int)):
+        return sight._replace(lost=True)
+    return sight._replace(times=sight.times * int(constant), added=sight.added * constant)
+
+
+def compared(pending: Pending) -> Pending:
+    """What the truth value of a comparison carries."""
+    symbols = frozenset(one for one in pending if one.event is Event.ESCAPE)
+    return (pending - symbols) | lost(symbols)
+
+
+def is_settled(operator: ast.cmpop, size: Value, limit: Value) -> bool:
+    """Whether a comparison is answered for any data: how many elements there are is not negative."""
+    sizes = of(size)
+    plain = all(one.how not in NUMBERS and one.sight.is_shown and one.sight.times > 0 for one in sizes)
+    return bool(sizes) and plain and limit.const == 0 and isinstance(operator, (ast.GtE, ast.Lt))
+
+
+def is_known(operator: ast.cmpop, left: Value, right: Value) -> bool:
+    """Whether a comparison of sizes is answered without the data: one size with itself, and whether one is negative."""
+    if not {left.kind, right.kind} <= _SIZES:
+        return False
+    if isinstance(operator, (ast.GtE, ast.Lt)) and right.const == 0 and _is_made(left):
+        return all(effect.how is not Taken.ITEM for effect in left.pending)
+    return _is_made(left) and left.pending == right.pending
+
+
+def _is_made(size: Value) -> bool:
+    return bool(size.pending) and all(effect.event is Event.ESCAPE for effect in size.pending)
+
+
+def depends_on_data(frame: Frame, value: Value) -> bool:
+    """Whether a number or truth value follows from the data of a tensor: nothing can be decided on it.
+
+    What `torch._check` was told of is decided.
+    """
+    checked = frame.summary.settled
+    numeric = value.kind in (Kind.NUMBER, Kind.BOOL)
+    return any(
+        effect.event is Event.ESCAPE and effect.key not in checked and (numeric or effect.how is Taken.ITEM)
+        for effect in value.pending
+    )
+
+
+def told(frame: Frame, node: ast.AST, given: Sequence[Value], keywords: dict[str, Value]) -> None:
+    """`torch._check` is told of numbers: of their limits, or with an equation which number something is."""
+    keys = {one.key for value in given for one in of(value)}
+    summary = frame.summary
+    summary.checked.update(keys)
+    if not isinstance(node, ast.Call) or not node.args:
+        return
+    condition = node.args[0]
+    if not isinstance(condition, ast.Compare):
+        summary.floored.update(keys)
+        summary.capped.update(keys if "max" in keywords or isinstance(condition, ast.BoolOp) else ())
+        return
+    if isinstance(condition.ops[0], ast.Eq):
+        summary.known.update(keys)
+    if len(condition.ops) > 1 or not isinstance(condition.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+        summary.floored.update(keys)
+        summary.capped.update(keys)
+        return
+    _limited(frame, condition)
+
+
+def _limited(frame: Frame, condition: ast.Compare) -> None:
+    """A comparison with one operator sets a number a lower or an upper limit."""
+    more = isinstance(condition.ops[0], (ast.Gt, ast.GtE))
+    for side, other, least in (
+        (condition.left, condition.comparators[0], more),
+        (*condition.comparators, None, not more),
+    ):
+        keys = {one.key for one in of(frame.machine.evaluate(frame, side))}
+        limit = frame.machine.evaluate(frame, condition.left if other is None else other).const
+        if not least:
+            frame.summary.capped.update(keys)
+        elif not isinstance(limit, int) or limit >= -1:
+            frame.summary.floored.update(keys)
+
+
+def computed(frame: Frame, name: str, values: Sequence[Value]) -> Pending:
+    """What a function of Python leaves of numbers; those that torch does not know need the numbers themselves."""
+    if name.startswith("math.") and name not in _SYMBOLIC:
+        for value in values:
+            frame.needed(value, exactly=True)
+    rounds = name in _ROUNDING and not frame.region
+    return frozenset[Any]().union(*(rounded(value) if rounds else value.pending | held_in(value) for value in values))
+
+
+def negated(value: Value) -> Pending:
+    """What a number carries behind a minus sign."""
+    return arithmetic(ast.Mult(), value, Value(Kind.NUMBER, const=-1))
+
+
+def rounded(value: Value) -> Pending:
+    """What `abs` and `round` leave of a number: what counts elements is no less than zero, and whole."""
+    numbers = frozenset(one for one in of(value) if one.how in NUMBERS)
+    return (value.pending - numbers) | lost(numbers)
+
+
+def added_up(pending: Pending) -> Pending:
+    """What the sum of a list of numbers carries: several symbols make a sum of symbols."""
+    symbols = frozenset(one for one in pending if one.event is Event.ESCAPE)
+    several = len({one.symbol or one.key for one in symbols}) > 1
+    summed = symbols if several else frozenset(one for one in symbols if one.sight.each and one.sight.part is None)
+    return (pending - summed) | hidden(summed)
+
+
+# -- parts ----------------------------------------------------------------------------------------------------------
+
+
+def entry(part: Value, whole: Value, key: object, count: int = 0) -> Pending:
+    """What the entry at a position carries of a list that has a symbol for each entry.
+
+    `count` is how many entries there are, where that is known. Counted from the end, an entry is not told apart.
+    """
+    pending = part.pending
+    if not isinstance(key, int) or isinstance(key, bool) or key < 0:
+        return pending
+    listed = frozenset(one for one in of(whole) if one.sight.each and one.sight.part is None) & pending
+    if not listed:
+        return pending
+    return (pending - listed) | frozenset(one._replace(sight=one.sight._replace(part=(key, count))) for one in listed)
+
+
+def of_entries(whole: Value, entry: Value) -> Pending:
+    """What a new list carries: of its entries, the symbols that each has of its own."""
+    return beside(whole) | frozenset(one for one in of(entry) if one.sight.each)
+
+
+def each(value: Value, node: ast.AST | None = None) -> Value:
+    """An entry of a list that has a symbol for each entry: those that the expression `node` makes, or all."""
+    inside = None if node is None else {id(one) for one in walk(node)}
+    made = frozenset(one for one in of(value) if inside is None or id(one.node) in inside)
+    several = frozenset(one._replace(sight=one.sight._replace(each=True)) for one in made)
+    return value.with_pending((value.pending - made) | several) if made else value
