@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from nonstrict.knowledge.operators import BASE_MODULE
-from nonstrict.program.domain.access_paths import FRESH, NOWHERE, VIEW, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, NOWHERE, VIEW, AccessPath, Root
 from nonstrict.program.domain.definitions import Class
 from nonstrict.program.domain.modules import Module
 from nonstrict.program.domain.references import Alternatives, ExternalMethod
@@ -19,8 +19,8 @@ from nonstrict.program.domain.values import (
     STRING,
     TENSOR,
     UNKNOWN,
+    AbstractObject,
     Flag,
-    Heap,
     Kind,
     Value,
     container,
@@ -31,10 +31,10 @@ from nonstrict.program.domain.values import (
 )
 from nonstrict.text.source import Source, SourceKind
 
-X = Place(Origin.ARGUMENT, "", "x")
-Y = Place(Origin.ARGUMENT, "", "y")
-W = Place(Origin.GLOBAL, "a.py", "W")
-V = Place(Origin.GLOBAL, "a.py", "V")
+X = AccessPath(Root.ARGUMENT, "", "x")
+Y = AccessPath(Root.ARGUMENT, "", "y")
+W = AccessPath(Root.GLOBAL, "a.py", "W")
+V = AccessPath(Root.GLOBAL, "a.py", "V")
 ONE, TWO = NUMBER._replace(const=1), NUMBER._replace(const=2)
 
 
@@ -50,14 +50,14 @@ def class_named(name: str) -> Class:
 
 def made(cls: Class, **attributes: Value) -> Value:
     """A new object of a class."""
-    heap = Heap()
+    heap = AbstractObject()
     heap.attributes = attributes
     return Value(Kind.OBJECT, FRESH, cls, heap=heap)
 
 
 def layer(name: str) -> Value:
     """A new module of torch."""
-    return Value(Kind.MODULE, FRESH, f"torch.nn.{name}", heap=Heap())
+    return Value(Kind.MODULE, FRESH, f"torch.nn.{name}", heap=AbstractObject())
 
 
 def joined(*values: Value) -> Value:
@@ -127,10 +127,10 @@ def test_flags_hold_for_both_but_those_that_hold_for_either():
 
 
 def test_what_is_pending_of_either_is_pending():
-    left, right = NUMBER.with_pending(frozenset({"a"})), NUMBER.with_pending(frozenset({"b"}))
-    assert join(left, right).pending == {"a", "b"}
-    assert join(left, STRING).pending == {"a"}
-    assert joined(left, STRING, BOOL, NONE, TENSOR, Value(Kind.SIZE)) == UNKNOWN.with_pending(frozenset({"a"}))
+    left, right = NUMBER.with_taint(frozenset({"a"})), NUMBER.with_taint(frozenset({"b"}))
+    assert join(left, right).taint == {"a", "b"}
+    assert join(left, STRING).taint == {"a"}
+    assert joined(left, STRING, BOOL, NONE, TENSOR, Value(Kind.SIZE)) == UNKNOWN.with_taint(frozenset({"a"}))
 
 
 def test_containers_are_told_apart_by_what_they_hold_and_not_by_how_it_looks():
@@ -211,7 +211,7 @@ def test_of_what_is_only_held_any_key_gives_it():
 
 
 def test_a_heap_loads_what_was_stored():
-    heap = Heap()
+    heap = AbstractObject()
     assert (heap.load("a"), heap.members()) == (None, [])
     heap.store("a", ONE)
     assert (heap.load("a"), heap.members()) == (ONE, [ONE])
@@ -219,7 +219,7 @@ def test_a_heap_loads_what_was_stored():
 
 
 def test_a_key_that_is_not_known_may_be_any():
-    heap = Heap()
+    heap = AbstractObject()
     heap.store("a", ONE)
     heap.store(NO_CONSTANT, STRING)
     assert heap.load("a") == join(ONE, STRING)
@@ -227,7 +227,7 @@ def test_a_key_that_is_not_known_may_be_any():
 
 
 def test_what_is_stored_twice_may_be_either_and_is_not_sure():
-    heap = Heap()
+    heap = AbstractObject()
     heap.store("a", ONE)
     heap.store("a", STRING)
     assert heap.load("a") == join(ONE, STRING)
@@ -235,7 +235,7 @@ def test_what_is_stored_twice_may_be_either_and_is_not_sure():
 
 
 def test_what_is_taken_away_may_be_there_still():
-    heap = Heap()
+    heap = AbstractObject()
     heap.store("a", ONE)
     heap.forget("a")
     heap.forget("b")
@@ -246,7 +246,7 @@ def test_what_is_taken_away_may_be_there_still():
     ("step", "found"), [(".scale", TENSOR), (".other", None), ("['a']", ONE), ("[]", join(ONE, NONE))]
 )
 def test_a_step_leads_to_an_attribute_or_to_an_entry(step: str, found: Value | None):
-    heap = Heap()
+    heap = AbstractObject()
     heap.attributes["scale"] = TENSOR
     heap.store("a", ONE)
     heap.store("b", NONE)
@@ -259,12 +259,12 @@ def test_a_step_leads_to_an_attribute_or_to_an_entry(step: str, found: Value | N
         (X, ".scale", "x.scale"),
         (W, "[]", "W[...]"),
         (X.step(VIEW), VIEW, "x"),
-        (Place(Origin.ARGUMENT, "", "x", (".a",) * 5), ".b", "x.a.a.a.a.a"),
+        (AccessPath(Root.ARGUMENT, "", "x", (".a",) * 5), ".b", "x.a.a.a.a.a"),
         (FRESH, ".scale", ""),
         (NOWHERE, ".scale", ""),
     ],
 )
-def test_a_place_is_reached_by_steps(place: Place, step: str, text: str):
+def test_a_place_is_reached_by_steps(place: AccessPath, step: str, text: str):
     assert place.step(step).text == text
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 from nonstrict.events import Change, Event, Read
 from nonstrict.findings import Cause, Finding, Output, Severity, Subject
 from nonstrict.fixes.context import Context
-from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Root
 from tests.rules.bodies import FakeBody, at, effect
 
 if TYPE_CHECKING:
     from nonstrict.program.domain.effects import Effect
 
-_SEEN, _KEPT = at(Origin.GLOBAL, "SEEN"), at(Origin.GLOBAL, "KEPT")
+_SEEN, _KEPT = at(Root.GLOBAL, "SEEN"), at(Root.GLOBAL, "KEPT")
 _WRITES = [
     effect(Event.WRITE, "f(SEEN, KEPT)", _SEEN, what="append", how=Change.METHOD),
     effect(Event.WRITE, "f(SEEN, KEPT)", _KEPT, what="append", how=Change.METHOD),

@@ -11,7 +11,7 @@ import pytest
 from nonstrict.facts.scopes import scope_of
 from nonstrict.program import engine
 from nonstrict.program.contracts.regions.observer import RegionObserver
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Summary
 from nonstrict.program.domain.observer import NOBODY, Observer
 from nonstrict.program.domain.values import NUMBER, Kind, Value
@@ -121,7 +121,7 @@ def interpreted(folder: Path, body: str, observer: Observer[Frame, Function]) ->
         scope=scope_of(function.node),
         observer=observer,
     )
-    frame.env |= {name: Value(Kind.TENSOR, Place(Origin.ARGUMENT, "", name)) for name in "xy"} | {"n": NUMBER}
+    frame.env |= {name: Value(Kind.TENSOR, AccessPath(Root.ARGUMENT, "", name)) for name in "xy"} | {"n": NUMBER}
     bodies.run(machine, frame)
     return frame
 

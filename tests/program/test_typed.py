@@ -6,11 +6,11 @@ import pytest
 
 from nonstrict.models.entries import Type
 from nonstrict.models.library import SHIPPED
-from nonstrict.program.domain.access_paths import FRESH, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, AccessPath, Root
 from nonstrict.program.domain.values import BYTES, NONE, Flag, Kind, Value
 from nonstrict.program.objects import typed
 
-HERE = Place(Origin.ARGUMENT, "", "x")
+HERE = AccessPath(Root.ARGUMENT, "", "x")
 
 
 @pytest.mark.parametrize(

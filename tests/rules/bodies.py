@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from nonstrict.findings import Related, Span
-from nonstrict.program.domain.access_paths import FRESH, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed
 from nonstrict.program.domain.values import TENSOR, Value
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.events import Event, How
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.discovery.sites import CallSite, Parameter
     from nonstrict.rules.base import Body
 
@@ -26,7 +26,7 @@ HERE = Span("main.py", 1, 0, 1, 10)
 def effect(
     event: Event,
     text: str = "value",
-    place: Place = FRESH,
+    place: AccessPath = FRESH,
     value: Value = TENSOR,
     what: str = "",
     line: int = 1,
@@ -36,9 +36,9 @@ def effect(
     return Effect(event, "main.py", line - 1, ast.parse(text).body[0], place, value, what, how)
 
 
-def at(origin: Origin, name: str = "value", *path: str) -> Place:
+def at(origin: Root, name: str = "value", *path: str) -> AccessPath:
     """A place of the module `main`."""
-    return Place(origin, "main", name, path)
+    return AccessPath(origin, "main", name, path)
 
 
 @dataclass
@@ -58,7 +58,7 @@ class FakeBody:
     guarded: bool = False
     mode_guarded: bool = False
     sites: tuple[CallSite, ...] = ()
-    taken: tuple[Taken, ...] = ()
+    boundary_arguments: tuple[BoundaryArgument, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     private: bool = False
     receiver: Value | None = None
@@ -73,10 +73,10 @@ class FakeBody:
     def chain(self, observed: Observed) -> tuple[Related, ...]:
         return (Related(self.marked_at, f"`{self.function}` is marked here"),)
 
-    def writers(self, place: Place) -> tuple[Related, ...]:
+    def writers(self, place: AccessPath) -> tuple[Related, ...]:
         return self.changes
 
-    def replacements(self, place: Place) -> tuple[Related, ...]:
+    def replacements(self, place: AccessPath) -> tuple[Related, ...]:
         return self.changes
 
     def decides_only_effects(self, read: Observed) -> bool:
@@ -85,10 +85,10 @@ class FakeBody:
     def holds_apart(self, read: Effect) -> bool:
         return False
 
-    def guarded_by_region(self, place: Place) -> bool:
+    def guarded_by_region(self, place: AccessPath) -> bool:
         return self.guarded
 
-    def written_by_region(self, place: Place) -> tuple[Related, ...]:
+    def written_by_region(self, place: AccessPath) -> tuple[Related, ...]:
         return ()
 
     def read_by_region(self, write: Effect) -> tuple[Related, ...]:

@@ -8,14 +8,14 @@ import pytest
 
 from nonstrict.events import Event, Read
 from nonstrict.findings import Rebinding
-from nonstrict.program.contracts.boundary.boundary_values import Taken
+from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
 from nonstrict.program.discovery.sites import CallSite
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import NONE, NUMBER, TENSOR, Kind, Value, join
 from nonstrict.rules.registry import RULES
 from tests.rules.bodies import CHANGED, HERE, FakeBody, at, effect
 
-_GLOBAL = at(Origin.GLOBAL, "W")
+_GLOBAL = at(Root.GLOBAL, "W")
 
 
 def _said(code: str, body: FakeBody) -> list[tuple[str, str]]:
@@ -52,16 +52,16 @@ def test_captured_tensor(marker: str, how: Read, changes: Any, severity: str | N
 @pytest.mark.parametrize(
     ("origin", "code"),
     [
-        (Origin.GLOBAL, "NST101"),
-        (Origin.CELL, "NST102"),
-        (Origin.DEFAULT, "NST102"),
-        (Origin.RECEIVER, "NST102"),
-        (Origin.ARGUMENT, None),
-        (Origin.FRESH, None),
-        (Origin.UNKNOWN, None),
+        (Root.GLOBAL, "NST101"),
+        (Root.CELL, "NST102"),
+        (Root.DEFAULT, "NST102"),
+        (Root.RECEIVER, "NST102"),
+        (Root.ARGUMENT, None),
+        (Root.FRESH, None),
+        (Root.UNKNOWN, None),
     ],
 )
-def test_origin_decides_the_rule(origin: Origin, code: str | None) -> None:
+def test_origin_decides_the_rule(origin: Root, code: str | None) -> None:
     body = FakeBody(_read(place=at(origin)), changes=CHANGED)
     assert [rule for rule in RULES if rule < "NST200" and _said(rule, body)] == ([code] if code else [])
 
@@ -129,7 +129,7 @@ def test_captured_module(module: str | None, switches: Any, severity: str | None
 
 
 def test_marked_module_is_told_once() -> None:
-    receiver = at(Origin.RECEIVER, "self", ".weight")
+    receiver = at(Root.RECEIVER, "self", ".weight")
     body = FakeBody(_read(Value(Kind.PARAMETER), receiver), receiver=Value(Kind.MODULE))
     (finding,) = _said("NST103", body)
     assert "a module that is already bound" in finding[1]
@@ -141,7 +141,7 @@ def test_marked_module_is_told_once() -> None:
 )
 def test_mode(switches: Any, passes: bool, severity: str | None) -> None:
     sites = (CallSite(HERE, compiled=True, arguments={}, argument_spans={}, passes_mode=passes),)
-    mode = effect(Event.MODE, "layer(x)", at(Origin.ARGUMENT, "layer"), Value(Kind.MODULE), "Dropout")
+    mode = effect(Event.MODE, "layer(x)", at(Root.ARGUMENT, "layer"), Value(Kind.MODULE), "Dropout")
     body = FakeBody([mode], switches=switches, sites=sites)
     assert [found for found, _ in _said("NST105", body)] == ([severity] if severity else [])
 
@@ -151,7 +151,7 @@ def test_mode(switches: Any, passes: bool, severity: str | None) -> None:
     [(TENSOR, (), "error"), (NUMBER, CHANGED, "warning"), (NUMBER, (), None), (Value(Kind.MODULE), CHANGED, None)],
 )
 def test_plain_attribute(value: Value, changes: Any, severity: str | None) -> None:
-    attribute = effect(Event.ATTRIBUTE, "self.k", at(Origin.ARGUMENT, "self", ".k"), value, "k")
+    attribute = effect(Event.ATTRIBUTE, "self.k", at(Root.ARGUMENT, "self", ".k"), value, "k")
     body = FakeBody([attribute], changes=changes)
     assert [found for found, _ in _said("NST105", body)] == ([severity] if severity else [])
 
@@ -162,5 +162,8 @@ def test_generator_is_told_at_compiled_calls_only() -> None:
     plain = CallSite(HERE, compiled=False, **arguments)
     compiled = CallSite(HERE, compiled=True, **arguments)
     assert _said("NST302", FakeBody(sites=(plain,))) == []
-    taken = (Taken(HERE, "source", generator, None, site=compiled), Taken(HERE, "source", generator, None))
-    assert len(_said("NST302", FakeBody(sites=(plain, compiled), taken=taken))) == 1
+    taken = (
+        BoundaryArgument(HERE, "source", generator, None, site=compiled),
+        BoundaryArgument(HERE, "source", generator, None),
+    )
+    assert len(_said("NST302", FakeBody(sites=(plain, compiled), boundary_arguments=taken))) == 1

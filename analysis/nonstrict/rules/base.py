@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Fix
     from nonstrict.fixes.context import Context
     from nonstrict.knowledge.graph_breaks import GraphBreak
-    from nonstrict.program.contracts.boundary.boundary_values import Given, Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument, BoundaryResult
     from nonstrict.program.contracts.boundary.pytrees import Registration
     from nonstrict.program.contracts.boundary.sizes import Sizes
     from nonstrict.program.contracts.boundary.soundness import Fault
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nonstrict.program.contracts.marks.applied import AppliedMarker
     from nonstrict.program.contracts.regions.graphs import Graphs
     from nonstrict.program.discovery.sites import CallSite, Parameter
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Effect, Observed
     from nonstrict.program.domain.values import Value
     from nonstrict.rules.expectation import Experiment
@@ -95,11 +95,11 @@ class Body(Protocol):
         """The call chain of an effect as related locations, from the marker to the call next to it."""
         ...
 
-    def writers(self, place: Place) -> tuple[Related, ...]:
+    def writers(self, place: AccessPath) -> tuple[Related, ...]:
         """Where the project changes what lives at a captured place ("rebound here", ...)."""
         ...
 
-    def replacements(self, place: Place) -> tuple[Related, ...]:
+    def replacements(self, place: AccessPath) -> tuple[Related, ...]:
         """Where the project puts something else at a captured place; changes in place are left out."""
         ...
 
@@ -111,11 +111,11 @@ class Body(Protocol):
         """Whether a plain container of a module argument holds the module that is read, and nothing registers it."""
         ...
 
-    def guarded_by_region(self, place: Place) -> bool:
+    def guarded_by_region(self, place: AccessPath) -> bool:
         """Whether a compiled region that calls the function reads the place itself, so that Dynamo guards it."""
         ...
 
-    def written_by_region(self, place: Place) -> tuple[Related, ...]:
+    def written_by_region(self, place: AccessPath) -> tuple[Related, ...]:
         """Where a compiled region that calls the function writes, before the call, what lives at a place."""
         ...
 
@@ -184,7 +184,7 @@ class Body(Protocol):
         ...
 
     @property
-    def taken(self) -> list[Taken]:
+    def boundary_arguments(self) -> list[BoundaryArgument]:
         """The arguments of the marked function in regions, each judged at the boundary (NST501)."""
         ...
 
@@ -193,7 +193,7 @@ class Body(Protocol):
         """What is wrong with the registrations of the classes whose objects the function gets (NST504)."""
         ...
 
-    def variation(self, argument: Taken) -> Variation:
+    def variation(self, argument: BoundaryArgument) -> Variation:
         """How an argument varies from call to call of the region (NST505)."""
         ...
 
@@ -201,7 +201,7 @@ class Body(Protocol):
         """Where the function hashes a parameter: as a key, or as an argument of a cached function (NST505)."""
         ...
 
-    def varying_sizes(self, argument: Taken) -> Sizes:
+    def varying_sizes(self, argument: BoundaryArgument) -> Sizes:
         """Which sizes of a tensor argument vary from call to call of the region (NST505)."""
         ...
 
@@ -231,7 +231,7 @@ class Body(Protocol):
         ...
 
     @property
-    def given(self) -> list[Given]:
+    def boundary_results(self) -> list[BoundaryResult]:
         """What the marked function returns, each `return` judged at the boundary (NST502)."""
         ...
 

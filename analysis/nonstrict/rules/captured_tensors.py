@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Related, Severity
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import Flag
 from nonstrict.rules.base import report
 from nonstrict.rules.captures import Sort, called, captured_reads, reads_metadata, subject
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Observed
     from nonstrict.rules.base import Body, Rule
 
@@ -36,7 +36,7 @@ class Verdict(NamedTuple):
 def captured_tensors(rule: Rule, body: Body, *, of_globals: bool) -> Iterator[Finding]:
     """The findings on reads of captured tensors: those that module globals lead to, or all others."""
     for read in captured_reads(body, Sort.TENSOR):
-        verdict = _judged(body, read) if (read.effect.place.seen_as is Origin.GLOBAL) is of_globals else None
+        verdict = _judged(body, read) if (read.effect.place.seen_as is Root.GLOBAL) is of_globals else None
         if verdict is not None:
             severity, message, note, advice, writers = verdict
             yield report(rule, body, read, message, note=note, help=advice, severity=severity, evidence=writers)
@@ -72,12 +72,12 @@ def _judged(body: Body, read: Observed) -> Verdict | None:
     return Verdict(Severity.ERROR, message, _fate(body, place), advice, writers)
 
 
-def captures(body: Body, place: Place, noun: str) -> str:
+def captures(body: Body, place: AccessPath, noun: str) -> str:
     """That a body uses what it captures, as a message."""
     return f"`{called(body)}` captures {subject(place, noun)}"
 
 
-def bakes_in(body: Body, place: Place, noun: str) -> str:
+def bakes_in(body: Body, place: AccessPath, noun: str) -> str:
     """That a body uses no more of what it captures than its metadata, as a message."""
     return f"`{called(body)}` bakes in the metadata of {subject(place, noun)}"
 
@@ -90,7 +90,7 @@ def beside_a_leaf(read: Observed, noun: str, told: str) -> Verdict:
     return Verdict(Severity.NOTE, message, f"no gradient reaches {told}, as it is no argument", advice, ())
 
 
-def _fate(body: Body, place: Place) -> str:
+def _fate(body: Body, place: AccessPath) -> str:
     if body.marker == "in-graph":
         return "torch.compile fails with every backend"
     return (
@@ -99,9 +99,9 @@ def _fate(body: Body, place: Place) -> str:
     )
 
 
-def _alternative(place: Place) -> str:
-    if place.seen_as is Origin.GLOBAL and not place.path:
+def _alternative(place: AccessPath) -> str:
+    if place.seen_as is Root.GLOBAL and not place.path:
         return ", or build it inside the function"
-    if place.origin is Origin.DEFAULT:
+    if place.root is Root.DEFAULT:
         return " in every call"
     return ""

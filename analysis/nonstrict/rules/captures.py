@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
 from nonstrict.findings import Related
-from nonstrict.program.domain.access_paths import VIEW, Origin
+from nonstrict.program.domain.access_paths import VIEW, Root
 from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from nonstrict.events import How
     from nonstrict.findings import Span
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Effect, Observed
     from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
@@ -64,13 +64,13 @@ def captured_reads(body: Body, sort: Sort) -> Iterator[Observed]:
             yield read
 
 
-def _spot(effect: Effect) -> tuple[Span, Place]:
+def _spot(effect: Effect) -> tuple[Span, AccessPath]:
     return effect.span, effect.place
 
 
 def _innermost(reads: list[Observed]) -> list[Observed]:
     """Reads without those of what an inner expression, or a helper that it calls, read to hand it on."""
-    alike: dict[tuple[Place, How | None], list[Observed]] = {}
+    alike: dict[tuple[AccessPath, How | None], list[Observed]] = {}
     for read in reads:
         place = read.effect.place
         whole = place._replace(path=tuple(step for step in place.path if step != VIEW))
@@ -124,14 +124,14 @@ def not_kept(seen: Observed) -> tuple[Related, ...]:
     return tuple(Related(span, "returned here without being kept: the next call asks again") for span in seen.leaving)
 
 
-def subject(place: Place, noun: str) -> str:
+def subject(place: AccessPath, noun: str) -> str:
     """The captured value as the subject of a message: "global tensor `W`", "tensor `W` of the bound object"."""
     name = f"{noun} `{place.text}`"
-    if place.seen_as is Origin.GLOBAL:
+    if place.seen_as is Root.GLOBAL:
         return f"global {name}" if not place.path else name
-    if place.seen_as is Origin.CELL:
+    if place.seen_as is Root.CELL:
         return f"{name} of the enclosing function"
-    if place.origin is Origin.DEFAULT:
+    if place.root is Root.DEFAULT:
         return f"default {name}"
     return f"{name} of the bound object"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Change
 from nonstrict.findings import Severity
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 
 if TYPE_CHECKING:
     from nonstrict.program.domain.effects import Effect
@@ -65,18 +65,18 @@ def target(effect: Effect, fallback: str) -> str:
 def outlives(effect: Effect) -> bool:
     """Whether a tensor that is stored stays there when tracing ends: not in the copy of an argument."""
     place = effect.place
-    return place.captured or (place.origin is Origin.ARGUMENT and not changes_copy(effect))
+    return place.captured or (place.root is Root.ARGUMENT and not changes_copy(effect))
 
 
 def captured(effect: Effect) -> str:
     """The written captured place as the object of a message: "global `SEEN`", "enclosing variable `count`"."""
     place = effect.place
     subject = target(effect, "state")
-    if place.seen_as is Origin.CELL:
+    if place.seen_as is Root.CELL:
         return f"enclosing variable {subject}" if place.name else "a variable of the enclosing function"
-    if place.origin is Origin.DEFAULT:
+    if place.root is Root.DEFAULT:
         return f"shared default {subject}"
-    if place.origin is Origin.RECEIVER:
+    if place.root is Root.RECEIVER:
         return f"{subject} of the bound object"
     return f"global {subject}"
 
@@ -89,7 +89,7 @@ def changes_copy(effect: Effect) -> bool:
     """
     place = effect.place
     direct = effect.how not in (Change.ATTRIBUTE, Change.CACHE) and not any(step.startswith(".") for step in place.path)
-    return place.origin is Origin.ARGUMENT and direct
+    return place.root is Root.ARGUMENT and direct
 
 
 def when(body: Body) -> str:

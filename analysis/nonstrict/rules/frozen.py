@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
 from nonstrict.facts.walk import walk
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import Flag, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Observed
     from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
@@ -49,23 +49,23 @@ def argument_data(body: Body) -> Iterator[tuple[Observed, bool]]:
 
 def returns_data(body: Body, value: Value) -> bool:
     """Whether a result is a tensor that was computed from those given."""
-    computed = value.kind is Kind.TENSOR and value.place.origin is Origin.FRESH
+    computed = value.kind is Kind.TENSOR and value.place.root is Root.FRESH
     return computed and bool(value.flags & Flag.ATTACHED) and _passes_data(body)
 
 
 def _derived(value: Value) -> bool:
-    own = value.place.origin is Origin.ARGUMENT and not any(step.startswith(".") for step in value.place.path)
+    own = value.place.root is Root.ARGUMENT and not any(step.startswith(".") for step in value.place.path)
     return own or bool(value.flags & Flag.ATTACHED)
 
 
 def _of_module(body: Body, value: Value) -> bool:
     """Whether a value is a parameter of a module argument, or a buffer of one that the project changes."""
-    if value.place.origin is not Origin.ARGUMENT or not any(step.startswith(".") for step in value.place.path):
+    if value.place.root is not Root.ARGUMENT or not any(step.startswith(".") for step in value.place.path):
         return False
     return value.kind is Kind.PARAMETER or (value.is_tensor and bool(body.writers(value.place)))
 
 
-def _at(module: Value, name: str) -> Place:
+def _at(module: Value, name: str) -> AccessPath:
     return module.place.step(f".{name}")
 
 
@@ -77,7 +77,7 @@ def _passes_data(body: Body) -> bool:
 
 
 def _varies(value: Value) -> bool:
-    held = value.place.captured or (value.place.origin is Origin.ARGUMENT and value.place.path)
+    held = value.place.captured or (value.place.root is Root.ARGUMENT and value.place.path)
     return value.kind in _MAY_BE_TENSORS and not held
 
 
@@ -86,7 +86,7 @@ def _mentions_parameters(body: Body, node: ast.AST) -> bool:
     for inner in walk(node):
         if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
             module = body.arguments.get(inner.value.id)
-            if module is None or module.kind is not Kind.MODULE or module.place.origin is not Origin.ARGUMENT:
+            if module is None or module.kind is not Kind.MODULE or module.place.root is not Root.ARGUMENT:
                 continue
             held = module.heap.attributes.get(inner.attr) if module.heap is not None else None
             if inner.attr in _PARAMETERS or (held is not None and _of_module(body, held.at(_at(module, inner.attr)))):

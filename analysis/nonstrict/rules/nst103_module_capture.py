@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import Flag, Kind
 from nonstrict.program.externals import module_state
 from nonstrict.program.externals.module_state import Holds
@@ -37,7 +37,7 @@ def examine(body: Body) -> Iterator[Finding]:
     if receiver is not None and traced_whole and (receiver.place.owner or not fails_inside(body)):
         yield from _marked_module(body, receiver)
     for read in captured_reads(body, Sort.MODULE):
-        if not (bound and read.effect.place.origin is Origin.RECEIVER):
+        if not (bound and read.effect.place.root is Root.RECEIVER):
             yield from _captured(body, read)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Read
 from nonstrict.findings import Rebinding, Severity
-from nonstrict.program.domain.access_paths import VIEW, Origin
+from nonstrict.program.domain.access_paths import VIEW, Root
 from nonstrict.program.domain.values import Flag, Kind
 from nonstrict.rules.base import FROZEN, Rule, report
 from nonstrict.rules.captures import Sort, called, captured_reads, is_inside, not_kept
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix, Related
     from nonstrict.fixes.context import Context
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Effect, Observed
     from nonstrict.rules.base import Body
 
@@ -36,10 +36,10 @@ _NOUNS = {
     Kind.SET: "set",
 }
 _OWNERS = {
-    Origin.GLOBAL: "global",
-    Origin.CELL: "enclosing function's",
-    Origin.DEFAULT: "bound",
-    Origin.RECEIVER: "bound object's",
+    Root.GLOBAL: "global",
+    Root.CELL: "enclosing function's",
+    Root.DEFAULT: "bound",
+    Root.RECEIVER: "bound object's",
 }
 
 
@@ -80,7 +80,7 @@ def _changers(body: Body, read: Observed) -> tuple[Related, ...]:
     return writers if kept else ()
 
 
-def _is_gone_through(effect: Effect, wholes: set[Place]) -> bool:
+def _is_gone_through(effect: Effect, wholes: set[AccessPath]) -> bool:
     """Whether an element is meant of a container that is gone through, and told of where that is done."""
     place = effect.place
     while not isinstance(effect.node, ast.Subscript) and place.path[-1:] == ("[]",):
@@ -92,7 +92,7 @@ def _is_gone_through(effect: Effect, wholes: set[Place]) -> bool:
 
 def _once_a_line(reads: Iterator[Observed]) -> Iterator[Observed]:
     """Of the reads of one place in one line the first: `counts / counts.sum()`."""
-    seen: set[tuple[Place, str, int]] = set()
+    seen: set[tuple[AccessPath, str, int]] = set()
     for read in reads:
         place = read.effect.place
         whole = place._replace(path=tuple(step for step in place.path if step != VIEW))
@@ -134,7 +134,7 @@ def _subject(effect: Effect) -> str:
     name = f"`{effect.place.text}`"
     noun = _NOUNS.get(effect.value.kind)
     name = f"{noun} {name}" if noun else name
-    owner = _OWNERS.get(effect.place.origin)
+    owner = _OWNERS.get(effect.place.root)
     return f"{owner} {name}" if owner and not effect.place.path else name
 
 

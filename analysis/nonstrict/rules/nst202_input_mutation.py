@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Change, Event
 from nonstrict.findings import Severity
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import changes_copy, deed, repetition, target, when
 from nonstrict.rules.expectation import OF_LEAKS, Expectation, Experiment, Trait
@@ -25,7 +25,7 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the changes of arguments; one that stores a traced tensor on an object is NST207 besides."""
     for seen in changes(body, Event.WRITE, Event.LEAK):
         effect = seen.effect
-        if seen.in_hook or effect.place.origin is not Origin.ARGUMENT or effect.how is Change.CACHE:
+        if seen.in_hook or effect.place.root is not Root.ARGUMENT or effect.how is Change.CACHE:
             continue
         if effect.lazy and effect.event is Event.LEAK and not changes_copy(effect):
             continue

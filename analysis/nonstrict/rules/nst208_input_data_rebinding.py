@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Change, Event
 from nonstrict.findings import Severity
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import code
 from nonstrict.rules.expectation import Expectation, Experiment
@@ -31,7 +31,7 @@ def examine(body: Body) -> Iterator[Finding]:
             message = f"{code(effect.what)} writes the gradient of an argument"
             note = f"torch.compile fails while `{body.api}` traces `{body.function}`"
             advice = "use `torch.autograd.grad` in the function, or call `backward()` in the caller"
-        elif effect.place.origin is not Origin.ARGUMENT or effect.place.is_view:
+        elif effect.place.root is not Root.ARGUMENT or effect.place.is_view:
             message = f"{code(effect.what)} is not recorded in the graph"
             note = "the compiled code silently computes with the data that the tensor was made with"
             advice = "change the elements in place (`x.copy_(...)`), or bind the name to the new tensor"

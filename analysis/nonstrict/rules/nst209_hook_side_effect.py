@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
 from nonstrict.findings import Severity
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import clause, deed, outlives, target
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
@@ -36,7 +36,7 @@ def examine(body: Body) -> Iterator[Finding]:
 
 
 def _outside(effect: Effect) -> bool:
-    return effect.event is Event.IO or effect.place.captured or effect.place.origin is Origin.ARGUMENT
+    return effect.event is Event.IO or effect.place.captured or effect.place.root is Root.ARGUMENT
 
 
 def _deed(effect: Effect) -> str:

@@ -31,7 +31,7 @@ def examine(body: Body) -> Iterator[Finding]:
 
 
 def _passed(body: Body) -> Iterator[tuple[Span, str]]:
-    passed = (argument for argument in body.taken if argument.site is not None)
+    passed = (argument for argument in body.boundary_arguments if argument.site is not None)
     yield from {one.span: one.name for one in passed if holds_generator(one.value)}.items()
 
 

@@ -55,7 +55,7 @@ def _frozen(body: Body) -> Iterator[Finding]:
         message = f"{clause(seen.effect, 'reads')} {whose}, which nothing guards"
         severity = Severity.ERROR if given else Severity.WARNING
         yield report(RULE, body, seen, message, note=note, help=advice, severity=severity)
-    for result in body.given:
+    for result in body.boundary_results:
         if returns_data(body, result.value):
             message = "this tensor is computed from the data of an argument, which nothing guards"
             yield report_at(RULE, body, result.span, message, note=note, help=advice)

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.rules.base import Body
 
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the arguments of refused types."""
     severity = Severity.NOTE if body.applied.falls_back else None
-    for argument in body.taken:
+    for argument in body.boundary_arguments:
         refused = argument.refused
         if refused is None:
             continue
@@ -32,7 +32,7 @@ def examine(body: Body) -> Iterator[Finding]:
         )
 
 
-def _message(body: Body, argument: Taken) -> str:
+def _message(body: Body, argument: BoundaryArgument) -> str:
     what = argument.refused.what if argument.refused is not None else ""
     if argument.name == "self":
         return f"`self` of the marked method `{called(body)}` is {what}"

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.contracts.boundary.boundary_values import Given
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryResult
     from nonstrict.rules.base import Body
 
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the results of refused types."""
-    for result in body.given:
+    for result in body.boundary_results:
         refused = result.refused
         if refused is None or (refused.crossing is Crossing.NUMPY and _escapes(body)):
             continue
@@ -40,7 +40,7 @@ def _escapes(body: Body) -> bool:
     return any(seen.effect.how is Taken.ARRAY for seen in body.observed(Event.ESCAPE, Event.NATIVE))
 
 
-def _message(body: Body, result: Given) -> str:
+def _message(body: Body, result: BoundaryResult) -> str:
     name = called(body)
     if result.implicit:
         how = "may end" if result.maybe else "ends"

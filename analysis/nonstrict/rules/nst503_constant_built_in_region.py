@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the constants that regions construct and pass."""
-    for argument in body.taken:
+    for argument in body.boundary_arguments:
         constant = next((one for one in argument.registrations if one.kind == "constant"), None)
         if constant is None or not argument.made:
             continue

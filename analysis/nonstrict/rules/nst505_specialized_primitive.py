@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.contracts.boundary.varying import Variation
     from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
@@ -32,7 +32,7 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the arguments that vary, where that fails or costs a compilation for each value."""
     if body.marker == "constant-result" and is_traced(body):
         return
-    for argument in body.taken:
+    for argument in body.boundary_arguments:
         if argument.refused is not None or argument.site is None:
             continue
         if _is_integer_enum(argument.value) and body.marker != "constant-result":
@@ -53,7 +53,7 @@ def _is_integer_enum(value: Value) -> bool:
     return any(external_bases(cls) & _INTEGERS for cls in enums if cls is not None)
 
 
-def _enumeration(body: Body, argument: Taken) -> Iterator[Finding]:
+def _enumeration(body: Body, argument: BoundaryArgument) -> Iterator[Finding]:
     uses = body.needs_class(argument.name)
     if uses:
         message = f"`{argument.name}` of `{called(body)}` is a member of an `IntEnum`, and arrives as a number"
@@ -65,7 +65,7 @@ def _enumeration(body: Body, argument: Taken) -> Iterator[Finding]:
         )
 
 
-def _sizes(body: Body, argument: Taken) -> Iterator[Finding]:
+def _sizes(body: Body, argument: BoundaryArgument) -> Iterator[Finding]:
     sizes = body.varying_sizes(argument)
     for span in body.hashed_sizes(argument.name, sizes):
         message = f"this looks up a size of `{argument.name}`, which has no hash where it is dynamic"
@@ -75,7 +75,7 @@ def _sizes(body: Body, argument: Taken) -> Iterator[Finding]:
         yield report_at(RULE, body, span, message, note=note, help=advice, severity=Severity.ERROR, evidence=evidence)
 
 
-def _kept(body: Body, argument: Taken, variation: Variation) -> Finding:
+def _kept(body: Body, argument: BoundaryArgument, variation: Variation) -> Finding:
     message = f"{variation.kept} varies between calls of the region"
     note = f"torch makes it a symbolic number, which {_holder(body)}: from its second value on compiling fails"
     advice = "let flatten return it among the children, or compile with `dynamic=False`"
@@ -92,7 +92,7 @@ def _holder(body: Body) -> str:
     return "the context that its registration keeps it in cannot hold"
 
 
-def _varying(body: Body, argument: Taken, variation: Variation) -> Iterator[Finding]:
+def _varying(body: Body, argument: BoundaryArgument, variation: Variation) -> Iterator[Finding]:
     kind = "container" if variation.grows and argument.value.kind in _CONTAINERS else _sort(argument.value, variation)
     limited = kind in ("string", "constant", "container") or (variation.static and kind == "number")
     if variation.unrolled or not kind:
@@ -118,7 +118,7 @@ def _varying(body: Body, argument: Taken, variation: Variation) -> Iterator[Find
         yield from _hashed(body, argument, variation)
 
 
-def _hashed(body: Body, argument: Taken, variation: Variation) -> Iterator[Finding]:
+def _hashed(body: Body, argument: BoundaryArgument, variation: Variation) -> Iterator[Finding]:
     uses = body.hashed(argument.name)
     for span in uses:
         message = f"this looks up `{argument.name}` of `{called(body)}`, which varies between calls"

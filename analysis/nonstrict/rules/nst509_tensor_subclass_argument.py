@@ -30,7 +30,7 @@ _WRAPPERS = frozenset({"__torch_dispatch__", "_make_wrapper_subclass"})
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the arguments that are plain tensor subclasses."""
-    for argument in body.taken:
+    for argument in body.boundary_arguments:
         name = next((found for one in argument.value.alternatives() if (found := _subclass(one))), "")
         if not name:
             continue

@@ -15,7 +15,7 @@ from nonstrict.facts.walk import own_scope, walk
 from nonstrict.findings import Applicability, Severity
 from nonstrict.program.contracts.marks.shared_results import sharing
 from nonstrict.program.contracts.marks.tensor_forms import mentions, tensors_in
-from nonstrict.program.domain.access_paths import HOST, Origin
+from nonstrict.program.domain.access_paths import HOST, Root
 from nonstrict.program.domain.values import Flag, Kind
 from nonstrict.program.objects.dtypes import CASTS
 from nonstrict.rules.base import Rule, report, report_at
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Operator
     from nonstrict.program.domain.effects import Observed
     from nonstrict.program.domain.values import Value
@@ -72,7 +72,7 @@ def _mutations(body: Body, operator: Operator, declared: frozenset[str]) -> Iter
     leaf = operator.api == "leaf_function"
     for seen in body.observed(Event.INPUT_WRITE):
         place = seen.effect.place
-        if place.origin is not Origin.ARGUMENT or _is_declared(place, declared):
+        if place.root is not Root.ARGUMENT or _is_declared(place, declared):
             continue
         if not leaf and any(step.startswith(".") for step in place.path):
             continue  # a schema speaks of tensors and lists of them, not of what an object keeps for itself
@@ -88,7 +88,7 @@ def _mutations(body: Body, operator: Operator, declared: frozenset[str]) -> Iter
             yield report(RULE, body, seen, message, note=outcome, help=advice, severity=severity)
 
 
-def _is_declared(place: Place, declared: frozenset[str]) -> bool:
+def _is_declared(place: AccessPath, declared: frozenset[str]) -> bool:
     """Whether a declared name, or expression such as `buffers[0]` or `model.mean`, covers a place."""
     text = place.text
     for expression in declared:
@@ -251,7 +251,7 @@ def _asked(test: ast.expr) -> set[str]:
     return {part.id for part in walk(test) if isinstance(part, ast.Name) and id(part) not in told}
 
 
-def _is_told_apart(function: FunctionNode | None, at: ast.expr, place: Place) -> bool:
+def _is_told_apart(function: FunctionNode | None, at: ast.expr, place: AccessPath) -> bool:
     """Whether a conversion is compared with the argument and copied if it is that: `if y is x:`."""
     made = _compared(function, at, place)
     if made is not None and last_name(made) in _ITSELF_OR_COPY:
@@ -263,14 +263,14 @@ def _is_told_apart(function: FunctionNode | None, at: ast.expr, place: Place) ->
     return any(not names.isdisjoint(_asked(test)) for test in tests)
 
 
-def _is_another(function: FunctionNode | None, at: ast.expr, place: Place) -> bool:
+def _is_another(function: FunctionNode | None, at: ast.expr, place: AccessPath) -> bool:
     """Whether a view, always another object than the argument, is copied only if it is the argument."""
     made = _compared(function, at, place)
     works_in_place = made is not None and last_name(made).endswith("_")
     return made is not None and function is not None and not works_in_place and not _conversions(function, made)
 
 
-def _compared(function: FunctionNode | None, at: ast.expr, place: Place) -> ast.Call | None:
+def _compared(function: FunctionNode | None, at: ast.expr, place: AccessPath) -> ast.Call | None:
     """The method of an argument that made a name, which is then compared with the argument: `if y is x:`."""
     if not isinstance(function, ast.FunctionDef) or not isinstance(at, ast.Name) or not place.is_view:
         return None
@@ -300,7 +300,7 @@ def _replaces(statement: ast.stmt, name: str, other: str) -> bool:
 
 
 def _alias(
-    body: Body, operator: Operator, place: Place, at: ast.expr, *, unchecked: bool, sure: bool
+    body: Body, operator: Operator, place: AccessPath, at: ast.expr, *, unchecked: bool, sure: bool
 ) -> Iterator[Finding]:
     """A result that is an argument; a warning where only some calls return it."""
     node = body.applied.node
@@ -338,7 +338,7 @@ def _results(returned: Value) -> Iterator[tuple[int, Value]]:
 def _is_argument(value: Value, *, untyped: bool) -> bool:
     """Whether a value is an argument; with `untyped` also one of which only is known that it is passed on."""
     tensor = value.is_tensor or (untyped and value.kind is Kind.UNKNOWN)
-    return tensor and value.place.origin is Origin.ARGUMENT
+    return tensor and value.place.root is Root.ARGUMENT
 
 
 def _returning(body: Body, index: int, name: str) -> ast.expr | None:
@@ -347,7 +347,9 @@ def _returning(body: Body, index: int, name: str) -> ast.expr | None:
     if len(parts) == 1 and 0 <= index < len(parts[0]):
         return parts[0][index]
     copied = {
-        one.span for one in body.given if not any(_is_argument(each, untyped=True) for _, each in _results(one.value))
+        one.span
+        for one in body.boundary_results
+        if not any(_is_argument(each, untyped=True) for _, each in _results(one.value))
     }
     returned = [part for group in parts for part in group if body.applied.span_of(part) not in copied]
     named = [part for part in returned if mentions(part, name)]

@@ -12,7 +12,7 @@ from nonstrict.program.contracts.marks.fake_arguments import untaken
 from nonstrict.program.contracts.marks.form_differences import difference, is_default
 from nonstrict.program.contracts.marks.shape_differences import Shapes, Told
 from nonstrict.program.contracts.marks.tensor_forms import Forms, tensors_in
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import NO_CONSTANT, Kind
 from nonstrict.program.externals import module_state
 from nonstrict.rules.base import Rule, report_at
@@ -169,7 +169,7 @@ def _numbers(body: Body, fake: Body, real: Value) -> Iterator[Finding]:
         return
     for index, node in enumerate(returned.elts):
         value = real.heap.items.get(index)
-        if value is None or value.kind not in (Kind.NUMBER, Kind.BOOL) or value.place.origin is Origin.ARGUMENT:
+        if value is None or value.kind not in (Kind.NUMBER, Kind.BOOL) or value.place.root is Root.ARGUMENT:
             continue
         if value.const is NO_CONSTANT or value.place.captured:
             message, note = f"`{body.function}` returns a number", "compiled code has that of the fake, and for ever"

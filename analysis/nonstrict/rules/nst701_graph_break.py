@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
     from nonstrict.knowledge.graph_breaks import GraphBreak
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Observed
     from nonstrict.rules.base import Body
 
@@ -41,7 +41,7 @@ _WANTED = frozenset(
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the constructs that break the graph; one for each expression, and for each object that is not let in."""
-    refused: set[tuple[str, Place]] = set()
+    refused: set[tuple[str, AccessPath]] = set()
     for seen in body.observed(Event.BREAK):
         key, place = seen.effect.what, seen.effect.place
         if (key, place) in refused:

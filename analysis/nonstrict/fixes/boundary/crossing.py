@@ -36,7 +36,7 @@ def leave_out(context: Context) -> Iterator[Fix]:
     function = context.body.mark.function
     if document is None or node is None or node.value is not None or not isinstance(call, ast.Call) or given is None:
         return
-    name = next((one.name for one in context.body.taken if one.span == context.finding.span), "")
+    name = next((one.name for one in context.body.boundary_arguments if one.span == context.finding.span), "")
     if function is None or not name:
         return
     edits = _left_out(context, document, call, given)
@@ -115,7 +115,7 @@ def without_argument(document: Document, call: ast.Call, given: ast.expr | ast.k
 
 def return_the_tensor(context: Context) -> Iterator[Fix]:
     """Return the tensor that a function changes and returns nothing of."""
-    result = next((one for one in context.body.given if one.span == context.finding.span), None)
+    result = next((one for one in context.body.boundary_results if one.span == context.finding.span), None)
     function = context.body.mark.function
     found = context.definition(function) if function is not None else None
     if result is None or not result.implicit or result.maybe or found is None:
@@ -166,7 +166,7 @@ def name_outside(context: Context) -> Iterator[Fix]:
     names = {_loaded(one.func) for one in made}
     name = next(iter(names), "")
     starred = any(isinstance(part, ast.Starred) for one in made for part in one.args)
-    refused = next((one.refused for one in context.body.given if one.span == context.finding.span), None)
+    refused = next((one.refused for one in context.body.boundary_results if one.span == context.finding.span), None)
     if not name or len(names) != 1 or len(made) != len(returned) or starred:
         return
     if refused is None or refused.crossing is not Crossing.NAMED_TUPLE or refused.inside:

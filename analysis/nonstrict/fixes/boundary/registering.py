@@ -15,7 +15,7 @@ from nonstrict.fixes.code.edits import after, with_condition
 from nonstrict.fixes.code.names import imported, spelled
 from nonstrict.fixes.marks.outside import taken_out
 from nonstrict.program.contracts.boundary import soundness
-from nonstrict.program.contracts.boundary.boundary_values import Taken
+from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
 from nonstrict.program.contracts.boundary.pytree_support import Boundary, Crossing
 from nonstrict.program.contracts.boundary.pytrees import Registration, Registrations
 from nonstrict.program.contracts.boundary.soundness import Flaw
@@ -49,7 +49,7 @@ def register_argument(context: Context) -> Iterator[Fix]:
     """Register the class of an argument; `allow_in_graph` takes no objects, registered or not."""
     if context.body.marker == "in-graph":
         return
-    for argument in context.body.taken:
+    for argument in context.body.boundary_arguments:
         refused = argument.refused
         if argument.span == context.finding.span and refused is not None and refused.cls is not None:
             yield from _registered(context, refused.cls, argument, constant=not argument.made)
@@ -58,11 +58,11 @@ def register_argument(context: Context) -> Iterator[Fix]:
 
 def register_result(context: Context) -> Iterator[Fix]:
     """Register the class of a result, or register it as something else than a constant."""
-    for result in context.body.given:
+    for result in context.body.boundary_results:
         refused = result.refused
         if result.span != context.finding.span or refused is None or refused.cls is None:
             continue
-        argument = Taken(result.span, "", result.value, refused)
+        argument = BoundaryArgument(result.span, "", result.value, refused)
         if refused.crossing is Crossing.CONSTANT:
             call = _constant_registration(context, refused.cls)
             if call is not None:
@@ -72,7 +72,7 @@ def register_result(context: Context) -> Iterator[Fix]:
         return
 
 
-def _registered(context: Context, cls: Class, argument: Taken, *, constant: bool) -> Iterator[Fix]:
+def _registered(context: Context, cls: Class, argument: BoundaryArgument, *, constant: bool) -> Iterator[Fix]:
     found = context.class_definition(cls)
     if found is None or not isinstance(found[0].parent(found[1]), ast.Module):
         return
@@ -84,7 +84,7 @@ def _registered(context: Context, cls: Class, argument: Taken, *, constant: bool
         yield Fix(title, way.applicability, (added, *way.edits))
 
 
-def _way(context: Context, document: Document, cls: Class, argument: Taken, *, constant: bool) -> Way | None:
+def _way(context: Context, document: Document, cls: Class, argument: BoundaryArgument, *, constant: bool) -> Way | None:
     """How to register a class so that nothing is lost and torch takes its parts."""
     if _is_dataclass(cls):
         return _as_dataclass(context, document, cls, argument)
@@ -108,7 +108,7 @@ def _is_dataclass(cls: Class) -> bool:
     return any(last_name(decorator) == "dataclass" for decorator in cls.node.decorator_list)
 
 
-def _as_dataclass(context: Context, document: Document, cls: Class, argument: Taken) -> Way | None:
+def _as_dataclass(context: Context, document: Document, cls: Class, argument: BoundaryArgument) -> Way | None:
     registration = Registration("dataclass", cls, cls.module.path, cls.offset, cls.node)
     faults = list(soundness.faults(context.body, argument, registration))
     own = [base for base in classes.lineage(cls) if not isinstance(base, str)]
@@ -118,7 +118,7 @@ def _as_dataclass(context: Context, document: Document, cls: Class, argument: Ta
     return _simply(document, cls, "register_dataclass")
 
 
-def _is_constant(context: Context, cls: Class, argument: Taken) -> bool:
+def _is_constant(context: Context, cls: Class, argument: BoundaryArgument) -> bool:
     """Whether objects of a class are values without tensors that compare by all that they hold."""
     own = {statement.name for statement in cls.node.body if isinstance(statement, ast.FunctionDef)}
     if not {"__eq__", "__hash__"} <= own:
@@ -127,7 +127,7 @@ def _is_constant(context: Context, cls: Class, argument: Taken) -> bool:
     return not list(soundness.faults(context.body, argument, registration))
 
 
-def _refused_field(context: Context, argument: Taken, names: frozenset[str]) -> bool:
+def _refused_field(context: Context, argument: BoundaryArgument, names: frozenset[str]) -> bool:
     """Whether torch refuses what an object surely holds in one of its fields."""
     judge = Boundary(context.machine, context.body.marker, context.body.torch)
     for value in argument.value.alternatives():
@@ -140,7 +140,7 @@ def _refused_field(context: Context, argument: Taken, names: frozenset[str]) -> 
 # -- classes that are taken apart field by field ----------------------------------------------------------------------
 
 
-def _as_node(context: Context, document: Document, cls: Class, argument: Taken) -> Way | None:
+def _as_node(context: Context, document: Document, cls: Class, argument: BoundaryArgument) -> Way | None:
     held = _held(context, cls, argument)
     if held is None:
         return None
@@ -166,7 +166,7 @@ def _as_node(context: Context, document: Document, cls: Class, argument: Taken) 
     return Way("register_pytree_node", lines, Applicability.UNSAFE, spelling.edits)
 
 
-def _held(context: Context, cls: Class, argument: Taken) -> list[str] | None:
+def _held(context: Context, cls: Class, argument: BoundaryArgument) -> list[str] | None:
     """The attributes of the objects of a plain class; None where they cannot be told, or torch refuses one."""
     node = cls.node
     plain = not node.bases and not node.decorator_list and not node.keywords
@@ -188,7 +188,7 @@ def _held(context: Context, cls: Class, argument: Taken) -> list[str] | None:
     return names
 
 
-def _attributes(argument: Taken) -> dict[str, Value] | None:
+def _attributes(argument: BoundaryArgument) -> dict[str, Value] | None:
     """What the object that is passed is known to hold; None where it is one of several kinds of objects."""
     value = argument.value
     if value.kind is not Kind.OBJECT:
@@ -222,14 +222,14 @@ def _snake(name: str) -> str:
 
 def repair(context: Context) -> Iterator[Fix]:
     """Make a registration keep what it loses, or register the class in another way."""
-    for argument in context.body.taken:
+    for argument in context.body.boundary_arguments:
         for registration in argument.registrations:
             if registration.span == context.finding.span:
                 yield from _repaired(context, argument, registration)
                 return
 
 
-def _repaired(context: Context, argument: Taken, registration: Registration) -> Iterator[Fix]:
+def _repaired(context: Context, argument: BoundaryArgument, registration: Registration) -> Iterator[Fix]:
     document = context.document
     call = document.at(registration.span, ast.Call) if document is not None else None
     if document is None or call is None:
@@ -246,13 +246,13 @@ def _repaired(context: Context, argument: Taken, registration: Registration) -> 
         yield from _registered_otherwise(context, registration.cls, argument, document, call)
 
 
-def _loses_a_field(context: Context, argument: Taken, registration: Registration) -> bool:
+def _loses_a_field(context: Context, argument: BoundaryArgument, registration: Registration) -> bool:
     faults = soundness.faults(context.body, argument, registration)
     return any(fault.flaw is Flaw.NOT_FLATTENED for fault in faults)
 
 
 def _all_fields(
-    context: Context, document: Document, call: ast.Call, argument: Taken, registration: Registration
+    context: Context, document: Document, call: ast.Call, argument: BoundaryArgument, registration: Registration
 ) -> Iterator[Fix]:
     """A dataclass of which no field is dropped."""
     dropping = next((one for one in call.keywords if one.arg == "drop_field_names"), None)
@@ -293,7 +293,7 @@ def _compared(context: Context, cls: Class, field: str) -> Iterator[Fix]:
 
 
 def _registered_otherwise(
-    context: Context, cls: Class, argument: Taken, document: Document, call: ast.Call
+    context: Context, cls: Class, argument: BoundaryArgument, document: Document, call: ast.Call
 ) -> Iterator[Fix]:
     """Another registration in place of one: that of a dataclass, or one that keeps every attribute."""
     statement = document.parent(call)

@@ -100,7 +100,7 @@ def _given(context: Context) -> _Given | None:
     document, function = context.document, context.body.mark.function
     node = document.at(context.finding.span, ast.expr) if document is not None else None
     found = context.definition(function) if function is not None else None
-    taken = next((one for one in context.body.taken if one.span == context.finding.span), None)
+    taken = next((one for one in context.body.boundary_arguments if one.span == context.finding.span), None)
     if document is None or node is None or found is None or taken is None or not taken.name or taken.site is None:
         return None
     return _Given(document, node, taken.name, taken.value, *found)

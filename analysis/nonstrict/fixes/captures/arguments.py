@@ -27,7 +27,7 @@ from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.signatures import Passing, passed
 from nonstrict.fixes.uses.spots import chain, is_at, is_constant, is_rebound, origin, spelled, spot_of, steps_text
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import BOOL, NONE, Kind, Value, join
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.fixes.uses.signatures import Change, Extended
     from nonstrict.fixes.uses.spots import Spelled, Spot
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Observed
 
 
@@ -150,7 +150,7 @@ def captured_by(context: Context, seen: Observed) -> Captured | None:
     place = seen.effect.place
     document = context.documents.document(seen.effect.path)
     whole = document.at(seen.effect.span, ast.AST) if document is not None else None
-    if document is None or whole is None or place.seen_as not in (Origin.GLOBAL, Origin.CELL):
+    if document is None or whole is None or place.seen_as not in (Root.GLOBAL, Root.CELL):
         return None
     function = document.function(whole)
     for length in range(len(place.path), -1, -1):
@@ -165,9 +165,9 @@ def captured_by(context: Context, seen: Observed) -> Captured | None:
     return None
 
 
-def _begins_as_none(context: Context, place: Place) -> bool:
+def _begins_as_none(context: Context, place: AccessPath) -> bool:
     """Whether a global is None until the program puts something there: what it is put is all that is known of it."""
-    module = context.machine.project.module(place.file) if place.origin is Origin.GLOBAL and not place.path else None
+    module = context.machine.project.module(place.file) if place.root is Root.GLOBAL and not place.path else None
     bindings = module.bindings.get(place.name, ()) if module is not None else ()
     return any(isinstance(one.node, ast.Constant) and one.node.value is None for one in bindings)
 
@@ -177,7 +177,7 @@ def _both(inner: ast.AST, outer: ast.AST) -> Iterator[ast.AST]:
     yield from ast.walk(outer)
 
 
-def _at(context: Context, document: Document, node: ast.expr, place: Place) -> Captured | None:
+def _at(context: Context, document: Document, node: ast.expr, place: AccessPath) -> Captured | None:
     """An expression, if it is what reads a place."""
     uses = context.documents.uses
     spot = spot_of(uses, document, node)
@@ -204,7 +204,7 @@ def _with_none(read: Value, held: Value) -> Value:
     return join(read, next(nothing, read))
 
 
-def _may_pass(context: Context, captured: Captured, place: Place) -> bool:
+def _may_pass(context: Context, captured: Captured, place: AccessPath) -> bool:
     """Whether torch takes the value as an argument, and passing it makes no other finding of this one."""
     if is_written(context, place) or not is_accepted(context, captured.value):
         return False

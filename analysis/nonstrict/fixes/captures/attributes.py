@@ -27,7 +27,7 @@ from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.calls import argument
 from nonstrict.fixes.uses.signatures import Extended, Passing, home, passed
 from nonstrict.fixes.uses.spots import Spelled, chain, root_of, spelled, spot_of, step, steps_text
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import BOOL
 
 if TYPE_CHECKING:
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.calls import Call
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.fixes.uses.signatures import Change
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
 
-_ORIGINS = frozenset({Origin.ARGUMENT, Origin.RECEIVER})
+_ORIGINS = frozenset({Root.ARGUMENT, Root.RECEIVER})
 
 
 def pass_attribute(context: Context) -> Iterator[Fix]:
     """Pass an attribute of an argument, or of the object whose method is marked, as an argument of its own."""
     seen = subject_of(context)
-    if seen is None or context.body.marker not in MARKERS or seen.effect.place.origin not in _ORIGINS:
+    if seen is None or context.body.marker not in MARKERS or seen.effect.place.root not in _ORIGINS:
         return
     document = context.documents.document(seen.effect.path)
     mode = seen.effect.event is Event.MODE
@@ -69,7 +69,7 @@ def pass_attribute(context: Context) -> Iterator[Fix]:
             return
 
 
-def _reading(whole: ast.AST, place: Place) -> ast.expr | None:
+def _reading(whole: ast.AST, place: AccessPath) -> ast.expr | None:
     """The expression that reads a place: the same last steps from a name that may be another one than the place's."""
     for node in ast.walk(whole):
         parts = chain(node)

@@ -11,7 +11,7 @@ from nonstrict.fixes.captures.passable import MARKERS, depends_on_mode, is_accep
 from nonstrict.fixes.code.edits import replaced, with_argument
 from nonstrict.fixes.code.lists import arguments_of, index_at, with_element
 from nonstrict.fixes.uses import traced
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import UNKNOWN, Kind
 
@@ -43,7 +43,7 @@ def pass_bound(context: Context) -> Iterator[Fix]:
     """Have callers pass an argument that a partial binds, and those that it binds behind it."""
     seen = subject_of(context)
     function, target = context.body.mark.function, context.body.mark.target
-    if seen is None or context.body.marker not in MARKERS or seen.effect.place.origin is not Origin.DEFAULT:
+    if seen is None or context.body.marker not in MARKERS or seen.effect.place.root is not Root.DEFAULT:
         return
     if function is None or target.partial is None or target.partial.function.function is None:
         return

@@ -11,7 +11,7 @@ from nonstrict.fixes.captures.passable import is_written, subject_of
 from nonstrict.fixes.code.edits import at_top_of_body
 from nonstrict.fixes.code.names import dotted
 from nonstrict.fixes.uses.terms import names_in, statement_text
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ def build_inside(context: Context) -> Iterator[Fix]:
     """`SCALE = torch.tensor(2.0)` of the module becomes the first statement of the function, too."""
     seen = subject_of(context)
     place = seen.effect.place if seen is not None else None
-    if seen is None or place is None or place.seen_as is not Origin.GLOBAL or place.path:
+    if seen is None or place is None or place.seen_as is not Root.GLOBAL or place.path:
         return
     document = context.documents.document(seen.effect.path)
     node = document.at(seen.effect.span, ast.Name) if document is not None else None

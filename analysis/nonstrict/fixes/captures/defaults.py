@@ -10,7 +10,7 @@ from nonstrict.fixes.code.edits import with_argument
 from nonstrict.fixes.uses import traced
 from nonstrict.fixes.uses.calls import argument
 from nonstrict.fixes.uses.spots import spelled, spot_of, steps_text
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.objects import parameters
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def pass_default(context: Context) -> Iterator[Fix]:
     """Make a parameter whose default is a captured tensor or module one that every call passes."""
     seen = subject_of(context)
-    if seen is None or context.body.marker not in MARKERS or seen.effect.place.origin is not Origin.DEFAULT:
+    if seen is None or context.body.marker not in MARKERS or seen.effect.place.root is not Root.DEFAULT:
         return
     function = context.body.mark.function
     found = context.definition(function) if function is not None and not seen.effect.place.path else None

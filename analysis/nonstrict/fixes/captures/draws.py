@@ -58,7 +58,7 @@ def value_of(uses: Uses, document: Document, node: ast.expr) -> Value:
             return NUMBER
         if name == "builtins.next" and len(node.args) == 1:
             return _following(uses, document, node.args[0])
-    return uses.value(document, node)._replace(pending=frozenset())
+    return uses.value(document, node)._replace(taint=frozenset())
 
 
 def _draws_number(uses: Uses, document: Document, node: ast.Call) -> bool:

@@ -16,7 +16,7 @@ from nonstrict.findings import Applicability, Edit, Fix
 from nonstrict.fixes.captures.arguments import Captured, passings
 from nonstrict.fixes.captures.passable import MARKERS, is_accepted, is_written, may_be_none
 from nonstrict.fixes.uses.spots import spot_of
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import join
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def captured_values(context: Context, document: Document, node: FunctionNode) ->
     values: dict[str, Value] = {}
     for seen in context.body.observed(Event.READ):
         place = seen.effect.place
-        if place.seen_as is not Origin.CELL:
+        if place.seen_as is not Root.CELL:
             continue
         if len(place.path) > 1 or not all(step.startswith(".") for step in place.path) or is_written(context, place):
             return None

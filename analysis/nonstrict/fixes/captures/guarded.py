@@ -20,7 +20,7 @@ from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.uses.signatures import Extended, together
 from nonstrict.fixes.uses.spots import chain, root_of, step
 from nonstrict.knowledge.operators import nn_module
-from nonstrict.program.domain.access_paths import VIEW, Origin
+from nonstrict.program.domain.access_paths import VIEW, Root
 from nonstrict.program.domain.values import BOOL, Kind, Value
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from nonstrict.fixes.context import Context
     from nonstrict.fixes.uses.signatures import Change
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Observed
 
 _MODE = ".training"
@@ -76,7 +76,7 @@ def pass_flag(context: Context) -> Iterator[Fix]:
 def _pass_guarded(context: Context) -> Iterator[Fix]:
     """Pass what decides in a layer or in another function, as an argument of the marked function."""
     seen = subject_of(context)
-    if seen is None or context.body.marker not in MARKERS or seen.effect.place.origin is not Origin.ARGUMENT:
+    if seen is None or context.body.marker not in MARKERS or seen.effect.place.root is not Root.ARGUMENT:
         return
     if seen.effect.event is Event.MODE and not any(site.compiled for site in context.body.sites):
         return  # it is the region that guards what it reads
@@ -113,7 +113,7 @@ def _modes(context: Context) -> list[_Flag]:
     Where the project switches a layer by itself, the mode of each layer.
     """
     effects = sorted((seen.effect for seen in context.body.observed(Event.MODE)), key=lambda effect: effect.span)
-    observed = (effect.place for effect in effects if effect.place.origin is Origin.ARGUMENT)
+    observed = (effect.place for effect in effects if effect.place.root is Root.ARGUMENT)
     places = list(dict.fromkeys(_module(context, place) for place in observed))
     order = list(context.body.arguments)
     known = sorted((place for place in places if place is not None), key=lambda place: order.index(place[0]))
@@ -126,7 +126,7 @@ def _modes(context: Context) -> list[_Flag]:
     return flags if len(flags) <= _MAX_FLAGS else []
 
 
-def _module(context: Context, place: Place) -> tuple[str, tuple[str, ...]] | None:
+def _module(context: Context, place: AccessPath) -> tuple[str, tuple[str, ...]] | None:
     """The innermost module at a place, or around it, that can be written; None if there is none."""
     steps = tuple(one for one in place.path if one != VIEW)
     for length in range(len(steps), -1, -1):

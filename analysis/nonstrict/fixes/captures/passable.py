@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.context import Context
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Effect, Observed
     from nonstrict.program.domain.values import Value
 
@@ -75,7 +75,7 @@ def may_be_none(context: Context, value: Value) -> bool:
     return not judge.none_allowed and any(one.kind is Kind.NONE for one in value.alternatives())
 
 
-def is_written(context: Context, place: Place) -> bool:
+def is_written(context: Context, place: AccessPath) -> bool:
     """Whether something in the body writes the state: a parameter would not see it, or be written instead."""
     written = [seen.effect.place for seen in context.body.observed(*_WRITES)]
     changed = (seen.effect for seen in context.body.observed(Event.TENSOR_WRITE))

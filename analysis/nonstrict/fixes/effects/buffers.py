@@ -10,7 +10,7 @@ from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.uses.terms import root
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import TENSORS, Flag
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def change_in_place(context: Context) -> Iterator[Fix]:
     """`self.total = self.total + 1` becomes `self.total.add_(1)`; any other value is copied into the buffer."""
     document, seen = context.document, context.observed(Event.WRITE)
     target = document.at(context.finding.span, ast.Attribute) if document is not None else None
-    if document is None or seen is None or target is None or seen.effect.place.origin is not Origin.ARGUMENT:
+    if document is None or seen is None or target is None or seen.effect.place.root is not Root.ARGUMENT:
         return
     statement = document.statement(target)
     if not isinstance(statement, ast.Assign) or statement.targets != [target] or not _is_buffer(context, target):

@@ -12,7 +12,7 @@ from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.code.pure import is_pure
 from nonstrict.fixes.effects.removing import removal
 from nonstrict.fixes.uses.terms import free_name, root
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.effects import reachable, span_of
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _is_alone(context: Context, document: Document, function: FunctionNode, targ
         return reads is not None and all(one is document and id(node) in inside for one, node in reads)
     seen = context.observed(Event.LEAK, Event.WRITE)
     holding = context.documents.uses.holding(target.id)
-    if seen is None or seen.effect.place.seen_as is not Origin.GLOBAL or holding is None:
+    if seen is None or seen.effect.place.seen_as is not Root.GLOBAL or holding is None:
         return False
     named = (
         (one, node)

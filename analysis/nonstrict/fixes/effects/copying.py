@@ -13,7 +13,7 @@ from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.context import Context
 from nonstrict.fixes.effects.returning import return_value
 from nonstrict.fixes.uses.afterwards import is_used_afterwards
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.definitions import Class
 from nonstrict.program.domain.values import CONTAINERS, Kind
 from nonstrict.program.objects.classes import is_dataclass
@@ -21,7 +21,7 @@ from nonstrict.program.objects.classes import is_dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Effect
     from nonstrict.program.domain.values import Value
 
@@ -37,7 +37,7 @@ def copy_first(context: Context) -> Iterator[Fix]:
         return
     place = seen.effect.place
     known = context.definition(function)
-    if place.origin is not Origin.ARGUMENT or known is None or isinstance(known[1], ast.Lambda):
+    if place.root is not Root.ARGUMENT or known is None or isinstance(known[1], ast.Lambda):
         return
     document, node = known[0], known[1]
     parameters = {one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
@@ -66,7 +66,7 @@ def _is_of_dataclass(value: Value) -> bool:
     return value.kind is Kind.OBJECT and isinstance(value.ref, Class) and is_dataclass(value.ref)
 
 
-def _moves(context: Context, place: Place) -> bool:
+def _moves(context: Context, place: AccessPath) -> bool:
     """Whether another change of an argument becomes a result: the callers store that in the object they have."""
     others = context.body.observed(Event.WRITE, Event.LEAK)
     spans = {seen.effect.span for seen in others if seen.effect.place[:3] == place[:3]} - {context.finding.span}

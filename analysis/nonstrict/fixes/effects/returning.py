@@ -21,7 +21,7 @@ from nonstrict.fixes.uses.terms import free_name, is_simple, names_in, root, sta
 from nonstrict.models.members import CHANGING, SPREADING, STORING
 from nonstrict.program.contracts.marked_body import MarkedBody
 from nonstrict.program.contracts.regions import crossing
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import TENSORS, Kind
 from nonstrict.text.trees import tree_of
 
@@ -369,7 +369,7 @@ class _Stores:
 
     def __init__(self, context: Context, change: _Change) -> None:
         seen = context.observed(Event.WRITE, Event.LEAK)
-        self._cell = seen is not None and seen.effect.place.seen_as is Origin.CELL
+        self._cell = seen is not None and seen.effect.place.seen_as is Root.CELL
         self._updates = change.updates
         self._entry = isinstance(change.target, ast.Subscript) and not isinstance(change.target.slice, ast.Constant)
 

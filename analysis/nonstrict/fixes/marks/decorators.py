@@ -107,7 +107,7 @@ def _is_silent_enabled(context: Context) -> bool:
     mark.calls = old.calls
     body = MarkedBody(context.machine, mark, context.body.torch)
     quiet = not any(True for _ in body.observed(*(event for event in Event if event not in _HARMLESS)))
-    return quiet and not any(one.refused for one in (*body.taken, *body.given))
+    return quiet and not any(one.refused for one in (*body.boundary_arguments, *body.boundary_results))
 
 
 def _takes_self(context: Context) -> bool:

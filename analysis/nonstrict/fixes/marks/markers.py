@@ -127,7 +127,7 @@ def _is_replaceable(context: Context) -> bool:
     if other.applied.is_called_by_module:
         return False
     above = {applied.name.rpartition(".")[2] for applied in body.applied.stack.above}
-    refused = any(one.refused for one in other.taken) or any(one.refused for one in other.given)
+    refused = any(one.refused for one in other.boundary_arguments) or any(one.refused for one in other.boundary_results)
     return not refused and not above & {"classmethod", "disable", "leaf_function", "property", "cached_property"}
 
 
@@ -135,7 +135,7 @@ def _is_plain(context: Context) -> bool:
     """Whether a function surely takes and returns tensors and numbers: no method, whose body Dynamo traced before."""
     body, function = context.body, context.body.mark.function
     known = all(one.annotation in _PLAIN_TYPES for one in body.parameters)
-    given = all(_is_known(one.value) for one in body.given)
+    given = all(_is_known(one.value) for one in body.boundary_results)
     return known and given and function is not None and function.owner is None
 
 

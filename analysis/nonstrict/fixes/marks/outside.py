@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.contracts.boundary.pytrees import Registration
     from nonstrict.program.domain.values import Value
 
@@ -194,9 +194,9 @@ def move_constant(context: Context) -> Iterator[Fix]:
         yield Fix(f"Make `{name}` outside the region", sure, (edit, added))
 
 
-def _registration(context: Context) -> tuple[Taken, Registration] | None:
+def _registration(context: Context) -> tuple[BoundaryArgument, Registration] | None:
     """The object that a finding is about, and the registration of its class as a constant."""
-    for taken in context.body.taken:
+    for taken in context.body.boundary_arguments:
         for one in taken.registrations if taken.span == context.finding.span else ():
             if one.kind == "constant":
                 return taken, one

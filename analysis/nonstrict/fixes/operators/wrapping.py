@@ -17,7 +17,7 @@ from nonstrict.fixes.operators.fakes import Fake, fake_lines, fake_of, returns_o
 from nonstrict.fixes.operators.observed import Call, tensors_in, types_in
 from nonstrict.knowledge.markers import LEAF_COMPILES
 from nonstrict.program.contracts.marked_body import MarkedBody
-from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.definitions import Mark, Operator
 from nonstrict.program.domain.values import NO_CONSTANT, TENSORS, UNKNOWN, Kind, Value
 from nonstrict.program.objects.parameters import default_nodes
@@ -201,10 +201,10 @@ def _is_dropped(context: Context, candidate: Candidate) -> bool:
 def _changed(candidate: Candidate) -> frozenset[str]:
     """The tensor arguments that a function changes, or may change by their address."""
     seen = (one.effect.place for one in candidate.body.observed(Event.INPUT_WRITE))
-    changed = {place.name for place in seen if place.origin is Origin.ARGUMENT}
+    changed = {place.name for place in seen if place.root is Root.ARGUMENT}
     for event in (Event.NATIVE, Event.POINTER):
         for one in candidate.body.observed(event):
-            if one.effect.place.origin is Origin.ARGUMENT and not _is_inert(candidate.document, one.effect.span, event):
+            if one.effect.place.root is Root.ARGUMENT and not _is_inert(candidate.document, one.effect.span, event):
                 changed.add(one.effect.place.name)
     return frozenset(changed) & _tensors(candidate)
 
@@ -232,7 +232,7 @@ def _returns_argument(candidate: Candidate) -> bool:
     for value in candidate.body.returned.alternatives():
         held = list(value.heap.items.values()) if value.kind in _CONTAINERS and value.heap is not None else [value]
         for one in (inner for each in held for inner in each.alternatives()):
-            if one.place.origin is Origin.ARGUMENT and one.kind in (*TENSORS, Kind.UNKNOWN):
+            if one.place.root is Root.ARGUMENT and one.kind in (*TENSORS, Kind.UNKNOWN):
                 return True
     return False
 
@@ -244,7 +244,7 @@ def _tensors(candidate: Candidate) -> frozenset[str]:
     """The parameters that are tensors: as they are passed, or as the function uses them."""
     known = {name for name, value in candidate.body.arguments.items() if value.kind in TENSORS}
     used = (one.effect.place for one in candidate.body.observed(Event.POINTER, Event.NATIVE, Event.INPUT_WRITE))
-    used_so = {place.name for place in used if place.origin is Origin.ARGUMENT and not place.path}
+    used_so = {place.name for place in used if place.root is Root.ARGUMENT and not place.path}
     return frozenset(known | used_so | tensors_in(candidate.calls))
 
 

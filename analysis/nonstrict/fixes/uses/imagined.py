@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.events import Event, How
 from nonstrict.facts.scopes import FunctionNode
 from nonstrict.program.contracts.marked_body import MarkedBody
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.definitions import Function, Mark
 from nonstrict.program.domain.effects import reachable
 from nonstrict.program.domain.values import FRESH, Kind, Value
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: What no rule reports: functions of the file that are mentioned, and what was not looked into.
 _UNREPORTED = frozenset({Event.HELPER, Event.UNSEEN})
-_Effects = Counter[tuple[Event, str, How | None, Origin, tuple[str, ...]]]
+_Effects = Counter[tuple[Event, str, How | None, Root, tuple[str, ...]]]
 
 
 def adds_nothing(context: Context, document: Document, node: ast.AST, edits: Sequence[Edit]) -> bool:
@@ -86,5 +86,5 @@ def _effects(context: Context, function: Function) -> _Effects:
     found: _Effects = Counter()
     for seen in body.observed(*(event for event in Event if event not in _UNREPORTED)):
         place = seen.effect.place
-        found[seen.effect.event, seen.effect.what, seen.effect.how, place.origin, place.path] += 1
+        found[seen.effect.event, seen.effect.what, seen.effect.how, place.root, place.path] += 1
     return found

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.steps import ANY_ENTRY, entry
 from nonstrict.fixes.code.imports import with_import, with_name
 from nonstrict.fixes.code.names import is_free
-from nonstrict.program.domain.access_paths import VIEW, Origin, Place
+from nonstrict.program.domain.access_paths import VIEW, AccessPath, Root
 
 if TYPE_CHECKING:
     from nonstrict.findings import Edit
@@ -108,16 +108,16 @@ def origin(uses: Uses, spot: Spot) -> Spot:
     return spot
 
 
-def is_at(uses: Uses, spot: Spot, place: Place) -> bool:
+def is_at(uses: Uses, spot: Spot, place: AccessPath) -> bool:
     """Whether an expression reads what lives at a place of the program."""
     if spot.steps != tuple(one for one in place.path if one != VIEW):
         return False
-    if place.seen_as is Origin.GLOBAL:
+    if place.seen_as is Root.GLOBAL:
         return isinstance(spot.scope, ast.Module) and any(
             (known.path, known.name) == (place.owner, place.name) for known in (spot, origin(uses, spot))
         )
     inside = not isinstance(spot.scope, (ast.Module, ast.ClassDef))
-    return place.seen_as is Origin.CELL and spot.name == place.name and inside
+    return place.seen_as is Root.CELL and spot.name == place.name and inside
 
 
 def is_constant(spot: Spot) -> bool:

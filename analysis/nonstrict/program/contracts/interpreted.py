@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Related
     from nonstrict.knowledge.graph_breaks import GraphBreak
     from nonstrict.program.discovery.sites import CallSite
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Function, Mark, Region
     from nonstrict.program.domain.effects import Observed, Summary
     from nonstrict.program.domain.values import Value
@@ -62,7 +62,7 @@ class Interpreted:
         """The effects of the given kinds, for those that look at something else."""
         return list(self.observed(*events))
 
-    def writers(self, place: Place) -> tuple[Related, ...]:
+    def writers(self, place: AccessPath) -> tuple[Related, ...]:
         """Where what lives at a place is changed; other files are searched only for what changes the verdict."""
         raise NotImplementedError
 

@@ -27,7 +27,7 @@ from nonstrict.program.contracts.no_region import NoRegion
 from nonstrict.program.contracts.regions import crossing
 from nonstrict.program.discovery import callers
 from nonstrict.program.discovery.sites import CallSite, Parameter
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed, Summary, observed, span_of
 from nonstrict.program.domain.values import UNKNOWN, Kind, Value
 from nonstrict.program.externals import differentiation
@@ -109,7 +109,7 @@ class MarkedBody(NoRegion, Interpreted):
         for cls in overriding.overriding(self.machine, function, summary):
             frame = self._frame(function, summary)
             name = frame.scope.parameters[0] if frame.scope is not None and frame.scope.parameters else ""
-            receiver = classes.instance_at(self.machine, cls, Place(Origin.ARGUMENT, "", name))
+            receiver = classes.instance_at(self.machine, cls, AccessPath(Root.ARGUMENT, "", name))
             frame.env.update({**self._arguments, name: receiver})
             bodies.run(self.machine, frame)
 
@@ -127,7 +127,7 @@ class MarkedBody(NoRegion, Interpreted):
     def _known_arguments(self, function: Function) -> dict[str, Value]:
         owner = f"{function.module.path}:{function.qualname}"
         return {
-            name: value.at(Place(Origin.DEFAULT, owner, name)) if value.kind not in _CONSTANT else value
+            name: value.at(AccessPath(Root.DEFAULT, owner, name)) if value.kind not in _CONSTANT else value
             for name, value in self._bound_arguments.items()
         }
 
@@ -246,16 +246,16 @@ class MarkedBody(NoRegion, Interpreted):
             caller = edge.callee
         return tuple(links)
 
-    def writers(self, place: Place) -> tuple[Related, ...]:
+    def writers(self, place: AccessPath) -> tuple[Related, ...]:
         """Where what lives at a place is changed; other files are searched only for what changes the verdict."""
-        if place.origin is Origin.DEFAULT:
+        if place.root is Root.DEFAULT:
             return (*self._own_writes(place), *self._writes_through(place))
-        if place.origin is Origin.CELL and not place.path:
+        if place.root is Root.CELL and not place.path:
             return self._lasting(writes.writers(self.machine, place))
-        if place.origin is Origin.CELL:
+        if place.root is Root.CELL:
             found = writes.writers(self.machine, place) or self._writes_through(place)
             return self._lasting(found) or self._written_later(place)
-        if not place.captured or (place.origin is Origin.RECEIVER and not place.owner):
+        if not place.captured or (place.root is Root.RECEIVER and not place.owner):
             return evidence.argument_writers(self.machine, place, self._owners_at(place))
         return self._lasting(writes.writers(self.machine, place, abroad=place not in self._tensor_places))
 
@@ -268,21 +268,21 @@ class MarkedBody(NoRegion, Interpreted):
         function = self.mark.function
         return balanced.passing(self.machine, function, self.summary) if function is not None else frozenset()
 
-    def replacements(self, place: Place) -> tuple[Related, ...]:
+    def replacements(self, place: AccessPath) -> tuple[Related, ...]:
         """Where something else is put at a place; changes in place are left out."""
-        if place.origin not in (Origin.GLOBAL, Origin.CELL):
+        if place.root not in (Root.GLOBAL, Root.CELL):
             return self.writers(place)
         return writes.writers(self.machine, place, in_place=False)
 
-    def _writes_through(self, place: Place) -> tuple[Related, ...]:
+    def _writes_through(self, place: AccessPath) -> tuple[Related, ...]:
         """Where a global object that a cell, or a parameter bound by `partial`, holds as well is changed."""
         held = self._held_at(place)
-        if held.place.origin is not Origin.GLOBAL or held.kind in _NO_STATE:
+        if held.place.root is not Root.GLOBAL or held.kind in _NO_STATE:
             return ()
         shared = held.place._replace(path=(*held.place.path, *place.path))
         return tuple(writer for writer in writes.writers(self.machine, shared) if not isinstance(writer, Rebinding))
 
-    def _held_at(self, place: Place) -> Value:
+    def _held_at(self, place: AccessPath) -> Value:
         """What a cell, or a parameter bound by `partial`, holds."""
         return next((value for name, value in self._held_elsewhere() if name == place.name), UNKNOWN)
 
@@ -294,7 +294,7 @@ class MarkedBody(NoRegion, Interpreted):
             yield from frame.env.items()
             frame = frame.function.closure if frame.function is not None else None
 
-    def _written_later(self, place: Place) -> tuple[Related, ...]:
+    def _written_later(self, place: AccessPath) -> tuple[Related, ...]:
         """Where an object of a known class that a cell holds is changed, once the function is made."""
         owners = self._owners_at(place)
         if not owners or None in owners:
@@ -308,13 +308,13 @@ class MarkedBody(NoRegion, Interpreted):
         path = around.module.path
         return tuple(one for one in found if one.span.path != path or not begin <= one.span.line < made)
 
-    def _own_writes(self, place: Place) -> tuple[Related, ...]:
+    def _own_writes(self, place: AccessPath) -> tuple[Related, ...]:
         """Where the body itself changes a default argument, which all its calls share."""
         changes = (seen.effect for seen in self.observed(Event.WRITE) if seen.effect.place[:3] == place[:3])
         return tuple(Related(effect.span, "changed here") for effect in changes)
 
     @cached_property
-    def _tensor_places(self) -> frozenset[Place]:
+    def _tensor_places(self) -> frozenset[AccessPath]:
         """Captured tensors whose data is read: they do not compile with inductor, whoever rebinds them."""
         reads = self._observed.get(Event.READ, [])
         return frozenset(seen.effect.place for seen in reads if self._fails_anyway(seen.effect))
@@ -322,7 +322,7 @@ class MarkedBody(NoRegion, Interpreted):
     def _fails_anyway(self, read: Effect) -> bool:
         return self.marker in ("nonstrict", "in-graph") and read.value.is_tensor and not read.reads_metadata
 
-    def written_by_region(self, place: Place) -> tuple[Related, ...]:
+    def written_by_region(self, place: AccessPath) -> tuple[Related, ...]:
         """Where a compiled caller writes, before the call, what the body reads."""
         return crossing.written_before(self.machine, self.mark, place, self.torch)
 
@@ -344,9 +344,9 @@ class MarkedBody(NoRegion, Interpreted):
         """Where the project sets an environment variable."""
         return evidence.environment_writers(self.machine, name)
 
-    def _owners_at(self, place: Place) -> list[Class | None]:
+    def _owners_at(self, place: AccessPath) -> list[Class | None]:
         """The classes of the program, as far as known, whose attributes the steps of a place are."""
-        holder = self._held_at(place) if place.origin is Origin.CELL else self._arguments.get(place.name)
+        holder = self._held_at(place) if place.root is Root.CELL else self._arguments.get(place.name)
         return evidence.owners_at(self.machine, holder, place)
 
     def decides_only_effects(self, read: Observed) -> bool:
@@ -358,9 +358,9 @@ class MarkedBody(NoRegion, Interpreted):
         root = self._arguments.get(read.place.name)
         return root is not None and registered_submodules.held_apart(root, read.value)
 
-    def guarded_by_region(self, place: Place) -> bool:
+    def guarded_by_region(self, place: AccessPath) -> bool:
         """Whether every compiled caller reads the place itself, so that Dynamo guards it."""
-        if place.origin is Origin.ARGUMENT:
+        if place.root is Root.ARGUMENT:
             return crossing.guarded(self.machine, self.mark, place, self.torch)
         calls = callers.calls_of(self.machine, self.mark)
         compiled = [call for call in calls if callers.is_compiled(self.machine, call)]
@@ -411,22 +411,22 @@ class MarkedBody(NoRegion, Interpreted):
         )
 
     @cached_property
-    def taken(self) -> list[boundary_values.Taken]:
+    def boundary_arguments(self) -> list[boundary_values.BoundaryArgument]:
         """The arguments of the function in regions, judged; of its annotations if no call was seen."""
-        known = boundary_values.taken(self)
-        return [*known, *region_arguments.taken(self, known)]
+        known = boundary_values.boundary_arguments(self)
+        return [*known, *region_arguments.boundary_arguments(self, known)]
 
     @cached_property
     def unsound(self) -> list[tuple[Registration, soundness.Fault]]:
         """What is wrong with the registrations of the classes whose objects the function gets."""
         return [
             (registration, fault)
-            for argument in self.taken
+            for argument in self.boundary_arguments
             for registration in argument.registrations
             for fault in soundness.faults(self, argument, registration)
         ]
 
-    def variation(self, argument: boundary_values.Taken) -> contexts.Variation:
+    def variation(self, argument: boundary_values.BoundaryArgument) -> contexts.Variation:
         """How an argument varies from call to call of the region."""
         return contexts.variation(self, argument)
 
@@ -434,17 +434,17 @@ class MarkedBody(NoRegion, Interpreted):
         """Where the function hashes a parameter."""
         return hashed.hashed(self, name)
 
-    def varying_sizes(self, argument: boundary_values.Taken) -> sizes.Sizes:
+    def varying_sizes(self, argument: boundary_values.BoundaryArgument) -> sizes.Sizes:
         """Which sizes of a tensor argument vary from call to call of the region."""
         return sizes.varying_sizes(self, argument)
 
     def _has_dynamic_sizes(self) -> bool:
         """Whether torch makes sizes of an argument symbolic: the region says so, or calls differ in them."""
-        return any(size.everything or size.dimensions for size in map(self.varying_sizes, self.taken))
+        return any(size.everything or size.dimensions for size in map(self.varying_sizes, self.boundary_arguments))
 
     def knows_number(self, seen: Observed) -> bool:
         """Whether a number that is taken out of an argument is one that torch knows."""
-        return sizes.knows_number(self, lambda: self.taken, seen)
+        return sizes.knows_number(self, lambda: self.boundary_arguments, seen)
 
     def hashed_sizes(self, name: str, varying_sizes: sizes.Sizes) -> list[Span]:
         """Where the function hashes a size of a tensor argument that varies."""
@@ -468,9 +468,9 @@ class MarkedBody(NoRegion, Interpreted):
         return structures.varying(self)
 
     @cached_property
-    def given(self) -> list[boundary_values.Given]:
+    def boundary_results(self) -> list[boundary_values.BoundaryResult]:
         """What the function returns, judged."""
-        return boundary_values.given(self, self._has_dynamic_sizes)
+        return boundary_values.boundary_results(self, self._has_dynamic_sizes)
 
     def supposed(self, observed: Observed) -> MarkedBody | None:
         """There is no helper to mark in its place."""

@@ -13,9 +13,9 @@ from nonstrict.facts.walk import walk
 from nonstrict.models.members import CHANGING
 from nonstrict.program.discovery import roots
 from nonstrict.program.discovery.sites import CallSite, Passing, passed_expression
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import span_of
-from nonstrict.program.domain.values import Flag, Heap, Kind, Value, container, join
+from nonstrict.program.domain.values import AbstractObject, Flag, Kind, Value, container, join
 from nonstrict.program.objects import parameters
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def resolved(machine: Machine, value: Value, within: Function | None) -> Value:
 def _resolved(machine: Machine, value: Value, caller: Function | None, hops: int) -> Value:
     """A value that is a parameter of the calling function: what its callers pass."""
     place = value.place
-    open_parameter = value.kind is Kind.UNKNOWN and place.origin is Origin.ARGUMENT and not place.path
+    open_parameter = value.kind is Kind.UNKNOWN and place.root is Root.ARGUMENT and not place.path
     if not open_parameter or caller is None or not hops:
         return value
     found: Value | None = None
@@ -243,7 +243,7 @@ def _collected(machine: Machine, function: Function, names: list[str]) -> dict[s
     spare = [{key: value for key, value in keywords.items() if key not in names} for _, _, _, keywords in calls]
     alike = arguments.kwarg is not None and spare[0] and len({frozenset(values) for values in spare}) == 1
     if arguments.kwarg is not None and alike and not _changes(function, arguments.kwarg.arg):
-        heap = Heap()
+        heap = AbstractObject()
         for values in spare:
             for key, value in values.items():
                 heap.store(key, value)
@@ -333,9 +333,9 @@ def _in_region(machine: Machine, function: Function, hops: int) -> bool:
     return any(caller is not None and _in_region(machine, caller, hops - 1) for caller in callers)
 
 
-def reads(call: SeenCall, place: Place) -> bool:
+def reads(call: SeenCall, place: AccessPath) -> bool:
     """Whether the caller itself reads a captured place."""
-    if call.caller is None or place.origin is not Origin.GLOBAL:
+    if call.caller is None or place.root is not Root.GLOBAL:
         return False
     if not place.path:
         return loads(call.caller.node, place.name) > 0

@@ -16,7 +16,7 @@ from nonstrict.facts.walk import children, walk
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, makes_operators, traces_exports
 from nonstrict.program.discovery.aliases import NAMING, aliases, made_by, makers, renamed
 from nonstrict.program.discovery.exports import Applied, Exports
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.marker_words import COMMON_WORDS, LIBRARY_WORDS, OPERATOR_WORDS, TRACING_WORDS, applies
 from nonstrict.program.objects import classes, definition_values
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: Marker kinds whose bodies are looked at.
 TRACED_KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})
 #: Where the receiver of a method lives that is interpreted without a caller.
-_SELF = Place(Origin.ARGUMENT, "", "self")
+_SELF = AccessPath(Root.ARGUMENT, "", "self")
 #: The last part of every spelling of these markers.
 WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind in TRACED_KINDS)
 _DECLARING = ("custom_op", "triton_op", "leaf_function")

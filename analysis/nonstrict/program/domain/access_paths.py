@@ -6,7 +6,7 @@ import enum
 from typing import NamedTuple
 
 
-class Origin(enum.Enum):
+class Root(enum.Enum):
     """The root of a place.
 
     `GLOBAL` is a variable of a module, or of a function by which a script begins (`facts.beginnings`): there is one of
@@ -25,7 +25,7 @@ class Origin(enum.Enum):
 
 
 #: Origins that lie outside the parameters of a marked function.
-CAPTURED = frozenset({Origin.GLOBAL, Origin.CELL, Origin.DEFAULT, Origin.RECEIVER})
+CAPTURED = frozenset({Root.GLOBAL, Root.CELL, Root.DEFAULT, Root.RECEIVER})
 
 _MAX_PATH = 5
 #: Between the file and the function of an owner: stands in no path.
@@ -36,7 +36,7 @@ VIEW = "~"
 HOST = "~cpu"
 
 
-class Place(NamedTuple):
+class AccessPath(NamedTuple):
     """A root and the attributes and subscripts that lead from it to the value.
 
     `owner` is the file of a global, with the function that owns a cell or default, or by which the script begins,
@@ -45,28 +45,28 @@ class Place(NamedTuple):
     or `~cpu`.
     """
 
-    origin: Origin
+    root: Root
     owner: str = ""
     name: str = ""
     path: tuple[str, ...] = ()
 
-    def step(self, step: str) -> Place:
+    def step(self, step: str) -> AccessPath:
         """The place reached by one more step; places made in the body have no path."""
-        if self.origin is Origin.FRESH or self.origin is Origin.UNKNOWN:
+        if self.root is Root.FRESH or self.root is Root.UNKNOWN:
             return self
         if len(self.path) >= _MAX_PATH or (step == VIEW and self.path[-1:] == (VIEW,)):
             return self
-        return Place(self.origin, self.owner, self.name, (*self.path, step))
+        return AccessPath(self.root, self.owner, self.name, (*self.path, step))
 
     @property
     def captured(self) -> bool:
         """Whether the value is reached from outside the parameters."""
-        return self.origin in CAPTURED
+        return self.root in CAPTURED
 
     @property
-    def seen_as(self) -> Origin:
+    def seen_as(self) -> Root:
         """The root as readers of the code see it: what a function by which a script begins binds is none of globals."""
-        return Origin.CELL if self.origin is Origin.GLOBAL and self.function else self.origin
+        return Root.CELL if self.root is Root.GLOBAL and self.function else self.root
 
     @property
     def file(self) -> str:
@@ -100,5 +100,5 @@ def owned_by(file: str, function: str) -> str:
     return f"{file}{_WITHIN}{function}" if function else file
 
 
-FRESH = Place(Origin.FRESH)
-NOWHERE = Place(Origin.UNKNOWN)
+FRESH = AccessPath(Root.FRESH)
+NOWHERE = AccessPath(Root.UNKNOWN)

@@ -12,7 +12,7 @@ from nonstrict.program.domain.values import CONTAINERS, NO_CONSTANT, NUMBER, Kin
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -26,7 +26,7 @@ _ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _MAX_NUMBER = 1 << 20
 
 
-def computed(is_rebound: Callable[[Place], bool], by: ast.operator, left: Value, right: Value) -> Value | None:
+def computed(is_rebound: Callable[[AccessPath], bool], by: ast.operator, left: Value, right: Value) -> Value | None:
     """The whole number that arithmetic on two known ones gives; None where that is not known."""
     compute = _ARITHMETIC.get(type(by))
     one, other = left.const, right.const
@@ -39,7 +39,7 @@ def computed(is_rebound: Callable[[Place], bool], by: ast.operator, left: Value,
     return NUMBER._replace(const=compute(one, other))
 
 
-def truth(is_rebound: Callable[[Place], bool], value: Value) -> bool | None:
+def truth(is_rebound: Callable[[AccessPath], bool], value: Value) -> bool | None:
     """Whether a constant is true; None where the value is not known, or may be another one by then."""
     return None if value.const is NO_CONSTANT or is_rebound(value.place) else bool(value.const)
 

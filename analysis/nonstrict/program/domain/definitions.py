@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nonstrict.facts.scopes import FunctionNode, Scope
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.misapplied import Misuse, Wasted
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.domain.values import Value
@@ -98,7 +98,7 @@ class Class:
         return self.node.name
 
     @property
-    def place(self) -> Place:
+    def place(self) -> AccessPath:
         """Where the class is found: under its name, of a nested one that of the outermost class and attributes."""
         if self.within is not None:
             return self.within.place.step(f".{self.name}")

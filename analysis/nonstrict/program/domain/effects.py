@@ -12,7 +12,7 @@ from nonstrict.facts.context_variables import variable
 from nonstrict.facts.keeping import Kept, kept_by_key, ways_past
 from nonstrict.facts.steps import may_meet
 from nonstrict.findings import Cause, Output, Span, Subject
-from nonstrict.program.domain.access_paths import FRESH, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, AccessPath, Root
 from nonstrict.program.domain.exceptions import handles
 from nonstrict.program.domain.values import TENSORS, UNKNOWN, Kind, Value, join
 
@@ -69,7 +69,7 @@ class Effect(NamedTuple):
     path: str
     offset: int
     node: ast.AST
-    place: Place = FRESH
+    place: AccessPath = FRESH
     value: Value = UNKNOWN
     what: str = ""
     how: How | None = None
@@ -105,8 +105,8 @@ class Effect(NamedTuple):
     def subject(self) -> Subject | None:
         """The state that it is about; None for what is made in the body or not known."""
         place = self.place
-        known = place.name and place.origin not in (Origin.FRESH, Origin.UNKNOWN)
-        return Subject(place.origin.value, place.name, place.path) if known else None
+        known = place.name and place.root not in (Root.FRESH, Root.UNKNOWN)
+        return Subject(place.root.value, place.name, place.path) if known else None
 
     @property
     def reads_metadata(self) -> bool:
@@ -124,7 +124,7 @@ class Effect(NamedTuple):
         return (self.event, self.path, self.offset, id(node), self.place, what, self.how)
 
     @property
-    def changed(self) -> tuple[Place, ...]:
+    def changed(self) -> tuple[AccessPath, ...]:
         """The places that a WRITE or LEAK changes: entries of a container where their keys are known."""
         return tuple(self.place.step(entry) for entry in self.entries) or (self.place,)
 
@@ -199,7 +199,9 @@ class Summary:
     draws: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
     settled: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     #: those that were stored outside, with where: they decide something if what is stored there is read
-    recorded: set[tuple[tuple[object, ...], Place]] = field(default_factory=set[tuple[tuple[object, ...], "Place"]])
+    recorded: set[tuple[tuple[object, ...], AccessPath]] = field(
+        default_factory=set[tuple[tuple[object, ...], "AccessPath"]]
+    )
     #: keys of effects in conditions on which nothing depends but what is done besides computing
     idle: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
     #: the function, where this is the summary of one that was called
@@ -312,7 +314,7 @@ def _happens_once(effect: Effect) -> bool:
 
 def _read_again(states: list[Reached]) -> set[tuple[object, ...]]:
     """The draws that are stored where something is read: what is only recorded decides nothing."""
-    recorded = set[tuple[tuple[object, ...], Place]]().union(*(reached.summary.recorded for reached in states))
+    recorded = set[tuple[tuple[object, ...], AccessPath]]().union(*(reached.summary.recorded for reached in states))
     if not recorded:
         return set()
     read = {
@@ -355,7 +357,7 @@ def _everywhere(value: Value) -> set[Effect]:
     queue, seen = [value], set[int]()
     while queue:
         one = queue.pop()
-        symbols.update(effect for effect in one.pending if effect.event is Event.ESCAPE)
+        symbols.update(effect for effect in one.taint if effect.event is Event.ESCAPE)
         if one.kind is Kind.UNION:
             queue += one.alternatives()
         heap = one.heap
@@ -375,8 +377,8 @@ def observed(root: Summary, *, cached: bool = False, kept: Kept | None = None, f
     the result leaves the graph: data that is only returned has been read all the same.
     """
     states = list(reachable(root, cached=cached, kept=kept))
-    pending = root.returns.pending if root.returns is not None else frozenset[Effect]()
-    returned = {effect.key for effect in pending}
+    taint = root.returns.taint if root.returns is not None else frozenset[Effect]()
+    returned = {effect.key for effect in taint}
     floored = set[tuple[object, ...]]().union(*(reached.summary.floored for reached in states))
     within = floored.intersection(set[tuple[object, ...]]().union(*(reached.summary.capped for reached in states)))
     seen = _visible(root.returns, within) if root.returns is not None else set[tuple[object, ...]]()
@@ -384,7 +386,7 @@ def observed(root: Summary, *, cached: bool = False, kept: Kept | None = None, f
     decisive = set[tuple[object, ...]]().union(*(reached.summary.decisive for reached in states))
     decided = returned.union(*(reached.summary.settled for reached in states), _read_again(states))
     found: dict[tuple[object, ...], Observed] = {}
-    for effect in pending:
+    for effect in taint:
         if effect.event is Event.BREAK:
             found[effect.key, False] = Observed(effect, (), False)
     for reached in states:

@@ -14,7 +14,7 @@ from nonstrict.facts.outline import Chunk, Outline
 from nonstrict.facts.strings import is_code
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import CALLED, HANDED_ON, is_applied
-from nonstrict.program.domain.access_paths import Origin, Place, owned_by
+from nonstrict.program.domain.access_paths import AccessPath, Root, owned_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -139,9 +139,9 @@ class Module:
         """The function by which the script begins that binds a name; "" if the module does."""
         return next((one.name for one in self.outline.beginnings if name in one.names), "")
 
-    def place(self, name: str) -> Place:
+    def place(self, name: str) -> AccessPath:
         """Where a name of the module's namespace lives."""
-        return Place(Origin.GLOBAL, owned_by(self.path, self._beginning(name)), name)
+        return AccessPath(Root.GLOBAL, owned_by(self.path, self._beginning(name)), name)
 
     def around(self, line: int) -> str:
         """What stands before the names of functions at a line: `main.<locals>.` within one by which a script begins."""

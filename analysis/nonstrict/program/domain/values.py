@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.knowledge.operators import BASE_MODULE
-from nonstrict.program.domain.access_paths import FRESH, NOWHERE, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, NOWHERE, AccessPath, Root
 from nonstrict.program.domain.definitions import Class, Function, Mark
 from nonstrict.program.domain.references import Alternatives, Bound, ExternalMethod, Partial
 
@@ -93,7 +93,7 @@ class Flag:
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 
-class Heap:
+class AbstractObject:
     """The content of a container or object made in code that was seen; shared by all its aliases.
 
     `element` joins everything stored, `items` holds constant keys, `attributes` those of an object.
@@ -178,26 +178,26 @@ class Value(NamedTuple):
     """One abstract value.
 
     `ref` says more by kind (`nonstrict.program.domain.references`), and is best asked for by what it says: `of_class`,
-    `function`, `dotted` and so on. `const` is the value of a literal. `pending` holds events that are harmless only if
+    `function`, `dotted` and so on. `const` is the value of a literal. `taint` holds events that are harmless only if
     this value reaches what the marked function returns (unbacked sizes) or harmful only if it decides something (a draw
     of randomness).
     """
 
     kind: Kind
-    place: Place = FRESH
+    place: AccessPath = FRESH
     ref: Ref = None
     const: Any = NO_CONSTANT
-    heap: Heap | None = None
+    heap: AbstractObject | None = None
     flags: int = Flag.NONE
-    pending: frozenset[Any] = frozenset()
+    taint: frozenset[Any] = frozenset()
 
-    def at(self, place: Place) -> Value:
+    def at(self, place: AccessPath) -> Value:
         """The same value, living at `place`."""
         return self if place == self.place else self._replace(place=place)
 
-    def with_pending(self, pending: frozenset[Any]) -> Value:
+    def with_taint(self, taint: frozenset[Any]) -> Value:
         """The same value, carrying the given events."""
-        return self if pending == self.pending else self._replace(pending=pending)
+        return self if taint == self.taint else self._replace(taint=taint)
 
     @property
     def is_tensor(self) -> bool:
@@ -219,7 +219,7 @@ class Value(NamedTuple):
         if self.kind is not Kind.UNION or self.place != NOWHERE:
             return False
         places = {alternative.place for alternative in self.alternatives()}
-        return len(places) == 1 and places.pop().origin is Origin.ARGUMENT
+        return len(places) == 1 and places.pop().root is Root.ARGUMENT
 
     def alternatives(self) -> tuple[Value, ...]:
         """The values this may be: itself, or the members of a union."""
@@ -314,7 +314,7 @@ def without_gradients(value: Value) -> Value:
 
 def container(kind: Kind, *elements: Value) -> Value:
     """A new list, tuple, set, deque or iterator with the given elements."""
-    heap = Heap()
+    heap = AbstractObject()
     for index, element in enumerate(elements):
         heap.store(index if kind in (Kind.LIST, Kind.TUPLE) else NO_CONSTANT, element)
     return Value(kind, heap=heap)
@@ -322,7 +322,7 @@ def container(kind: Kind, *elements: Value) -> Value:
 
 def holding(kind: Kind, element: Value | None) -> Value:
     """A new container of which only is known what any of its elements is."""
-    heap = Heap()
+    heap = AbstractObject()
     heap.element = element
     return Value(kind, heap=heap)
 
@@ -335,14 +335,14 @@ def join(left: Value | None, right: Value) -> Value:
     """The value that is either of the two; `None` as `left` stands for "nothing yet"."""
     if left is None or left == right:
         return right
-    pending = left.pending | right.pending
+    taint = left.taint | right.taint
     if _same(left, right):
         place = left.place if left.place == right.place else _common(left, right)
         const = left.const if left.const == right.const else NO_CONSTANT
         flags = (left.flags & right.flags) | ((left.flags | right.flags) & _OF_EITHER)
-        if left.kind is Kind.TENSOR and FRESH.origin in (left.place.origin, right.place.origin) and place != FRESH:
+        if left.kind is Kind.TENSOR and FRESH.root in (left.place.root, right.place.root) and place != FRESH:
             flags |= Flag.MAYBE
-        return Value(left.kind, place, left.ref, const, left.heap, flags, pending)
+        return Value(left.kind, place, left.ref, const, left.heap, flags, taint)
     merged: list[Value] = []
     for value in (*left.alternatives(), *right.alternatives()):
         if not any(_same(value, other) and value.place == other.place for other in merged):
@@ -350,10 +350,10 @@ def join(left: Value | None, right: Value) -> Value:
     if len(merged) > _MAX_ALTERNATIVES:
         merged = _of_classes(_without_layers(merged))
     if len(merged) == 1:
-        return merged[0].with_pending(pending)
+        return merged[0].with_taint(taint)
     if len(merged) > _MAX_ALTERNATIVES:
-        return UNKNOWN.with_pending(pending)
-    return Value(Kind.UNION, NOWHERE, Alternatives(merged), pending=pending)
+        return UNKNOWN.with_taint(taint)
+    return Value(Kind.UNION, NOWHERE, Alternatives(merged), taint=taint)
 
 
 def _without_layers(values: list[Value]) -> list[Value]:
@@ -376,9 +376,9 @@ def _of_classes(values: list[Value]) -> list[Value]:
     ]
 
 
-def _any_heap(values: list[Value]) -> Heap:
+def _any_heap(values: list[Value]) -> AbstractObject:
     """What any of some objects of a class holds."""
-    made = Heap()
+    made = AbstractObject()
     heaps = [value.heap for value in values if value.heap is not None]
     for name in dict.fromkeys(name for heap in heaps for name in heap.attributes):
         held = [one for heap in heaps for one in heap.attributes.get(name, UNKNOWN).alternatives()]
@@ -425,23 +425,23 @@ def _alike(left: Value, right: Value) -> bool:
     return plain and one.element is other.element is None and one.open == other.open
 
 
-def _common(left: Value, right: Value) -> Place:
-    return left.place if left.place.origin is not FRESH.origin else right.place
+def _common(left: Value, right: Value) -> AccessPath:
+    return left.place if left.place.root is not FRESH.root else right.place
 
 
-def relocated(value: Value, place: Place) -> Value:
+def relocated(value: Value, place: AccessPath) -> Value:
     """A value read through a captured place; definitions and external names stay what they are."""
     if value.kind is Kind.UNION:
         return value.with_alternatives(relocated(alternative, place) for alternative in value.alternatives())
-    if value.kind in (Kind.CLASS, Kind.PYTHON_MODULE, Kind.EXTERNAL, Kind.UNKNOWN) and value.place.origin in (
-        Origin.FRESH,
-        Origin.UNKNOWN,
+    if value.kind in (Kind.CLASS, Kind.PYTHON_MODULE, Kind.EXTERNAL, Kind.UNKNOWN) and value.place.root in (
+        Root.FRESH,
+        Root.UNKNOWN,
     ):
         return value._replace(place=place) if value.kind is Kind.UNKNOWN else value
     return value.at(place)
 
 
-def placed(value: Value, place: Place) -> Value:
+def placed(value: Value, place: AccessPath) -> Value:
     """A value read through a place that something else is put at: there functions and classes are told apart too."""
     if value.kind is Kind.UNION:
         return value.with_alternatives(placed(alternative, place) for alternative in value.alternatives())
@@ -453,11 +453,11 @@ def traced(value: Value) -> bool:
     for alternative in value.alternatives():
         if alternative.kind is Kind.TENSOR and not alternative.place.captured and not alternative.flags & Flag.LITERAL:
             return True
-        if alternative.kind is Kind.TENSOR and alternative.place.origin is Origin.FRESH:
+        if alternative.kind is Kind.TENSOR and alternative.place.root is Root.FRESH:
             return True
         if alternative.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT) and alternative.heap is not None:
             element = alternative.heap.element
-            if alternative.place.origin is Origin.FRESH and element is not None and traced(element):
+            if alternative.place.root is Root.FRESH and element is not None and traced(element):
                 return True
     return False
 

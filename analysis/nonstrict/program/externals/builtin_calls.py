@@ -10,7 +10,7 @@ from nonstrict.events import Event, Question, Read, Taken
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.markers import TRACE_QUESTIONS
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
-from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.references import Super
 from nonstrict.program.domain.values import (
     BOOL,
@@ -25,8 +25,8 @@ from nonstrict.program.domain.values import (
     TENSORS,
     TYPE,
     UNKNOWN,
+    AbstractObject,
     Flag,
-    Heap,
     Kind,
     Value,
     container,
@@ -58,7 +58,7 @@ _ORDERED = frozenset({Kind.LIST, Kind.TUPLE, Kind.ITERATOR, Kind.SET})
 
 
 def _pending(values: list[Value]) -> frozenset[object]:
-    return frozenset[object]().union(*(value.pending for value in values))
+    return frozenset[object]().union(*(value.taint for value in values))
 
 
 def _argument_node(node: ast.AST, index: int) -> ast.AST:
@@ -85,7 +85,7 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")
             return NUMBER
     frame.needed(value, exactly=True)
-    return Value(Kind.NUMBER, flags=value.flags & Flag.SHAPE, pending=value.pending)
+    return Value(Kind.NUMBER, flags=value.flags & Flag.SHAPE, taint=value.taint)
 
 
 def _bool(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -96,9 +96,7 @@ def _bool(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
         if frame.region:
             # The number may depend on data; only a branch on it may not.
             return (
-                BOOL.with_pending(frame.unbacked(node, value, "`item()`", Taken.ITEM).pending)
-                if value.is_tensor
-                else BOOL
+                BOOL.with_taint(frame.unbacked(node, value, "`item()`", Taken.ITEM).taint) if value.is_tensor else BOOL
             )
         deciding.on_value(frame, node, value)
     return BOOL
@@ -109,7 +107,7 @@ def _text(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
         value = positional[0]
         frame.consume(node, value)
         strings.tensor_written(frame, node, value)
-    return STRING.with_pending(_pending(positional))
+    return STRING.with_taint(_pending(positional))
 
 
 def _string(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -132,16 +130,16 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     frame.consume(node, value, Read.METADATA if value.is_tensor else Read.DATA)
     shape = Flag.SHAPE if attributes.follows_shape(value) else Flag.NONE
     # How many dimensions there are does not follow from data, nor how long a list is.
-    pending = value.pending if value.is_tensor else _drawn(value.pending)
+    taint = value.taint if value.is_tensor else _drawn(value.taint)
     if value.is_tensor and not frame.region:
-        pending = symbolic_sizes.dimension(pending, Value(Kind.NUMBER, const=0))
-        frame.needed(value.with_pending(symbolic_sizes.rows(value)), exactly=True)
-    return iteration.count(frame, value) or Value(Kind.NUMBER, flags=shape, pending=pending)
+        taint = symbolic_sizes.dimension(taint, Value(Kind.NUMBER, const=0))
+        frame.needed(value.with_taint(symbolic_sizes.rows(value)), exactly=True)
+    return iteration.count(frame, value) or Value(Kind.NUMBER, flags=shape, taint=taint)
 
 
-def _drawn(pending: frozenset[Any]) -> frozenset[Any]:
+def _drawn(taint: frozenset[Any]) -> frozenset[Any]:
     """Without what follows from data."""
-    return frozenset(effect for effect in pending if effect.event is not Event.ESCAPE)
+    return frozenset(effect for effect in taint if effect.event is not Event.ESCAPE)
 
 
 def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -168,7 +166,7 @@ def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
             return Value(Kind.TENSOR)
         frame.needed(value)
     result = NUMBER if all(value.kind is Kind.NUMBER for value in candidates) else UNKNOWN
-    return result.with_pending(_pending(candidates))
+    return result.with_taint(_pending(candidates))
 
 
 def _sorted(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -195,11 +193,11 @@ def _sum(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[st
     for start in starts:
         frame.consume(node, start)
     if element.is_tensor or any(start.is_tensor for start in starts):
-        return Value(Kind.TENSOR, pending=element.pending)
-    pending = _pending([*positional, *starts]) | element.pending
+        return Value(Kind.TENSOR, taint=element.taint)
+    taint = _pending([*positional, *starts]) | element.taint
     if not frame.region:
-        pending = symbols.added_up(pending)
-    return (NUMBER if element.kind is Kind.NUMBER else UNKNOWN).with_pending(pending)
+        taint = symbols.added_up(taint)
+    return (NUMBER if element.kind is Kind.NUMBER else UNKNOWN).with_taint(taint)
 
 
 def _any(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -217,7 +215,7 @@ def _range(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
         frame.needed(value, exactly=True)
     numbers = iteration.numbers(positional) if frame.static or frame.region else []
     made = iteration.listed(Kind.LIST, numbers, NUMBER) if numbers else container(Kind.LIST, NUMBER)
-    return made._replace(ref=RANGE, pending=_drawn(_pending(positional)))
+    return made._replace(ref=RANGE, taint=_drawn(_pending(positional)))
 
 
 def _enumerate(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -246,18 +244,18 @@ def _collect(kind: Kind) -> Handler:
     """`list(xs)` and the like: a new container with the elements of another value."""
 
     def handler(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-        heap = Heap()
-        pending: frozenset[object] = frozenset()
+        heap = AbstractObject()
+        taint: frozenset[object] = frozenset()
         if positional:
             source = frame.consume(node, positional[0])
-            held, pending = source.heap, source.pending
+            held, taint = source.heap, source.taint
             if held is not None and source.kind is Kind.DICT and kind is Kind.DICT:
                 taken = container_flow.taken(frame, source)
                 heap.items, heap.element = taken.items, taken.element
             else:
                 element = iteration.elements_of(frame, node, source)
                 heap.element = container_flow.second(element) if kind is Kind.DICT else element
-                if kind is Kind.DICT and source.place.origin is Origin.FRESH and held is not None:
+                if kind is Kind.DICT and source.place.root is Root.FRESH and held is not None:
                     heap.items = container_flow.paired(held)
                 elif held is not None and {source.kind, kind} <= _ORDERED:
                     heap.items = container_flow.taken(frame, source).items
@@ -266,7 +264,7 @@ def _collect(kind: Kind) -> Handler:
         if kind is Kind.DICT:
             for name, value in keywords.items():
                 heap.store(name, value)
-        return Value(kind, heap=heap, pending=pending)
+        return Value(kind, heap=heap, taint=taint)
 
     return handler
 
@@ -313,7 +311,7 @@ _REGISTERED = frozenset(
 
 def _answers_otherwise(value: Value, names: set[str]) -> bool:
     """Whether `isinstance` of an argument with the classes of these names says something else while tracing."""
-    if value.place.origin is not Origin.ARGUMENT:
+    if value.place.root is not Root.ARGUMENT:
         return False
     # Those of a module argument arrive as plain tensors too.
     reached = value.kind is Kind.PARAMETER or all(step.startswith("[") for step in value.place.path)
@@ -334,7 +332,7 @@ def _type(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
     if len(positional) != 1:
         return UNKNOWN
     value = positional[0]
-    if value.is_tensor and value.place.origin is Origin.ARGUMENT:
+    if value.is_tensor and value.place.root is Root.ARGUMENT:
         return Value(Kind.INSTANCE, value.place, TYPE)
     if value.kind in (Kind.OBJECT, Kind.MODULE) and value.of_class is not None:
         return Value(Kind.CLASS, FRESH, value.ref)
@@ -342,7 +340,7 @@ def _type(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[s
 
 
 def _identity(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
-    if positional and positional[0].is_tensor and positional[0].place.origin is Origin.ARGUMENT:
+    if positional and positional[0].is_tensor and positional[0].place.root is Root.ARGUMENT:
         frame.emit(Event.QUERY, node, positional[0].place, positional[0], ast.unparse(node), how=Question.IDENTITY)
     return NUMBER
 
@@ -360,7 +358,7 @@ def _hasattr(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
         if value.kind is Kind.PYTHON_MODULE and torch_kind(f"{value.ref}.{name}") is not None:
             return BOOL._replace(const=True, flags=Flag.RELEASE)
         known = tensor_attribute(name) is not None or tensor_method(name) is not None
-        if value.is_tensor and value.place.origin is Origin.ARGUMENT and not known:
+        if value.is_tensor and value.place.root is Root.ARGUMENT and not known:
             frame.emit(Event.QUERY, node, value.place, value, ast.unparse(node), how=Question.ATTACHED)
         if not value.is_tensor:
             attributes.asked_for(frame, node, value, name, BOOL)

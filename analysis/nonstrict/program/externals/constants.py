@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import NO_CONSTANT, TENSORS, Flag, Value
 
 if TYPE_CHECKING:
@@ -36,5 +36,5 @@ def folds(frame: Frame, name: str, positional: list[Value], keywords: dict[str, 
 
 def _is_known(value: Value) -> bool:
     if value.kind in TENSORS:
-        return bool(value.flags & Flag.LITERAL) and value.place.origin is Origin.FRESH
+        return bool(value.flags & Flag.LITERAL) and value.place.root is Root.FRESH
     return value.const is not NO_CONSTANT or value.dotted.startswith("torch.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Change
 from nonstrict.models.members import CHANGING, SPREADING, STORING
-from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.values import (
     BYTEARRAY,
     CONTAINERS,
@@ -27,7 +27,7 @@ from nonstrict.program.domain.values import (
 from nonstrict.program.objects import container_flow, iteration, stores, subscripts
 
 if TYPE_CHECKING:
-    from nonstrict.program.domain.values import Heap
+    from nonstrict.program.domain.values import AbstractObject
     from nonstrict.program.state.frames import Frame
 
 #: What the kinds of containers are called in the tables of effects.
@@ -90,13 +90,13 @@ def _placed(frame: Frame, receiver: Value, element: Value | None) -> Value:
     found = element or UNKNOWN
     if found.kind is Kind.UNION or found.kind in TENSORS:
         return subscripts.entry(frame, receiver, NO_CONSTANT, found)
-    return found if receiver.place.origin is Origin.FRESH else found.at(receiver.place.step("[]"))
+    return found if receiver.place.root is Root.FRESH else found.at(receiver.place.step("[]"))
 
 
 def _set_default(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
     """What `setdefault` returns is in the dict from there on, whatever was there before."""
     found = _get(frame, receiver, positional)
-    own = [one for one in found.alternatives() if one.place.origin is not Origin.FRESH]
+    own = [one for one in found.alternatives() if one.place.root is not Root.FRESH]
     if not own or frame.static or not _is_new_container(positional):
         return found
     result: Value | None = None
@@ -107,7 +107,7 @@ def _set_default(frame: Frame, receiver: Value, positional: list[Value]) -> Valu
 
 def _is_new_container(positional: list[Value]) -> bool:
     """Whether the default of `get` or `setdefault` is a container made for it: entries are such containers too."""
-    return len(positional) > 1 and positional[1].kind in CONTAINERS and positional[1].place.origin is Origin.FRESH
+    return len(positional) > 1 and positional[1].kind in CONTAINERS and positional[1].place.root is Root.FRESH
 
 
 def _get(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
@@ -122,7 +122,7 @@ def _get(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
     if found is None and stores.outer(receiver.place) and not frame.static and _is_new_container(positional):
         found = Value(positional[1].kind, ref=positional[1].ref)
     placed = UNKNOWN.at(receiver.place.step("[]")) if found is None else found
-    if found is not None and receiver.place.origin is not Origin.FRESH:
+    if found is not None and receiver.place.root is not Root.FRESH:
         step = f"[{key!r}]" if key is not NO_CONSTANT else "[]"
         placed = found.at(receiver.place.step(step))
     if found is not None and heap is not None and _is_sure(heap, key):
@@ -132,7 +132,7 @@ def _get(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
     return join(placed, positional[1]) if len(positional) > 1 else placed
 
 
-def _is_sure(heap: Heap, key: object) -> bool:
+def _is_sure(heap: AbstractObject, key: object) -> bool:
     """Whether a dict that was made in seen code surely holds one thing under a key."""
     return key in heap.items and not heap.unsure and not heap.open and heap.loose is None
 
@@ -156,9 +156,9 @@ def _mutate(
     else:
         for value in positional:
             if name not in STORING:
-                frame.settle(value)
-    if receiver.heap is not None and name in STORING and (receiver.place.origin is Origin.FRESH or frame.static):
-        kept = stored if receiver.place.origin is Origin.FRESH else stored.with_pending(frozenset())
+                frame.sink(value)
+    if receiver.heap is not None and name in STORING and (receiver.place.root is Root.FRESH or frame.static):
+        kept = stored if receiver.place.root is Root.FRESH else stored.with_taint(frozenset())
         _keep(frame, receiver.heap, name, kept, positional, keywords)
     if name == "setdefault":
         return _set_default(frame, receiver, positional)
@@ -181,7 +181,7 @@ def _entries(
 
 
 def _keep(
-    frame: Frame, heap: Heap, name: str, kept: Value, positional: list[Value], keywords: dict[str, Value]
+    frame: Frame, heap: AbstractObject, name: str, kept: Value, positional: list[Value], keywords: dict[str, Value]
 ) -> None:
     """Put into a container what a method stores."""
     unsure = heap.unsure or frame.branches > 0 or _is_unsure(name, positional)
@@ -200,7 +200,7 @@ def _taken_out(frame: Frame, receiver: Value, positional: list[Value]) -> Value:
     if len(positional) == 2 and _lacks(receiver, key):
         return positional[1]
     found = receiver.heap.load(key) if receiver.heap is not None else None
-    if receiver.heap is not None and receiver.kind is Kind.DICT and receiver.place.origin is Origin.FRESH:
+    if receiver.heap is not None and receiver.kind is Kind.DICT and receiver.place.root is Root.FRESH:
         receiver.heap.forget(key)
     return _placed(frame, receiver, found)
 
@@ -216,7 +216,7 @@ def _is_unsure(name: str, positional: list[Value]) -> bool:
 def _lacks(receiver: Value, key: object) -> bool:
     """Whether a dict made in the body surely has no such key."""
     heap = receiver.heap
-    if receiver.kind is not Kind.DICT or receiver.place.origin is not Origin.FRESH or heap is None or heap.open:
+    if receiver.kind is not Kind.DICT or receiver.place.root is not Root.FRESH or heap is None or heap.open:
         return False
     return key is not NO_CONSTANT and key not in heap.items and heap.loose is None
 

@@ -1,6 +1,6 @@
 """Which tensors need gradients, and the operators without a formula for them on the way to a backward pass.
 
-Only frames that `differentiates` keep track of it: tensors carry, as pending effects, that autograd records what is
+Only frames that `differentiates` keep track of it: tensors carry, as taint effects, that autograd records what is
 computed of them (`NEEDED`), and each operator without a formula that they came through. Code under `no_grad` carries
 nothing. Whatever is not known needs no gradients.
 
@@ -56,7 +56,7 @@ def call(
     if callee.kind in _INTERPRETED or (callee.kind in (Kind.MODULE, Kind.OBJECT) and not callee.dotted):
         return result
     if name == "backward" and receiver is not None:
-        _note(frame, node, receiver.pending)
+        _note(frame, node, receiver.taint)
     elif callee.kind is Kind.EXTERNAL and callee.dotted in _BACKWARD:
         _note(frame, node, _carried(positional[:1]))
     elif callee.kind is Kind.EXTERNAL and callee.dotted.rpartition(".")[2] == "set_grad_enabled":
@@ -71,7 +71,7 @@ def call(
     if callee.kind is Kind.MODULE and _has_parameters(callee):
         carried |= {NEEDED}
     if _cuts(callee, name, result):
-        return result.with_pending(frozenset(one for one in result.pending if one.event is not Event.GRADIENT))
+        return result.with_taint(frozenset(one for one in result.taint if one.event is not Event.GRADIENT))
     return _carrying(result, carried)
 
 
@@ -114,7 +114,7 @@ def turned_off(machine: Machine, function: Function) -> bool:
 
 def key(function: Function, bound: dict[str, Value]) -> tuple[object, ...]:
     """What tells two calls of a function apart: also what their arguments carry."""
-    shapes = ((name, value.with_pending(_gradients(value.pending))) for name, value in bound.items())
+    shapes = ((name, value.with_taint(_gradients(value.taint))) for name, value in bound.items())
     return (function, "differentiates", tuple(shapes))
 
 
@@ -190,17 +190,17 @@ def _carried(values: Iterable[Value]) -> frozenset[Effect]:
     for value in values:
         for one in value.alternatives():
             held = one.heap.element if one.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) and one.heap is not None else None
-            found |= _gradients(one.pending)
+            found |= _gradients(one.taint)
             if held is not None:
-                found |= _gradients(held.pending)
+                found |= _gradients(held.taint)
             if one.kind is Kind.PARAMETER and not one.flags & Flag.FROZEN:
                 found |= {NEEDED}
-        found |= _gradients(value.pending)
+        found |= _gradients(value.taint)
     return found
 
 
-def _gradients(pending: frozenset[Effect]) -> frozenset[Effect]:
-    return frozenset(one for one in pending if one.event is Event.GRADIENT) if pending else pending
+def _gradients(taint: frozenset[Effect]) -> frozenset[Effect]:
+    return frozenset(one for one in taint if one.event is Event.GRADIENT) if taint else taint
 
 
 def _carrying(value: Value, carried: frozenset[Effect]) -> Value:
@@ -215,4 +215,4 @@ def _carrying(value: Value, carried: frozenset[Effect]) -> Value:
         if made.heap is not None and made.heap.element is None and value.heap.element is not None:
             made.heap.element = _carrying(value.heap.element, carried)
         value = value._replace(heap=made.heap)
-    return value.with_pending(value.pending | carried)
+    return value.with_taint(value.taint | carried)

@@ -14,9 +14,9 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_function, torch_kind
 from nonstrict.models.entries import ANY, OUTPUTS, Doing, Entry, Form
 from nonstrict.models.library import SHIPPED
-from nonstrict.program.domain.access_paths import FRESH, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, AccessPath, Root
 from nonstrict.program.domain.effects import Summary
-from nonstrict.program.domain.values import BOOL, NONE, NUMPY, UNKNOWN, Flag, Heap, Kind, Value
+from nonstrict.program.domain.values import BOOL, NONE, NUMPY, UNKNOWN, AbstractObject, Flag, Kind, Value
 from nonstrict.program.externals import (
     arrays,
     builtin_calls,
@@ -98,7 +98,7 @@ def _described(
     values = [*positional, *keywords.values()]
     if known.changes_self:
         holder = known.name.rpartition(".")[0]
-        place = Place(Origin.GLOBAL, holder.rpartition(".")[0], holder)
+        place = AccessPath(Root.GLOBAL, holder.rpartition(".")[0], holder)
         stores.write(frame, node, place, next(iter(values), UNKNOWN), Change.METHOD, known.name.rpartition(".")[2])
     if known.effect is not None and not _is_pure(known.effect, positional, keywords):
         result = _EFFECTS.get(known.effect.doing, _ignored)(frame, node, known, known.effect.what, values)
@@ -135,7 +135,7 @@ def _is_operator(name: str) -> bool:
 
 
 def _namespace(name: str, keywords: dict[str, Value]) -> Value:
-    heap = Heap()
+    heap = AbstractObject()
     heap.attributes.update(keywords)
     return Value(Kind.INSTANCE, FRESH, name, heap=heap)
 
@@ -145,7 +145,7 @@ def _is_pure(known: CallEffect, positional: list[Value], keywords: dict[str, Val
     if known.doing is not Doing.IO and known.doing not in OUTPUTS:
         return bool(known.pure_with) and len(positional) >= known.pure_with
     stream = keywords.get("file", keywords.get("stream", UNKNOWN))
-    return stream.kind is Kind.INSTANCE and stream.dotted in _IN_MEMORY and stream.place.origin is Origin.FRESH
+    return stream.kind is Kind.INSTANCE and stream.dotted in _IN_MEMORY and stream.place.root is Root.FRESH
 
 
 def described(frame: Frame, node: ast.AST, known: Entry, effect: CallEffect, values: list[Value]) -> Value:
@@ -168,14 +168,14 @@ def _other(frame: Frame, node: ast.AST, name: str, known: Entry | None, values: 
     if name.startswith("torch.ops."):
         custom_operators.note_call(frame, node, custom_operators.by_name(frame.machine.operators, name))
     _run_callbacks(frame, node, values)
-    pending = symbols.computed(frame, name, values)
+    taint = symbols.computed(frame, name, values)
     if "." in name and not name.startswith("builtins."):
         path = frame.machine.project.find_installed(name.rpartition(".")[0])
         if path is not None and not path.endswith(".py"):
             return native(frame, node, name, values)
     if known is None or known.returns == ANY:
         return _unknown(frame, node, name, known, values)
-    return _made(frame, known.returns, name, values).with_pending(pending)
+    return _made(frame, known.returns, name, values).with_taint(taint)
 
 
 def _unknown(frame: Frame, node: ast.AST, name: str, known: Entry | None, values: list[Value]) -> Value:
@@ -190,7 +190,7 @@ def _unknown(frame: Frame, node: ast.AST, name: str, known: Entry | None, values
     if known is None:
         coverage.external(frame, node, name)
     for value in values:
-        frame.settle(value)
+        frame.sink(value)
     return UNKNOWN
 
 
@@ -233,7 +233,7 @@ def _random(
     made = typed.result(frame.machine.models, known.returns, values)
     if made.kind in (Kind.UNKNOWN, Kind.NONE):
         return drawn._replace(kind=Kind.UNKNOWN)
-    return drawn if made.kind is Kind.NUMBER else made.with_pending(drawn.pending)
+    return drawn if made.kind is Kind.NUMBER else made.with_taint(drawn.taint)
 
 
 def _taint(frame: Frame, node: ast.AST, index: int, drawn: Value) -> None:
@@ -241,9 +241,9 @@ def _taint(frame: Frame, node: ast.AST, index: int, drawn: Value) -> None:
     argument = node.args[index] if isinstance(node, ast.Call) and index < len(node.args) else None
     if isinstance(argument, ast.Name) and argument.id in frame.env:
         held = frame.env[argument.id]
-        frame.env[argument.id] = held.with_pending(held.pending | drawn.pending)
+        frame.env[argument.id] = held.with_taint(held.taint | drawn.taint)
         return
-    frame.settle(drawn)
+    frame.sink(drawn)
 
 
 def _seed(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
@@ -261,7 +261,7 @@ def _process(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[
 def _thread(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
     if known.form is Form.CLASS:
         # A thread or executor is made here; work is handed over when it starts or is given a task.
-        heap = Heap()
+        heap = AbstractObject()
         heap.open = any(_is_work(value) for value in values)
         return Value(Kind.INSTANCE, FRESH, known.returns.name, heap=heap)
     if any(_is_work(value) for value in values):
@@ -408,7 +408,7 @@ _EFFECTS = {
 
 def _has_parameters(value: Value) -> bool:
     """Whether a module that is passed in surely has parameters or buffers."""
-    if value.kind is not Kind.MODULE or value.place.origin is not Origin.ARGUMENT or value.heap is None:
+    if value.kind is not Kind.MODULE or value.place.root is not Root.ARGUMENT or value.heap is None:
         return False
     return any(held.is_tensor or _has_parameters(held.at(value.place)) for held in value.heap.attributes.values())
 

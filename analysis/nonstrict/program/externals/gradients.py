@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
 from nonstrict.facts.fallthrough import asks_for_none
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import (
     NONE,
     TENSOR,
@@ -72,9 +72,9 @@ def of_list(value: Value) -> Value:
     held = value.heap.element if value.kind in (Kind.LIST, Kind.TUPLE) and value.heap is not None else None
     if held is None or not held.is_tensor:
         return value
-    return held if value.place.origin is Origin.FRESH else relocated(held, value.place.step("[]"))
+    return held if value.place.root is Root.FRESH else relocated(held, value.place.step("[]"))
 
 
 def cut(tensor: Value) -> Value:
     """A tensor that autograd does not connect with what was made to require gradients."""
-    return tensor.with_pending(frozenset(effect for effect in tensor.pending if effect.event is not Event.BREAK))
+    return tensor.with_taint(frozenset(effect for effect in tensor.taint if effect.event is not Event.BREAK))

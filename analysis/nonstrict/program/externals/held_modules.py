@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import BASE_MODULES, nn_module
 from nonstrict.program.domain.access_paths import FRESH
-from nonstrict.program.domain.values import NO_CONSTANT, PRIMITIVES, UNKNOWN, Heap, Kind, Value, join
+from nonstrict.program.domain.values import NO_CONSTANT, PRIMITIVES, UNKNOWN, AbstractObject, Kind, Value, join
 from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def hold(module: Value, given: list[Value], named: dict[str, Value]) -> None:
 
 
 def _list_of(layer: Value) -> Value:
-    heap = Heap()
+    heap = AbstractObject()
     heap.store(NO_CONSTANT, layer)
     return Value(Kind.MODULE, FRESH, "torch.nn.ModuleList", heap=heap)
 
@@ -99,7 +99,7 @@ def inherited(frame: Frame, module: Value) -> Value:
     put = frame.machine.contracts.put_into(frame.machine, cls) if cls is not None else None
     if put is None:
         return held
-    heap = Heap()
+    heap = AbstractObject()
     heap.store(NO_CONSTANT, put)
     return held._replace(heap=heap)
 

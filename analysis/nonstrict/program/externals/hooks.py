@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from nonstrict.events import Step
 from nonstrict.facts import hooks as facts
 from nonstrict.knowledge.operators import BASE_MODULE
-from nonstrict.program.domain.access_paths import NOWHERE, Origin, Place
+from nonstrict.program.domain.access_paths import NOWHERE, AccessPath, Root
 from nonstrict.program.domain.definitions import Function
-from nonstrict.program.domain.values import UNKNOWN, Heap, Kind, Value, container
+from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Kind, Value, container
 from nonstrict.program.externals import external_calls
 from nonstrict.program.externals.running import names_run
 from nonstrict.program.objects import classes
@@ -27,7 +27,7 @@ _GIVEN = 3
 _INPUTS = container(Kind.TUPLE, Value(Kind.TENSOR))
 
 
-class Members(Heap):
+class Members(AbstractObject):
     """Stands for the content of any of the modules in a module, its parts' parts among them or not."""
 
     __slots__ = ("deep", "root")
@@ -119,7 +119,7 @@ def _outside(hook: Value) -> Value:
     bound = hook.bound
     if bound is None or bound.receiver.place.captured:
         return hook
-    return hook._replace(ref=bound._replace(receiver=bound.receiver.at(Place(Origin.RECEIVER, "", "self"))))
+    return hook._replace(ref=bound._replace(receiver=bound.receiver.at(AccessPath(Root.RECEIVER, "", "self"))))
 
 
 def _keep(frame: Frame, node: ast.AST, receiver: Value, hook: Value, *, backward: bool) -> None:

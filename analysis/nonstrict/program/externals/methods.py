@@ -10,7 +10,7 @@ from nonstrict.facts.context_variables import variable
 from nonstrict.knowledge.operators import BASE_MODULE, nn_module, tensor_method
 from nonstrict.models.entries import Doing, Entry
 from nonstrict.models.members import CHANGING_ARRAYS, RETURNING_MODULE
-from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.values import (
     BOOL,
     BYTES,
@@ -139,7 +139,7 @@ def _tensor(
     if name in _POINTERS:
         frame.emit(Event.POINTER, node, receiver.place, receiver, f"`{name}()`")
         return Value(Kind.NUMBER, FRESH, flags=Flag.POINTER)
-    if name == "storage_offset" and receiver.place.origin is Origin.ARGUMENT:
+    if name == "storage_offset" and receiver.place.root is Root.ARGUMENT:
         frame.emit(Event.STORAGE, node, receiver.place, receiver)
     if name in storages.METHODS:
         return storages.of(receiver)
@@ -164,7 +164,7 @@ def _tensor(
 def _rebind(frame: Frame, node: ast.AST, receiver: Value, name: str) -> Value:
     """A method that changes what a tensor is; it returns the tensor."""
     if not receiver.place.is_view:
-        if receiver.place.origin is Origin.ARGUMENT:
+        if receiver.place.root is Root.ARGUMENT:
             frame.emit(Event.REBIND_DATA, node, receiver.place, receiver, _text(node))
         elif receiver.place.captured:
             frame.emit(Event.TENSOR_WRITE, node, receiver.place, receiver, f"`{name}`")
@@ -193,18 +193,18 @@ def call_module(
     """Call a module whose `forward` is not of the program: does the result depend on its mode?"""
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
-        frame.settle(value)
+        frame.sink(value)
     coverage.module_call(frame, node, module)
     dependent = functional_calls.mode_dependent(module) or _guards_mode(frame, module)
-    if dependent and module.place.origin is Origin.ARGUMENT:
+    if dependent and module.place.root is Root.ARGUMENT:
         frame.emit(Event.MODE, node, module.place, module, dependent)
-    if module.place.origin is Origin.ARGUMENT and module.dotted.startswith("torch.") and "Dropout" in module.dotted:
+    if module.place.root is Root.ARGUMENT and module.dotted.startswith("torch.") and "Dropout" in module.dotted:
         frame.emit(Event.ATTRIBUTE, node, module.place.step(".p"), NUMBER, "p")
     frame.observer.module_called(frame, node, module)
     _run_children(frame, node, module, positional)
-    pending: frozenset[object] = frozenset[object]().union(*(value.pending for value in positional if value.is_tensor))
+    taint: frozenset[object] = frozenset[object]().union(*(value.taint for value in positional if value.is_tensor))
     attached = Flag.ATTACHED if any(value.flags & Flag.ATTACHED for value in positional) else Flag.NONE
-    return Value(Kind.TENSOR, FRESH, flags=attached, pending=pending)
+    return Value(Kind.TENSOR, FRESH, flags=attached, taint=taint)
 
 
 def _guards_mode(frame: Frame, module: Value) -> str:
@@ -229,7 +229,7 @@ def _run_children(frame: Frame, node: ast.AST, module: Value, positional: list[V
         for child in alternatives:
             if child.kind is Kind.MODULE and child.of_class is not None and id(child.heap) not in seen:
                 seen.add(id(child.heap))
-                placed = child.at(module.place.step("[]")) if module.place.origin is Origin.ARGUMENT else child
+                placed = child.at(module.place.step("[]")) if module.place.root is Root.ARGUMENT else child
                 frame.machine.call(frame, node, placed, positional or [Value(Kind.TENSOR)], {})
         frame.branches -= len(alternatives) > 1
 
@@ -302,7 +302,7 @@ def _child(module: Value, *, attributes: bool) -> Value:
     element = held_modules.any_of(module, attributes=attributes)
     if element is None:
         return Value(Kind.MODULE, place, BASE_MODULE)
-    return element if place.origin is Origin.FRESH else relocated(element, place)
+    return element if place.root is Root.FRESH else relocated(element, place)
 
 
 def _register(module: Value, how: str, positional: list[Value], keywords: dict[str, Value]) -> None:
@@ -330,7 +330,7 @@ def _register(module: Value, how: str, positional: list[Value], keywords: dict[s
 
 def _is_seeded_here(receiver: Value) -> bool:
     """Whether a random generator was made in the body, with a seed."""
-    return bool(receiver.flags & Flag.LITERAL) and receiver.place.origin is Origin.FRESH
+    return bool(receiver.flags & Flag.LITERAL) and receiver.place.root is Root.FRESH
 
 
 def _changed(frame: Frame, node: ast.AST, receiver: Value, name: str, known: Entry, values: list[Value]) -> None:
@@ -363,7 +363,7 @@ def _external(
         return external_calls.start_thread(frame, node, receiver)
     if known is not None:
         _changed(frame, node, receiver, name, known, values)
-    if effect is not None and effect.doing is Doing.SEED and receiver.place.origin is Origin.FRESH:
+    if effect is not None and effect.doing is Doing.SEED and receiver.place.root is Root.FRESH:
         return _seeded(frame, node, receiver, values)
     if effect is not None and effect.doing is Doing.ENVIRON_READ and variable(node) in frame.held_variables(node):
         return UNKNOWN
@@ -372,7 +372,7 @@ def _external(
         return external_calls.described(frame, node, known, effect, values)
     for value in values:
         frame.consume(node, value)
-        frame.settle(value)
+        frame.sink(value)
     if receiver.place.captured:
         frame.consume(node, receiver)
     if known is None:
@@ -413,7 +413,7 @@ def _other(
             or (STRING if name not in ("split", "rsplit", "splitlines") else container(Kind.LIST, STRING))
         )
     for value in values:
-        frame.settle(value)
+        frame.sink(value)
     if receiver.flags & Flag.NATIVE:
         return external_calls.native(frame, node, _text(node).removesuffix("()"), values)
     coverage.method(frame, node, receiver, name)
@@ -421,7 +421,7 @@ def _other(
         return module_contents.tensors_of(receiver, name)
     if name == "compile":
         frame.machine.contracts.compile_called(frame, node, receiver, keywords)
-    return UNKNOWN.with_pending(receiver.pending)
+    return UNKNOWN.with_taint(receiver.taint)
 
 
 def _array(
@@ -432,7 +432,7 @@ def _array(
     for value in (receiver, *positional, *keywords.values()):
         frame.consume(node, value)
     result = _ARRAY_RESULTS.get(name, Kind.NUMPY)
-    return Value(result, ref=BYTES if result is Kind.STRING else None, pending=receiver.pending)
+    return Value(result, ref=BYTES if result is Kind.STRING else None, taint=receiver.taint)
 
 
 def _object(

@@ -38,7 +38,7 @@ def of_wrapper(
     """The same for what `torch.compile` made of something unknown: it is a module, as functions have no state."""
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
-        frame.settle(value)
+        frame.sink(value)
     contracts = frame.machine.contracts
     if name == "state_dict":
         state = holding(Kind.DICT, UNKNOWN)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.program.domain.access_paths import FRESH, Origin
-from nonstrict.program.domain.values import CONTAINERS, UNKNOWN, Flag, Heap, Kind, Value, join, relocated
+from nonstrict.program.domain.access_paths import FRESH, Root
+from nonstrict.program.domain.values import CONTAINERS, UNKNOWN, AbstractObject, Flag, Kind, Value, join, relocated
 from nonstrict.program.objects import classes, subscripts
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _copied(frame: Frame, node: ast.AST, value: Value) -> Value:
         return frame.consume(node, value).at(FRESH)
     if value.kind is Kind.UNKNOWN:
         frame.consume(node, value)
-        return UNKNOWN.with_pending(value.pending)
+        return UNKNOWN.with_taint(value.taint)
     own = classes.special(frame, node, value, "__copy__", [])
     if own is not None:
         return own
@@ -60,21 +60,21 @@ def _object(frame: Frame, node: ast.AST, given: Value) -> Value:
     known = given.heap
     if known is None or known.open:
         frame.consume(node, given)
-    made = Heap()
+    made = AbstractObject()
     if known is not None:
         made.element, made.items, made.loose = known.element, dict(known.items), known.loose
         made.hooks, made.backward, made.inner = list(known.hooks), list(known.backward), list(known.inner)
         made.open, made.unsure, made.switched = known.open, known.unsure, known.switched
         for name, value in known.attributes.items():
             made.attributes[name] = _attribute(given, name, value)
-    return Value(given.kind, FRESH, given.ref, heap=made, flags=given.flags, pending=given.pending)
+    return Value(given.kind, FRESH, given.ref, heap=made, flags=given.flags, taint=given.taint)
 
 
 def _attribute(given: Value, name: str, value: Value) -> Value:
-    if given.place.origin in (Origin.FRESH, Origin.UNKNOWN):
+    if given.place.root in (Root.FRESH, Root.UNKNOWN):
         return value
     found = relocated(value, given.place.step(f".{name}"))
-    unguarded = given.kind is Kind.MODULE and given.place.origin is Origin.ARGUMENT
+    unguarded = given.kind is Kind.MODULE and given.place.root is Root.ARGUMENT
     if unguarded and found.kind not in _TOLD and not found.flags & Flag.REGISTERED:
         return found._replace(flags=found.flags | Flag.INSIDE)
     return found

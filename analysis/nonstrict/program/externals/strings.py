@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 def joined(frame: Frame, node: ast.JoinedStr) -> Value:
     """The value of an f-string; its text is known if that of all parts is."""
-    pending: frozenset[object] = frozenset()
+    taint: frozenset[object] = frozenset()
     texts: list[object] = []
     for part in node.values:
         texts.append(getattr(part, "value", None))
         if isinstance(part, ast.FormattedValue):
             value = frame.consume(part.value, frame.machine.evaluate(frame, part.value))
             texts[-1] = written(value) if part.format_spec is None and part.conversion < 0 else None
-            pending |= value.pending
+            taint |= value.taint
             if part.format_spec is not None:
                 _formatted(frame, part.value, value, Step.TENSOR_IN_FSTRING)
                 frame.needed(value, exactly=True)
     known = [text for text in texts if isinstance(text, str)]
     made = STRING._replace(const="".join(known)) if len(known) == len(texts) else STRING._replace(ref=_pattern(texts))
-    return made.with_pending(pending)
+    return made.with_taint(taint)
 
 
 def written(value: Value) -> str | None:
@@ -112,9 +112,9 @@ def combined(frame: Frame, node: ast.AST, left: Value, right: Value, operator: a
     named = schemas.named_schema(left, right) if isinstance(operator, ast.Add) else None
     if named is not None:
         return named
-    pending = left.pending | right.pending
+    taint = left.taint | right.taint
     if isinstance(operator, ast.Mod) and (text := _percent(left, right)) is not None:
-        return STRING._replace(const=text, pending=pending)
+        return STRING._replace(const=text, taint=taint)
     if isinstance(operator, ast.Add) and isinstance(left.const, str) and isinstance(right.const, str):
-        return STRING._replace(const=left.const + right.const, pending=pending)
-    return STRING.with_pending(pending)
+        return STRING._replace(const=left.const + right.const, taint=taint)
+    return STRING.with_taint(taint)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.events import Event, Read, Taken
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
-from nonstrict.program.domain.access_paths import CAPTURED, FRESH, HOST, VIEW, Origin
+from nonstrict.program.domain.access_paths import CAPTURED, FRESH, HOST, VIEW, Root
 from nonstrict.program.domain.effects import Sight
 from nonstrict.program.domain.values import (
     BOOL,
@@ -16,8 +16,8 @@ from nonstrict.program.domain.values import (
     NUMBER,
     TENSORS,
     UNKNOWN,
+    AbstractObject,
     Flag,
-    Heap,
     Kind,
     Value,
     container,
@@ -91,7 +91,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     values = [*positional, *keywords.values()]
     for value in values:
         container_flow.consume_all(frame, node, value)
-        frame.settle(value)
+        frame.sink(value)
     functional_calls.call_given(frame, node, values)
     if kind in ("class", "context-manager", "optimizer-class"):
         return Value(Kind.INSTANCE, FRESH, name)
@@ -105,7 +105,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
 
 def _module(name: str, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """A module of torch: with its children, and whether its arguments switch on what depends on the mode."""
-    heap = Heap()
+    heap = AbstractObject()
     made = Value(Kind.MODULE, FRESH, name, heap=heap)
     held_modules.hold(made, positional, keywords)
     heap.switched = held_modules.is_switched(name, positional, keywords)
@@ -160,10 +160,10 @@ def _applied(
     if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
         return _made(frame, node, last, values, keywords)
     if last == "where" and len(values) == 1:
-        pending = frame.unbacked(
+        taint = frame.unbacked(
             node, first, "`where` of one argument", Taken.MASK, sight=Sight(along=0, behind=-1)
-        ).pending
-        return holding(Kind.TUPLE, Value(Kind.TENSOR, FRESH, pending=pending)).with_pending(pending)
+        ).taint
+        return holding(Kind.TUPLE, Value(Kind.TENSOR, FRESH, taint=taint)).with_taint(taint)
     if operator.data_dependent and operator.returns not in ("tensor", "tensors"):
         return _forced(frame, node, name, operator, first)
     return _result(frame, node, name, operator, first, values, keywords)
@@ -195,28 +195,28 @@ def _plain(
     if "out" in keywords or "inplace" in keywords or "dtype" in keywords:
         _writes(frame, node, _INPLACE, positional, keywords, name.rpartition(".")[2])
     flags = dtypes.floating(operator, name.rpartition(".")[2], positional, keywords)
-    pending: frozenset[object] = frozenset()
+    taint: frozenset[object] = frozenset()
     for value in (*positional, *keywords.values()) if keywords else positional:
-        if value.kind is Kind.TENSOR and value.place.origin not in CAPTURED:
+        if value.kind is Kind.TENSOR and value.place.root not in CAPTURED:
             flags |= value.flags & Flag.ATTACHED
-            if value.pending:
-                frame.settle(value)
-                pending |= value.pending
+            if value.taint:
+                frame.sink(value)
+                taint |= value.taint
         else:
             _consume_argument(frame, node, value, "", Read.DATA)
             if value.heap is not None and not frame.region:
-                pending |= symbols.held_in(value)
+                taint |= symbols.held_in(value)
             if value.kind in TENSORS:
                 flags |= value.flags & Flag.ATTACHED
-                pending |= value.pending
+                taint |= value.taint
     if dtypes.is_boolean(operator, name.rpartition(".")[2], positional, keywords):
         flags = flags & ~Flag.FLOATING | Flag.BOOLEAN
     known = _PLAIN_RESULTS.get(flags)
-    if known is not None and not pending:
+    if known is not None and not taint:
         return known
     if not frame.region:
-        pending = symbolic_sizes.left(name.rpartition(".")[2], [*positional, *keywords.values()], keywords)
-    return Value(Kind.TENSOR, FRESH, flags=flags, pending=pending)
+        taint = symbolic_sizes.left(name.rpartition(".")[2], [*positional, *keywords.values()], keywords)
+    return Value(Kind.TENSOR, FRESH, flags=flags, taint=taint)
 
 
 _INPLACE = Operator(out=True, inplace=True)
@@ -238,7 +238,7 @@ def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how:
         functional_calls.call_given(frame, node, [value])
     if sized and value.kind not in TENSORS:
         frame.sized_elements(value)
-    frame.settle(value)
+    frame.sink(value)
     if element is not None:
         for member in container_flow.captured_in(value):
             frame.consume(node, member, how)
@@ -267,7 +267,7 @@ def _made(frame: Frame, node: ast.AST, last: str, values: list[Value], keywords:
     if element is not None and last in ("tensor", "scalar_tensor") and _tensor_inside(element):
         frame.emit(Event.ESCAPE, node, element.place, element, "building a tensor from the values of tensors")
     if not frame.region:
-        frame.needed(data.with_pending(symbols.held_in(data)), exactly=True)
+        frame.needed(data.with_taint(symbols.held_in(data)), exactly=True)
     # Dynamo knows numbers that do not follow from data.
     plain = frame.region and data.kind is Kind.NUMBER and not symbols.depends_on_data(frame, data)
     single = bool(data.flags & Flag.LITERAL) and constants.is_single(data)
@@ -300,7 +300,7 @@ _OF_MASKS = frozenset({"nonzero", "argwhere"})
 
 def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: Value) -> Value:
     last = name.rpartition(".")[2]
-    if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.origin is FRESH.origin:
+    if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.root is FRESH.root:
         return NUMBER
     if last in _TAKEN:
         if last == "item" and frame.observer.knows_number(frame, first):
@@ -309,9 +309,9 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
         if last == "item":
             return made
         made = made if frame.region else symbols.each(made)
-        return container(Kind.LIST, made).with_pending(made.pending)
+        return container(Kind.LIST, made).with_taint(made.taint)
     # These take nothing but tensors: an argument of which nothing is known is one.
-    if first.kind in TENSORS or (first.kind is Kind.UNKNOWN and first.place.origin is Origin.ARGUMENT):
+    if first.kind in TENSORS or (first.kind is Kind.UNKNOWN and first.place.root is Root.ARGUMENT):
         frame.emit(Event.ESCAPE, node, first.place, first, f"`{last}()`", how=Taken.ARRAY if last == "numpy" else None)
     if last == "numpy":
         # What declares the arguments that it changes may change them through an array, which shares their memory.
@@ -333,7 +333,7 @@ def _result_flags(
 
 def _carried(frame: Frame, last: str, tensors: list[Value], *, reduced: bool) -> frozenset[Any]:
     """What a result takes over from tensors: the sizes of all but reductions, and in regions the need of gradients."""
-    held = frozenset[Any]().union(*(value.pending for value in tensors))
+    held = frozenset[Any]().union(*(value.taint for value in tensors))
     gradients = frozenset[Any](effect for effect in held if frame.region and effect.event is Event.BREAK)
     kept = gradients if reduced else held
     return kept - gradients if last == "detach" else kept
@@ -350,18 +350,18 @@ def _sizes(
 ) -> frozenset[Any]:
     """What a result takes over: the sizes that its arguments have, and those that it is made with."""
     last = name.rpartition(".")[2]
-    pending = symbolic_sizes.left(last, values, keywords)
+    taint = symbolic_sizes.left(last, values, keywords)
     if symbolic_sizes.is_loss(last):
-        pending = symbolic_sizes.reduced(pending, None) if symbolic_sizes.spans(last, values, keywords) else pending
+        taint = symbolic_sizes.reduced(taint, None) if symbolic_sizes.spans(last, values, keywords) else taint
     elif operator.reduces:
         kept = keywords.get("keepdim", values[2] if len(values) - len(keywords) > 2 else None)
-        pending = symbolic_sizes.reduced(pending, over, kept)
+        taint = symbolic_sizes.reduced(taint, over, kept)
     for value in symbolic_sizes.counts(name, values):
         frame.needed(value)
-    pending = pending if operator.views else symbolic_sizes.fresh(pending)
+    taint = taint if operator.views else symbolic_sizes.fresh(taint)
     if symbolic_sizes.takes_sizes(operator, last):
-        pending |= symbolic_sizes.sized(name, operator, values[: len(values) - len(keywords)], keywords)
-    return pending
+        taint |= symbolic_sizes.sized(name, operator, values[: len(values) - len(keywords)], keywords)
+    return taint
 
 
 def _selection(
@@ -376,7 +376,7 @@ def _selection(
     rest = values[2 if last == "repeat_interleave" else 1 : len(values) - len(keywords)]
     sight = symbolic_sizes.made_by(last, rest, keywords)
     taken = Taken.MASK if last in _OF_MASKS else Taken.SIZE
-    return frame.unbacked(node, chosen, f"`{last}`", taken, of=_selected_from(node, name), sight=sight).pending
+    return frame.unbacked(node, chosen, f"`{last}`", taken, of=_selected_from(node, name), sight=sight).taint
 
 
 def _several(last: str, values: list[Value], keywords: dict[str, Value], first: Value) -> Value | None:
@@ -415,24 +415,24 @@ def _result(
     later = asked is not None and subscripts.later_dimension(frame, asked)
     if returns == "number":
         sized = last in _SHAPE_RESULTS and not later
-        return Value(Kind.NUMBER, flags=shape, pending=symbolic_sizes.fresh(first.pending) if sized else frozenset())
+        return Value(Kind.NUMBER, flags=shape, taint=symbolic_sizes.fresh(first.taint) if sized else frozenset())
     if returns == "bool":
         return BOOL
     if returns == "size":
-        pending = frozenset[Any]() if later else symbolic_sizes.fresh(first.pending)
+        taint = frozenset[Any]() if later else symbolic_sizes.fresh(first.taint)
         if asked is not None and not frame.region:
-            pending = symbolic_sizes.dimension(first.pending, asked)
-        return Value(Kind.NUMBER if named_dim or values[1:] else Kind.SIZE, flags=shape, pending=pending)
+            taint = symbolic_sizes.dimension(first.taint, asked)
+        return Value(Kind.NUMBER if named_dim or values[1:] else Kind.SIZE, flags=shape, taint=taint)
     if returns == "none":
         return NONE
     tensors = [value for value in values if value.is_tensor]
     over = keywords.get("dim", values[1] if values[1:] else UNKNOWN) if named_dim else None
     if frame.region:
         gone = operator.reduces and (over is None or _takes_first(over))
-        pending = _carried(frame, last, tensors, reduced=gone)
+        taint = _carried(frame, last, tensors, reduced=gone)
     else:
-        pending = _sizes(frame, name, operator, values, keywords, over)
-    pending |= _selection(frame, node, name, operator, values, keywords)
+        taint = _sizes(frame, name, operator, values, keywords, over)
+    taint |= _selection(frame, node, name, operator, values, keywords)
     positional = values[: len(values) - len(keywords)]
     boolean = dtypes.is_boolean(operator, last, positional, keywords)
     flags = _result_flags(operator, last, positional, tensors, keywords) | (Flag.BOOLEAN if boolean else Flag.NONE)
@@ -444,14 +444,14 @@ def _result(
     place = first.place.step(VIEW) if shares else FRESH
     if last == "cpu" and frame.opaque and first.is_tensor:
         place = first.place.step(VIEW).step(HOST)
-    several = _several(last, values, keywords, Value(Kind.TENSOR, place, flags=flags, pending=pending))
+    several = _several(last, values, keywords, Value(Kind.TENSOR, place, flags=flags, taint=taint))
     if several is not None and not frame.region:
         return several
     if returns == "tensors":
-        element = Value(Kind.TENSOR, place, flags=flags, pending=pending)
-        return holding(Kind.TUPLE, element).with_pending(pending)
+        element = Value(Kind.TENSOR, place, flags=flags, taint=taint)
+        return holding(Kind.TUPLE, element).with_taint(taint)
     if returns == "tensor" or (returns == "other" and operator.dynamic_shape):
         if last.endswith("_") and not last.endswith("__") and first.is_tensor:
             return first
-        return Value(Kind.TENSOR, place, flags=flags, pending=pending)
-    return UNKNOWN.with_pending(pending)
+        return Value(Kind.TENSOR, place, flags=flags, taint=taint)
+    return UNKNOWN.with_taint(taint)

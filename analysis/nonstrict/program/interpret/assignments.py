@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from nonstrict.events import Change
 from nonstrict.facts.steps import member_of
 from nonstrict.program.domain import refinements
-from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.effects import Summary
 from nonstrict.program.domain.values import (
     CONTAINERS,
     NO_CONSTANT,
     TENSORS,
     UNKNOWN,
+    AbstractObject,
     Flag,
-    Heap,
     Kind,
     Value,
     container,
@@ -52,11 +52,11 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, source: as
         starred = next(
             (place for place, one in enumerate(target.elts) if isinstance(one, ast.Starred)), len(target.elts)
         )
-        if part.pending and not frame.region and index < starred:
+        if part.taint and not frame.region and index < starred:
             count = len(target.elts) if starred == len(target.elts) else 0
-            part = part.with_pending(symbols.entry(part, value, index, count))
+            part = part.with_taint(symbols.entry(part, value, index, count))
         if value.kind is Kind.SIZE and index and not isinstance(element, ast.Starred):
-            part = part._replace(pending=frozenset())  # of what selects, the first dimension alone follows from data
+            part = part._replace(taint=frozenset())  # of what selects, the first dimension alone follows from data
         store(frame, element, part, source)
 
 
@@ -67,7 +67,7 @@ def _at_position(value: Value, index: int) -> Value | None:
         held = one.heap.items.get(index) if one.kind in (Kind.TUPLE, Kind.LIST) and one.heap is not None else None
         if held is None:
             return None
-        found = join(found, held if one.place.origin is Origin.FRESH else held.at(one.place.step(f"[{index}]")))
+        found = join(found, held if one.place.root is Root.FRESH else held.at(one.place.step(f"[{index}]")))
     return found
 
 
@@ -99,7 +99,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     value = expressions.use(frame, statement.value)
     if before.kind in TENSORS:
         frame.observer.computed(frame, statement, before.at(FRESH))
-        frame.settle(value)
+        frame.sink(value)
         if isinstance(target, ast.Subscript):
             index = expressions.index(frame, target.slice)
             frame.observer.part_augmented(frame, target, index)
@@ -118,7 +118,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         entries = container_flow.entries_in(frame, value) if merged else ()
         stores.write(frame, statement, before.place, value, Change.OPERATOR, entries=entries)
         return
-    if frame.static and before.kind is Kind.LIST and before.heap is not None and before.place.origin is Origin.FRESH:
+    if frame.static and before.kind is Kind.LIST and before.heap is not None and before.place.root is Root.FRESH:
         _extend(before.heap, value, sure=not frame.branches)
         return
     if isinstance(target, ast.Name):
@@ -134,7 +134,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
     store(frame, target, result, statement)
 
 
-def _extend(heap: Heap, value: Value, *, sure: bool) -> None:
+def _extend(heap: AbstractObject, value: Value, *, sure: bool) -> None:
     """The elements of a value are added to a list."""
     unsure = heap.unsure or not sure or value.heap is None or value.heap.unsure
     for member in value.heap.members() if value.heap is not None else [UNKNOWN]:
@@ -144,7 +144,7 @@ def _extend(heap: Heap, value: Value, *, sure: bool) -> None:
 
 def _holder(frame: Frame, target: ast.expr, before: Value) -> Value:
     """The tensor that an in-place operator changes: `table[index] += x` puts a new selection back into the table."""
-    if before.place.origin is Origin.FRESH and isinstance(target, ast.Subscript):
+    if before.place.root is Root.FRESH and isinstance(target, ast.Subscript):
         base = _quietly(frame, target.value)
         return base if base.kind in TENSORS else before
     return before

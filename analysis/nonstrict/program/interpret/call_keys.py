@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.events import Event
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.values import CALLABLES, TENSORS, UNKNOWN, Flag, Kind, Value
 from nonstrict.program.externals import differentiation
 from nonstrict.program.state import symbols
@@ -29,7 +29,7 @@ def key_of(frame: Frame, function: Function, bound: dict[str, Value]) -> tuple[o
         return (*differentiation.key(function, bound), _mode(frame))
     machine, mode = frame.machine, _mode(frame)
     if mode == _OPAQUE:
-        return (function, mode, tuple((name, value.with_pending(frozenset())) for name, value in bound.items()))
+        return (function, mode, tuple((name, value.with_taint(frozenset())) for name, value in bound.items()))
     key = _key(function, bound, mode)
     marks = mode == _STATIC and function.name in machine.words
     if marks or machine.summaries.tells_apart(function, key, static=mode == _STATIC):
@@ -66,21 +66,21 @@ def _shape(value: Value, told_apart: int, mode: int) -> Value:
     """
     if value.flags & Flag.COMPILED and mode != _STATIC:
         value = value._replace(flags=value.flags & ~Flag.COMPILED)
-    if value.kind in TENSORS and value.place.origin is Origin.ARGUMENT:
-        place = Place(Origin.ARGUMENT, "", "", ("~",) if value.place.is_view else ())
-        return Value(value.kind, place, value.ref, flags=value.flags & told_apart, pending=symbols.of(value))
-    return value if not value.pending else value.with_pending(symbols.of(value) | _draws(value))
+    if value.kind in TENSORS and value.place.root is Root.ARGUMENT:
+        place = AccessPath(Root.ARGUMENT, "", "", ("~",) if value.place.is_view else ())
+        return Value(value.kind, place, value.ref, flags=value.flags & told_apart, taint=symbols.of(value))
+    return value if not value.taint else value.with_taint(symbols.of(value) | _draws(value))
 
 
 def _general(value: Value) -> Value:
     if value.kind in CALLABLES or value.kind is Kind.UNION:
         return value if value.kind is not Kind.UNION else UNKNOWN
-    place = value.place if not value.place.path else Place(value.place.origin, value.place.owner, value.place.name)
-    return Value(value.kind, place, value.dotted or None, pending=_draws(value))
+    place = value.place if not value.place.path else AccessPath(value.place.root, value.place.owner, value.place.name)
+    return Value(value.kind, place, value.dotted or None, taint=_draws(value))
 
 
 def _draws(value: Value) -> frozenset[Any]:
     """The nondeterministic values that a number, or what may be one, came from."""
-    if not value.pending or value.kind not in (Kind.NUMBER, Kind.UNKNOWN):
+    if not value.taint or value.kind not in (Kind.NUMBER, Kind.UNKNOWN):
         return frozenset()
-    return frozenset(effect for effect in value.pending if effect.event is Event.RANDOM)
+    return frozenset(effect for effect in value.taint if effect.event is Event.RANDOM)

@@ -27,7 +27,7 @@ from nonstrict.program.state import symbols
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
 
-_NO_PENDING: frozenset[object] = frozenset()
+_NO_TAINT: frozenset[object] = frozenset()
 _IDENTITY = (ast.Is, ast.IsNot)
 _HOLDING = CONTAINERS | {Kind.OBJECT, Kind.INSTANCE, Kind.ITERATOR}
 _COMPARING: dict[type[ast.cmpop], str] = {
@@ -63,36 +63,36 @@ def _of_values(frame: Frame, node: ast.Compare, values: list[Value], *, membersh
     for operand, value in zip([node.left, *node.comparators], values, strict=True):
         if not (membership and frame.initialises(value)):
             frame.consume(operand, value)
-    pending = _carried(frame, node, values)
+    taint = _carried(frame, node, values)
     if membership:
-        return _sought(frame, node, values, pending)
+        return _sought(frame, node, values, taint)
     if answer is not None and answer.is_tensor and len(values) == 2:
         return answer
     if len(values) == 2 and _is_never_equal(node.ops[0], *values):
-        return BOOL.with_pending(pending)
+        return BOOL.with_taint(taint)
     if any(value.kind in TENSORS for value in values):
         for value in values:
-            frame.settle(value)
+            frame.sink(value)
         if len(node.ops) > 1:
             return _chained(frame, node, values[0])
-        kept = _NO_PENDING.union(*(value.pending for value in values if value.kind in TENSORS))
+        kept = _NO_TAINT.union(*(value.taint for value in values if value.kind in TENSORS))
         flags = Flag.BOOLEAN | literals(*values) | (_either(values) & Flag.ATTACHED)
-        return Value(Kind.TENSOR, FRESH, flags=flags, pending=kept)
+        return Value(Kind.TENSOR, FRESH, flags=flags, taint=kept)
     if (known := _of_constants(frame, node, values)) is not None:
-        return known.with_pending(pending)
-    found = _of_numbers(frame, values).with_pending(pending)
+        return known.with_taint(taint)
+    found = _of_numbers(frame, values).with_taint(taint)
     return join(Value(Kind.TENSOR, FRESH), found) if frame.region and any(map(became_tensor, values)) else found
 
 
 def _carried(frame: Frame, node: ast.Compare, values: list[Value]) -> frozenset[object]:
     """What the answer of a comparison carries."""
-    pending: frozenset[object] = _NO_PENDING.union(*(value.pending for value in values))
+    taint: frozenset[object] = _NO_TAINT.union(*(value.taint for value in values))
     if not frame.region:
         if len(values) == 2 and symbols.is_settled(node.ops[0], *values):
             return frozenset(one for value in values for one in symbols.beside(value))
-        of_numbers = bool(pending) and not any(value.kind in TENSORS for value in values)
-        return symbols.compared(pending) if of_numbers else pending
-    return _NO_PENDING if len(values) == 2 and symbols.is_known(node.ops[0], *values) else pending
+        of_numbers = bool(taint) and not any(value.kind in TENSORS for value in values)
+        return symbols.compared(taint) if of_numbers else taint
+    return _NO_TAINT if len(values) == 2 and symbols.is_known(node.ops[0], *values) else taint
 
 
 def _either(values: list[Value]) -> int:
@@ -103,15 +103,15 @@ def _either(values: list[Value]) -> int:
     return flags
 
 
-def _sought(frame: Frame, node: ast.Compare, values: list[Value], pending: frozenset[object]) -> Value:
+def _sought(frame: Frame, node: ast.Compare, values: list[Value], taint: frozenset[object]) -> Value:
     """`x in xs`."""
     if any(value.kind is Kind.EXTERNAL and value.dotted == "os.environ" for value in values):
         frame.emit(Event.AMBIENT, node, value=values[0], what="reads the environment")
     if values[-1].is_tensor and not (frame.static or frame.region):
         deciding.on_value(frame, node, values[-1])
     if frame.region and values[-1].is_tensor:
-        return BOOL.with_pending(frame.unbacked(node, values[-1], "`item()`", Taken.ITEM).pending)
-    return frame.observer.sought(frame, node, values[0], values[-1]) or BOOL.with_pending(pending)
+        return BOOL.with_taint(frame.unbacked(node, values[-1], "`item()`", Taken.ITEM).taint)
+    return frame.observer.sought(frame, node, values[0], values[-1]) or BOOL.with_taint(taint)
 
 
 def _is_never_equal(operator: ast.cmpop, left: Value, right: Value) -> bool:

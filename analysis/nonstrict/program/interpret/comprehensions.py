@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.walk import walk
 from nonstrict.program.domain.access_paths import FRESH
-from nonstrict.program.domain.values import Heap, Kind, Value
+from nonstrict.program.domain.values import AbstractObject, Kind, Value
 from nonstrict.program.interpret import conditions
 from nonstrict.program.objects import iteration
 from nonstrict.program.state import symbols
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _Row: TypeAlias = "tuple[object, Value, frozenset[object]]"
 #: More loops in one comprehension are looked at as one.
 _MAX_LOOPS = 2
-_NO_PENDING: frozenset[object] = frozenset()
+_NO_TAINT: frozenset[object] = frozenset()
 
 
 def made(frame: Frame, node: _Comprehension) -> Value:
@@ -34,13 +34,13 @@ def made(frame: Frame, node: _Comprehension) -> Value:
     iterable = _used(frame, node.generators[0].iter)
     values = _one_by_one(frame, node, iterable)
     each = values if _depends(node) and iteration.differ(values) else []
-    heap, rows, sure = Heap(), list[_Row](), bool(each)
+    heap, rows, sure = AbstractObject(), list[_Row](), bool(each)
     for value in each or [iteration.elements_of(frame, node.generators[0].iter, iterable)]:
         frame.env = dict(saved)
         found, known = _rows(frame, node, value)
         rows += found
         sure = sure and known
-    entries, pending = [entry for _, entry, _ in rows], iterable.pending.union(*(drawn for _, _, drawn in rows))
+    entries, taint = [entry for _, entry, _ in rows], iterable.taint.union(*(drawn for _, _, drawn in rows))
     for key, entry, _ in rows if sure else ():
         heap.store(len(heap.items) if key is None else key, entry)
     if not each and not isinstance(node, ast.DictComp):
@@ -50,8 +50,8 @@ def made(frame: Frame, node: _Comprehension) -> Value:
     heap.element = element
     frame.scope = scope
     frame.env = saved
-    whole = Value(_COMPREHENSIONS[type(node)], FRESH, heap=heap, pending=pending | element.pending)
-    return whole if frame.region else whole.with_pending(symbols.of_entries(whole, element))
+    whole = Value(_COMPREHENSIONS[type(node)], FRESH, heap=heap, taint=taint | element.taint)
+    return whole if frame.region else whole.with_taint(symbols.of_entries(whole, element))
 
 
 def _one_by_one(frame: Frame, node: _Comprehension, iterable: Value) -> list[Value]:
@@ -84,15 +84,15 @@ def _rows(frame: Frame, node: _Comprehension, element: Value, position: int = 0)
     for value in values or [iteration.elements_of(frame, inner, iterable)]:
         frame.env = dict(around)
         found, known = _rows(frame, node, value, position + 1)
-        rows += [(key, entry, drawn | iterable.pending) for key, entry, drawn in found]
+        rows += [(key, entry, drawn | iterable.taint) for key, entry, drawn in found]
         sure = sure and known
     return rows, sure
 
 
 def _row(frame: Frame, node: _Comprehension) -> _Row:
     if isinstance(node, ast.DictComp):
-        return _used(frame, node.key).const, _used(frame, node.value), _NO_PENDING
-    return None, _used(frame, node.elt), _NO_PENDING
+        return _used(frame, node.key).const, _used(frame, node.value), _NO_TAINT
+    return None, _used(frame, node.elt), _NO_TAINT
 
 
 def _used(frame: Frame, node: ast.expr) -> Value:

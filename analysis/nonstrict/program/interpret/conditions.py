@@ -12,7 +12,7 @@ from nonstrict.facts.walk import own_scope, walk
 from nonstrict.knowledge.markers import TRACE_QUESTIONS
 from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program.domain import refinements
-from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.effects import Summary
 from nonstrict.program.domain.values import NONE, PRIMITIVES, TENSOR, TENSORS, UNKNOWN, Flag, Kind, Value, join
 from nonstrict.program.interpret import decided, settled
@@ -55,7 +55,7 @@ def decide(frame: Frame, node: ast.expr, *, checks: bool = False, refuses: bool 
         return
     value = frame.consume(node, frame.machine.evaluate(frame, node))
     deciding.on_value(frame, node, value, refuses=refuses)
-    by_data = any(effect.event is Event.ESCAPE for effect in value.pending)
+    by_data = any(effect.event is Event.ESCAPE for effect in value.taint)
     if value.flags & Flag.SHAPE and not by_data and not frame.static and not frame.region:
         frame.emit(Event.SHAPE, node, how=Decision.CHECK if checks else Decision.BRANCH)
 
@@ -287,7 +287,7 @@ def _tell_apart(env: dict[str, Value], left: ast.expr, right: ast.expr) -> None:
     if not isinstance(left, ast.Name) or not isinstance(right, ast.Name):
         return
     value, other = env.get(left.id, UNKNOWN), env.get(right.id, UNKNOWN)
-    if other.place.origin is not Origin.ARGUMENT or other.place.path or other.flags & Flag.MAYBE:
+    if other.place.root is not Root.ARGUMENT or other.place.path or other.flags & Flag.MAYBE:
         return
     if value.kind is Kind.TENSOR and value.place == other.place and value.flags & Flag.MAYBE:
         env[left.id] = value.at(FRESH)._replace(flags=value.flags & ~Flag.MAYBE)
@@ -322,7 +322,7 @@ def _narrow_instance(
     if value.kind is Kind.UNKNOWN or tensor is not None or _inherits(asked, value):
         place = tensor.place if tensor is not None else asked.place
         made = frame.machine.instance_at(asked.of_class, place) if asked.of_class is not None else asked.at(place)
-        env[name] = made.with_pending(value.pending)
+        env[name] = made.with_taint(value.taint)
     elif value.kind in (Kind.UNION, Kind.NONE):
         _keep(env, name, lambda member: member.kind is asked.kind or (member.is_tensor and asked.is_tensor))
         _as_asked(frame, env, name, asked)
@@ -338,7 +338,7 @@ def _as_asked(frame: Frame, env: dict[str, Value], name: str, asked: Value) -> N
         frame.machine.instance_at(cls, member.place) if _inherits(asked, member) else member
         for member in value.alternatives()
     ]
-    env[name] = reduce(join, told).with_pending(value.pending)
+    env[name] = reduce(join, told).with_taint(value.taint)
 
 
 def _inherits(asked: Value, value: Value) -> bool:
@@ -397,6 +397,6 @@ def _keep(env: dict[str, Value], name: str, wanted: Callable[[Value], bool]) -> 
         if wanted(one)
     )
     if len(left) == 1:
-        env[name] = left[0].with_pending(value.pending)
+        env[name] = left[0].with_taint(value.taint)
     elif left:
         env[name] = value.with_alternatives(left)

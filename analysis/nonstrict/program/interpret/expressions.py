@@ -20,8 +20,8 @@ from nonstrict.program.domain.values import (
     SETTING,
     TENSORS,
     UNKNOWN,
+    AbstractObject,
     Flag,
-    Heap,
     Kind,
     Value,
     container,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 _MAX_ELEMENTS = 64
 #: What the result of arithmetic takes over from the numbers.
 _OF_NUMBERS = Flag.POINTER | Flag.SHAPE
-_NO_PENDING: frozenset[object] = frozenset()
+_NO_TAINT: frozenset[object] = frozenset()
 
 
 #: Expressions that may compute a tensor.
@@ -164,16 +164,16 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
     formats = left.kind is Kind.STRING and isinstance(operator, ast.Mod)
     if (left.kind in TENSORS or right.kind in TENSORS) and not formats:
         return _tensor_arithmetic(frame, left, right, operator)
-    pending = left.pending | right.pending
+    taint = left.taint | right.taint
     if left.kind is Kind.STRING and isinstance(operator, (ast.Mod, ast.Add, ast.Mult)):
         return strings.combined(frame, node, left, right, operator)
     if left.kind in CONTAINERS or left.kind is Kind.TUPLE:
         rows = [iteration.known(frame, side) for side in (left, right)] if isinstance(operator, ast.Add) else [None]
         if None not in rows and not frame.branches:
-            return container(left.kind, *(entry for row in rows for entry in row or ())).with_pending(pending)
+            return container(left.kind, *(entry for row in rows for entry in row or ())).with_taint(taint)
         taken = [container_flow.taken(frame, side) for side in (left, right)]
         elements = [heap.element for heap in taken if heap.element is not None]
-        made = container(left.kind, *elements).with_pending(pending)
+        made = container(left.kind, *elements).with_taint(taint)
         if made.heap is not None:
             heaps = [heap for heap in (left.heap, right.heap) if heap is not None]
             made.heap.unsure = frame.branches > 0 or any(heap.unsure for heap in heaps)
@@ -181,16 +181,14 @@ def operate(frame: Frame, node: ast.AST, left: Value, right: Value, operator: as
     if left.kind is Kind.NUMPY or right.kind is Kind.NUMPY:
         # A tensor and an array make a tensor.
         others = {member.kind for member in (*left.alternatives(), *right.alternatives())}
-        return (
-            UNKNOWN.with_pending(pending) if others & {Kind.UNKNOWN, *TENSORS} else Value(Kind.NUMPY, pending=pending)
-        )
+        return UNKNOWN.with_taint(taint) if others & {Kind.UNKNOWN, *TENSORS} else Value(Kind.NUMPY, taint=taint)
     if left.kind in _NUMERIC and right.kind in _NUMERIC:
         return _arithmetic(frame, left, right, operator)
     if left.kind is Kind.UNION or right.kind is Kind.UNION:
         members = (*left.alternatives(), *right.alternatives())
         if any(member.kind in TENSORS for member in members):
             return _tensor_arithmetic(frame, left, right, operator)
-    return UNKNOWN.with_pending(pending)
+    return UNKNOWN.with_taint(taint)
 
 
 def _arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator) -> Value:
@@ -200,25 +198,25 @@ def _arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator)
     is_rebound = frame.machine.mutations.is_rebound
     known = constant_folding.computed(is_rebound, operator, left, right) if frame.region or frame.static else None
     if known is not None:
-        return known.with_pending(left.pending | right.pending)
-    pending = left.pending | right.pending if frame.region else symbols.arithmetic(operator, left, right)
-    return Value(Kind.NUMBER, FRESH, flags=(left.flags | right.flags) & _OF_NUMBERS, pending=pending)
+        return known.with_taint(left.taint | right.taint)
+    taint = left.taint | right.taint if frame.region else symbols.arithmetic(operator, left, right)
+    return Value(Kind.NUMBER, FRESH, flags=(left.flags | right.flags) & _OF_NUMBERS, taint=taint)
 
 
 def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator) -> Value:
     """An elementwise result: sizes of tensors live on, Python numbers are consumed."""
-    pending = _NO_PENDING
+    taint = _NO_TAINT
     flags = Flag.NONE
     for operand in (left, right):
-        frame.settle(operand)
+        frame.sink(operand)
         if operand.kind in TENSORS:
-            pending |= operand.pending
+            taint |= operand.taint
             flags |= operand.flags & (Flag.ATTACHED | Flag.FLOATING)
     boolean = Flag.BOOLEAN if dtypes.stays_boolean(operator, left, right) else Flag.NONE
-    if pending and not frame.region:
+    if taint and not frame.region:
         product = isinstance(operator, ast.MatMult)
-        pending = symbolic_sizes.product(left, right) if product else symbolic_sizes.elementwise((left, right))
-    return Value(Kind.TENSOR, FRESH, flags=flags | boolean | literals(left, right), pending=pending)
+        taint = symbolic_sizes.product(left, right) if product else symbolic_sizes.elementwise((left, right))
+    return Value(Kind.TENSOR, FRESH, flags=flags | boolean | literals(left, right), taint=taint)
 
 
 def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
@@ -230,14 +228,14 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
         return BOOL if verdict is None else BOOL._replace(const=not verdict)
     value = use(frame, node.operand)
     if value.kind in TENSORS:
-        return Value(Kind.TENSOR, FRESH, flags=value.flags & ~Flag.LITERAL, pending=value.pending)
+        return Value(Kind.TENSOR, FRESH, flags=value.flags & ~Flag.LITERAL, taint=value.taint)
     if (told := frame.observer.operated(frame, node, value)) is not None:
         return told
     if value.kind is Kind.NUMBER and isinstance(node.op, ast.USub) and isinstance(value.const, (int, float)):
-        return Value(Kind.NUMBER, FRESH, const=-value.const, pending=value.pending)
-    if value.pending and isinstance(node.op, ast.USub) and not frame.region:
-        value = value.with_pending(symbols.negated(value))
-    return value.at(FRESH) if value.kind in (Kind.NUMBER, Kind.BOOL) else UNKNOWN.with_pending(value.pending)
+        return Value(Kind.NUMBER, FRESH, const=-value.const, taint=value.taint)
+    if value.taint and isinstance(node.op, ast.USub) and not frame.region:
+        value = value.with_taint(symbols.negated(value))
+    return value.at(FRESH) if value.kind in (Kind.NUMBER, Kind.BOOL) else UNKNOWN.with_taint(value.taint)
 
 
 def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
@@ -315,7 +313,7 @@ def index(frame: Frame, node: ast.expr) -> Value:
         for bound in (node.lower, node.upper, node.step):
             if bound is not None:
                 value = use(frame, bound)
-                frame.settle(value)
+                frame.sink(value)
                 frame.sized(value)
                 if value.is_tensor and not (frame.region or frame.static or value.flags & Flag.LITERAL):
                     frame.emit(Event.ESCAPE, bound, value.place, value, "using a tensor as a Python integer")
@@ -340,8 +338,8 @@ def _set(frame: Frame, node: ast.Set) -> Value:
 
 
 def _literal(frame: Frame, kind: Kind, elements: list[ast.expr]) -> Value:
-    heap = Heap()
-    pending: frozenset[object] = _NO_PENDING
+    heap = AbstractObject()
+    taint: frozenset[object] = _NO_TAINT
     constant = True
     for element in elements[:_MAX_ELEMENTS]:
         value = frame.consume(element, evaluate(frame, element)) if not frame.static else evaluate(frame, element)
@@ -357,10 +355,10 @@ def _literal(frame: Frame, kind: Kind, elements: list[ast.expr]) -> Value:
             continue
         constant = constant and (value.const is not NO_CONSTANT or bool(value.flags & Flag.LITERAL))
         heap.store(NO_CONSTANT if kind is Kind.SET or heap.open else len(heap.items), value)
-        pending |= value.pending if frame.region else symbols.beside(value)
+        taint |= value.taint if frame.region else symbols.beside(value)
     heap.open = heap.open or len(elements) > _MAX_ELEMENTS
     flags = Flag.LITERAL if constant else Flag.NONE
-    return Value(kind, FRESH, heap=heap, flags=flags, pending=pending)
+    return Value(kind, FRESH, heap=heap, flags=flags, taint=taint)
 
 
 def _starred(frame: Frame, node: ast.Starred) -> Value:
@@ -368,13 +366,13 @@ def _starred(frame: Frame, node: ast.Starred) -> Value:
 
 
 def _dict(frame: Frame, node: ast.Dict) -> Value:
-    heap = Heap()
-    pending: frozenset[object] = _NO_PENDING
+    heap = AbstractObject()
+    taint: frozenset[object] = _NO_TAINT
     for key, item in zip(node.keys[:_MAX_ELEMENTS], node.values[:_MAX_ELEMENTS], strict=True):
         name = use(frame, key) if key is not None else UNKNOWN
         value = use(frame, item)
-        frame.settle(name)
-        pending |= value.pending if frame.region else symbols.beside(value)
+        frame.sink(name)
+        taint |= value.taint if frame.region else symbols.beside(value)
         if key is None:
             spread = container_flow.taken(frame, value)
             heap.items.update(spread.items)
@@ -384,7 +382,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
             continue
         heap.items.pop(name.const, None)  # the last one of a key counts
         heap.store(name.const, value)
-    return Value(Kind.DICT, FRESH, heap=heap, pending=pending)
+    return Value(Kind.DICT, FRESH, heap=heap, taint=taint)
 
 
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:
@@ -402,7 +400,7 @@ def _yield(frame: Frame, node: ast.Yield | ast.YieldFrom) -> Value:
         frame.observer.yielded(frame, node)
     if node.value is not None:
         value = use(frame, node.value)
-        frame.yields = heap = frame.yields or Heap()
+        frame.yields = heap = frame.yields or AbstractObject()
         whole = isinstance(node, ast.YieldFrom)
         found = iteration.known(frame, value) if whole else [value]
         frame.in_order = frame.in_order and frame.static and not frame.branches and found is not None

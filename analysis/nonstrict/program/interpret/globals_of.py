@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_kind
-from nonstrict.program.domain.access_paths import FRESH, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, AccessPath, Root
 from nonstrict.program.domain.values import (
     BOOL,
     NO_CONSTANT,
@@ -77,7 +77,7 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
             found = join(found, written)
     if not owned:
         # `from settings import SCALE` keeps what was there: a later binding of the name is not seen.
-        return relocated(found, place) if found.kind in _KEPT and found.place.origin is Origin.GLOBAL else found
+        return relocated(found, place) if found.kind in _KEPT and found.place.root is Root.GLOBAL else found
     # What tells functions and classes from outside apart is where they come from, unless the name is rebound.
     return placed(found, place) if machine.mutations.is_rebound(place) else relocated(found, place)
 
@@ -236,7 +236,7 @@ def _described(machine: Machine, external: Value, package: str, name: str) -> Va
     described = machine.jedi.describe(package, name)
     if described is None or described.kind != "instance":
         return external
-    place = Place(Origin.GLOBAL, package, name)
+    place = AccessPath(Root.GLOBAL, package, name)
     if torch_kind(described.name) == "tensor-class":
         return Value(Kind.TENSOR, place)
     defined = machine.installed(described.name)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class, Function
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.domain.values import Value
@@ -79,11 +79,11 @@ class Interpreter(Machine):
         """The value of a function or class definition, decorators applied."""
         return definition_values.define(frame, node, offset)
 
-    def annotated(self, frame: Frame, node: ast.AST | None, place: Place) -> Value:
+    def annotated(self, frame: Frame, node: ast.AST | None, place: AccessPath) -> Value:
         """The value an annotation promises."""
         return promised_value(frame, node, place)
 
-    def instance_at(self, cls: Class, place: Place) -> Value:
+    def instance_at(self, cls: Class, place: AccessPath) -> Value:
         """An instance of a class of the program that lives at `place`."""
         return classes.instance_at(self, cls, place)
 

@@ -11,7 +11,7 @@ from nonstrict.facts.hooks import registers
 from nonstrict.facts.keeping import returns_what_it_kept
 from nonstrict.facts.scopes import scope_of
 from nonstrict.knowledge.operators import torch_kind
-from nonstrict.program.domain.access_paths import FRESH, NOWHERE, Origin
+from nonstrict.program.domain.access_paths import FRESH, NOWHERE, Root
 from nonstrict.program.domain.definitions import Function
 from nonstrict.program.domain.effects import Summary
 from nonstrict.program.domain.references import Alternatives, Bound, ExternalMethod, Partial
@@ -89,7 +89,7 @@ def _disabled(
     if callee.kind not in (Kind.EXTERNAL, Kind.EXTERNAL_METHOD):
         return UNKNOWN
     eager = Frame(frame.machine, frame.module, frame.offset, Summary("disabled"), static=True)
-    return call(eager, node, callee, positional, keywords).with_pending(frozenset())
+    return call(eager, node, callee, positional, keywords).with_taint(frozenset())
 
 
 def _function(frame: Frame, node: ast.AST, callee: Value, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -217,7 +217,7 @@ def _unknown(frame: Frame, node: ast.AST, callee: Value, positional: list[Value]
         frame.consume(node, callee)
     for value in (*positional, *keywords.values()):
         frame.consume(node, value)
-        frame.settle(value)
+        frame.sink(value)
     if callee.flags & Flag.NATIVE:
         return external_calls.native(frame, node, _label(node), [*positional, *keywords.values()])
     coverage.unknown(frame, node)
@@ -297,7 +297,7 @@ def follow(
 
 def _read_where_passed(bound: dict[str, Value]) -> None:
     for name, value in bound.items():
-        if value.place.captured and value.kind in PRIMITIVES and value.place.origin is not Origin.DEFAULT:
+        if value.place.captured and value.kind in PRIMITIVES and value.place.root is not Root.DEFAULT:
             bound[name] = value.at(FRESH)
 
 
@@ -379,7 +379,7 @@ def _hand_over(frame: Frame, node: ast.AST, values: Sequence[Value]) -> None:
         if value.place.captured and value.kind not in CALLABLES:
             _pass_on(frame, node, value)
         if not call_keys.carries_draws(frame, value):
-            frame.settle(value)
+            frame.sink(value)
 
 
 def _pass_on(frame: Frame, node: ast.AST, value: Value) -> None:
@@ -409,7 +409,7 @@ def leak_from_cache(frame: Frame, function: Function, summary: Summary) -> None:
 
 def _keeps_traced(returned: Value) -> bool:
     """Whether a result is, or holds, a tensor that tracing made, an object among its attributes."""
-    made = [one for one in returned.alternatives() if one.kind in _OBJECTS and one.place.origin is Origin.FRESH]
+    made = [one for one in returned.alternatives() if one.kind in _OBJECTS and one.place.root is Root.FRESH]
     held = (value for one in made if one.heap is not None for value in one.heap.attributes.values())
     return traced(returned) or any(map(traced, held))
 

@@ -16,7 +16,7 @@ from nonstrict.program.domain.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.effects import Effect, Observed, Summary
     from nonstrict.program.domain.values import Value
@@ -126,7 +126,7 @@ def asked(summary: Summary, branch: ast.If) -> list[Effect]:
 class _Known:
     """What a body does, by the expression at which it does it."""
 
-    def __init__(self, root: Summary, asked: Sequence[Place]) -> None:
+    def __init__(self, root: Summary, asked: Sequence[AccessPath]) -> None:
         self._asked = asked
         self._effects: dict[int, list[Effect]] = {}
         self._followed: set[int] = set()

@@ -11,14 +11,14 @@ from nonstrict.facts.scopes import rebound_inside
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program.domain import constant_folding
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import CONTAINERS, NO_CONSTANT, NUMBER, Flag, Kind, Value
 from nonstrict.program.domain.write import How
 from nonstrict.program.objects.naming import dotted
 from nonstrict.truth import of_condition
 
 if TYPE_CHECKING:
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.state.frames import Frame
 
@@ -83,13 +83,13 @@ def _may_vary_little(test: ast.expr) -> bool:
     )
 
 
-def _stays(frame: Frame, place: Place) -> bool:
+def _stays(frame: Frame, place: AccessPath) -> bool:
     """Whether nothing is seen to put something else at a place.
 
     That is a name at the top level of a module which is bound once, or an attribute that the constructor of a global
     object sets.
     """
-    if place.origin is not Origin.GLOBAL or len(place.path) > 1:
+    if place.root is not Root.GLOBAL or len(place.path) > 1:
         return False
     module = frame.machine.project.module(place.file)
     if module is None:
@@ -103,7 +103,7 @@ def _stays(frame: Frame, place: Place) -> bool:
     return _is_final(bindings[0].annotation) or not _is_rebound(frame, module, place)
 
 
-def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
+def _stays_in_object(frame: Frame, holder: Value, place: AccessPath) -> bool:
     """Whether an attribute of an object of the program keeps what the constructor puts there."""
     name = place.path[0][1:]
     cls = holder.of_class if holder.kind in (Kind.OBJECT, Kind.MODULE) else None
@@ -114,7 +114,7 @@ def _stays_in_object(frame: Frame, holder: Value, place: Place) -> bool:
     return not mutations.attribute_writes_of(cls, name) and not mutations.is_written(place)
 
 
-def _is_rebound(frame: Frame, module: Module, place: Place) -> bool:
+def _is_rebound(frame: Frame, module: Module, place: AccessPath) -> bool:
     """Whether a name is bound anew, also by what does so before anything compiled runs."""
     if frame.machine.mutations.is_written(place, rebound=True):
         return True
@@ -203,11 +203,11 @@ def _held(frame: Frame, node: ast.expr) -> Value | None:
         return _held(frame, node.value)
     if isinstance(node, ast.Name):
         given = frame.env.get(node.id) if _is_given(frame, node.id) else _given_around(frame, node.id)
-        return given if given is not None and given.place.origin is Origin.FRESH else None
+        return given if given is not None and given.place.root is Root.FRESH else None
     if not isinstance(node, ast.Attribute) or not frame.at_module_level:
         return None
     holder = frame.machine.evaluate(frame, node.value)
-    if holder.kind not in (Kind.OBJECT, Kind.MODULE) or holder.place.origin is not Origin.FRESH:
+    if holder.kind not in (Kind.OBJECT, Kind.MODULE) or holder.place.root is not Root.FRESH:
         return None
     known = holder.heap is not None and node.attr in holder.heap.attributes
     return frame.machine.evaluate(frame, node) if known else None

@@ -9,7 +9,7 @@ from nonstrict.facts.laziness import fills, tests_something
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.domain.access_paths import FRESH
-from nonstrict.program.domain.values import Heap, Kind, Value
+from nonstrict.program.domain.values import AbstractObject, Kind, Value
 from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def without_init(name: str, positional: Sequence[Value]) -> Value | None:
     cls = positional[0] if positional and name.rpartition(".")[2] == "__new__" else None
     if cls is None or cls.kind is not Kind.CLASS or cls.of_class is None:
         return None
-    return Value(classes.instance_kind(cls.of_class), FRESH, cls.ref, heap=Heap())
+    return Value(classes.instance_kind(cls.of_class), FRESH, cls.ref, heap=AbstractObject())
 
 
 def is_kept(machine: Machine, cls: Class) -> bool:

@@ -219,7 +219,7 @@ def _filled(value: Value) -> Value:
     if value.kind is not Kind.UNION or not kept:
         return value
     optional = tuple(one._replace(flags=one.flags | Flag.OPTIONAL) for one in kept)
-    return value.with_alternatives(optional) if len(kept) > 1 else optional[0].with_pending(value.pending)
+    return value.with_alternatives(optional) if len(kept) > 1 else optional[0].with_taint(value.taint)
 
 
 def _unrolled_by_dynamo(frame: Frame, run: Callable[[], None]) -> None:
@@ -240,7 +240,7 @@ def _unrolled_by_dynamo(frame: Frame, run: Callable[[], None]) -> None:
 
 def _for(frame: Frame, statement: ast.For | ast.AsyncFor) -> None:
     iterable = use(frame, statement.iter)
-    frame.settle(iterable)
+    frame.sink(iterable)
     frame.observer.looped_over(frame, statement.iter, iterable)
     if _unrolled(frame, statement, iterable):
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.steps import ANY_ENTRY
 from nonstrict.findings import Rebinding
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.mutations import (
     attribute_writes,
     foreign_writes,
@@ -50,7 +50,7 @@ class Answers(Mutations):
         self._reaching: _ByName = {}
         self._reaching_abroad: _ByName = {}
 
-    def stored_in(self, place: Place, attribute: str) -> Value | None:
+    def stored_in(self, place: AccessPath, attribute: str) -> Value | None:
         """What the module of a global object or container stores in it: under an attribute, or at a step to an item."""
         return self._later((place.owner, place.name, attribute), late_initialisation.stored_values, place, attribute)
 
@@ -58,7 +58,7 @@ class Answers(Mutations):
         """The values that functions of a module give a top-level name."""
         return late_initialisation.rebindings(self.machine, module, name)
 
-    def put_later(self, place: Place, attribute: str = "") -> Value | None:
+    def put_later(self, place: AccessPath, attribute: str = "") -> Value | None:
         """What is put under a top-level name where its module has None, or under an attribute of what it holds."""
         return self._later(
             (place.owner, place.name, attribute, "later"), late_initialisation.put_later, place, attribute
@@ -68,7 +68,7 @@ class Answers(Mutations):
         self,
         key: tuple[str, ...],
         search: Callable[[Machine, Module, str, str], Value | None],
-        place: Place,
+        place: AccessPath,
         attribute: str,
     ) -> Value | None:
         if key not in self._stored:
@@ -86,17 +86,17 @@ class Answers(Mutations):
         """The functions that the program puts in place of a member that a class has."""
         return members.exchanges(self.machine, cls, name)
 
-    def is_written(self, place: Place, *, rebound: bool | None = None) -> bool:
+    def is_written(self, place: AccessPath, *, rebound: bool | None = None) -> bool:
         """Whether code of the project was seen to bind a global anew, or to change what it holds; None is either."""
         found = writes.writers(self.machine, place)
         return any(rebound in (None, isinstance(writer, Rebinding)) for writer in found)
 
-    def is_rebound(self, place: Place) -> bool:
+    def is_rebound(self, place: AccessPath) -> bool:
         """Whether a global name is bound more than once, other than by alternatives before anything runs."""
-        module = self.machine.project.module(place.file) if place.origin is Origin.GLOBAL else None
+        module = self.machine.project.module(place.file) if place.root is Root.GLOBAL else None
         return module is not None and writes.rebinds(self.machine, module, place.name)
 
-    def is_replaced(self, place: Place) -> bool:
+    def is_replaced(self, place: AccessPath) -> bool:
         """Whether something else is put at a known entry or attribute of a global: also a function, on a class."""
         if not all(put.by.sets_up for put in self._found.put_at.get(place, ())):
             return True

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Span
     from nonstrict.program.discovery.constructions import Construction
     from nonstrict.program.discovery.sites import Passing
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.state.machine import Machine
@@ -196,7 +196,7 @@ def _is(node: ast.AST | None, text: str) -> bool:
 # -- helper functions ---------------------------------------------------------------------------------------------
 
 
-def replaced_abroad(machine: Machine, place: Place) -> bool:
+def replaced_abroad(machine: Machine, place: AccessPath) -> bool:
     """Whether another file binds a global function to something else: `model.activation = torch.relu`."""
     module = machine.project.module(place.file)
     if module is None:
@@ -226,7 +226,7 @@ def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write
 # -- attributes ---------------------------------------------------------------------------------------------------
 
 
-def argument_writers(machine: Machine, place: Place, owners: Iterable[Class | None]) -> tuple[Related, ...]:
+def argument_writers(machine: Machine, place: AccessPath, owners: Iterable[Class | None]) -> tuple[Related, ...]:
     """Where an attribute of an argument is changed, or one on the way to it.
 
     `owners` are the classes of the objects along the path that have the attributes; where one is not known, only files
@@ -280,7 +280,7 @@ def _changed_after(machine: Machine, made: Construction | Passing, path: tuple[s
             yield from _changed_after(machine, passing, path, hops - 1)
 
 
-def owners_at(machine: Machine, holder: Value | None, place: Place) -> list[Class | None]:
+def owners_at(machine: Machine, holder: Value | None, place: AccessPath) -> list[Class | None]:
     """The classes of the program, as far as known, whose attributes the steps from `holder` are."""
     found: list[Class | None] = []
     for step in place.path:
@@ -300,7 +300,7 @@ def _reached(machine: Machine, holder: Value | None, step: str) -> Value | None:
     return found
 
 
-def attribute_steps(place: Place) -> list[int]:
+def attribute_steps(place: AccessPath) -> list[int]:
     """The positions of attributes among the steps of a place."""
     return [index for index, step in enumerate(place.path) if step.startswith(".")]
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import ast
 
     from nonstrict.findings import Related
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.write import Write
     from nonstrict.program.state.mutations_protocol import Put
@@ -30,7 +30,7 @@ class FoundWrites:
     #: by file, what switches modules between training and evaluation
     mode_switches: dict[str, tuple[Related, ...]] = field(default_factory=dict)
     #: what the program puts under an attribute of a class, or a name of a module
-    put_at: dict[Place, tuple[Put, ...]] = field(default_factory=dict)
+    put_at: dict[AccessPath, tuple[Put, ...]] = field(default_factory=dict)
     #: by file and name, whether a context manager that takes its changes back is entered around eager code only
     around_eager: dict[tuple[str, str], bool] = field(default_factory=dict)
     #: by calls of `setattr`, the steps to the attributes that they set; None where those may be any

@@ -16,7 +16,7 @@ from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.models.members import CHANGING_ANY
-from nonstrict.program.domain.access_paths import VIEW, Origin, Place
+from nonstrict.program.domain.access_paths import VIEW, AccessPath, Root
 from nonstrict.program.domain.effects import Summary, reachable
 from nonstrict.program.domain.values import CALLABLES, PRIMITIVES, TENSORS, Kind, Value
 from nonstrict.program.domain.write import How, Write
@@ -88,7 +88,7 @@ def _changes_at_origin(machine: Machine, module: Module, name: str) -> Iterator[
     if not isinstance(value, ast.expr) or not steps_of(value):
         return
     origin = machine.evaluate(machine.module_frame(module), value).place
-    owner = machine.project.module(origin.file) if origin.origin is Origin.GLOBAL and not origin.path else None
+    owner = machine.project.module(origin.file) if origin.root is Root.GLOBAL and not origin.path else None
     if owner is not None and owner is not module:
         for write in (
             *machine.mutations.writes_told(owner, origin.name),
@@ -218,7 +218,7 @@ def _run(
     frame.plain = True
     frame.differentiates = differentiates and not differentiation.turned_off(machine, function)
     definition = parameters.definition_frame(machine.module_frame(module), function)
-    receiver = classes.instance_at(machine, owner, Place(Origin.ARGUMENT, "", "self")) if owner is not None else None
+    receiver = classes.instance_at(machine, owner, AccessPath(Root.ARGUMENT, "", "self")) if owner is not None else None
     if owner is not None and function.binding == "class":
         receiver = Value(Kind.CLASS, owner.place, owner)
     frame.env.update({**parameters.of_marked(definition, function, {}, receiver), **(given or {})})

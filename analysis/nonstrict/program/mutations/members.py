@@ -27,7 +27,7 @@ from nonstrict.program.state.mutations_protocol import Put
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class, Function
     from nonstrict.program.domain.effects import Effect, Summary
     from nonstrict.program.state.machine import Machine
@@ -66,12 +66,12 @@ def on(machine: Machine, holder: Class | Module, name: str) -> tuple[Put, ...]:
     return known[place]
 
 
-def _find(machine: Machine, users: Iterable[Module], place: Place, name: str) -> Iterator[Put]:
+def _find(machine: Machine, users: Iterable[Module], place: AccessPath, name: str) -> Iterator[Put]:
     for one in storing(machine, users, name):
         yield from put_by(machine, one, lambda changed: changed == place)
 
 
-def put_by(machine: Machine, by: Storing, concerned: Callable[[Place], bool]) -> Iterator[Put]:
+def put_by(machine: Machine, by: Storing, concerned: Callable[[AccessPath], bool]) -> Iterator[Put]:
     """What a function or statement, with what it calls, puts at those places that are concerned."""
     for reached in reachable(by.summary):
         for effect in reached.summary.effects.values():

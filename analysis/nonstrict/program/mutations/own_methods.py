@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
 from nonstrict.facts.steps import is_namespace
-from nonstrict.program.domain.access_paths import VIEW, Origin
+from nonstrict.program.domain.access_paths import VIEW, Root
 from nonstrict.program.domain.definitions import Function
 from nonstrict.program.domain.effects import reachable
 from nonstrict.program.domain.values import Kind
@@ -64,7 +64,7 @@ def _changes_by(machine: Machine, method: Function) -> Iterable[tuple[str, ...]]
     found: dict[tuple[str, ...], None] = {}
     for seen in reachable(summary):
         for effect in seen.summary.effects.values():
-            if effect.event in _CHANGES and not effect.lazy and effect.place[:3] == (Origin.ARGUMENT, "", "self"):
+            if effect.event in _CHANGES and not effect.lazy and effect.place[:3] == (Root.ARGUMENT, "", "self"):
                 found.update({tuple(step for step in place.path if step != VIEW): None for place in effect.changed})
     return found
 

@@ -14,7 +14,7 @@ from nonstrict.events import Change, Event
 from nonstrict.facts.steps import ANY_ENTRY, may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.program.discovery import callers, roots
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.interpret.rounds import varies_in_loop
 from nonstrict.program.mutations import indirect, writes
 from nonstrict.program.objects import definition_values
@@ -22,7 +22,7 @@ from nonstrict.program.objects import definition_values
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class, Function
     from nonstrict.program.domain.effects import Effect, Summary
     from nonstrict.program.domain.modules import Module
@@ -49,10 +49,10 @@ class Placed(NamedTuple):
 class _Found:
     """What the program puts at any place, once it was asked for."""
 
-    placed: dict[Place, tuple[Placed, ...]] = field(default_factory=dict)
+    placed: dict[AccessPath, tuple[Placed, ...]] = field(default_factory=dict)
 
 
-def at(machine: Machine, place: Place) -> tuple[Placed, ...]:
+def at(machine: Machine, place: AccessPath) -> tuple[Placed, ...]:
     """What the program puts at a place, or at what holds it, before something compiled runs and later; found once."""
     known = machine.part(_Found).placed
     if place not in known:
@@ -72,14 +72,14 @@ def stored_by(machine: Machine, write: Write) -> Iterator[Placed]:
             yield from _stored_within(machine, module, node, offset, write)
 
 
-def _find(machine: Machine, place: Place) -> Iterator[Placed]:
-    found = writes.changes(machine, place) if place.origin is Origin.GLOBAL else []
+def _find(machine: Machine, place: AccessPath) -> Iterator[Placed]:
+    found = writes.changes(machine, place) if place.root is Root.GLOBAL else []
     for write in found[:_MAX_WRITES]:
         told = [Placed(one, write.steps, write) for one in write.held] or stored_by(machine, write)
         yield from (one for one in told if _leads_to(one.steps, place))
 
 
-def _leads_to(steps: tuple[str, ...], place: Place) -> bool:
+def _leads_to(steps: tuple[str, ...], place: AccessPath) -> bool:
     """Whether what is put somewhere is, or holds, what lies at a place."""
     return len(steps) <= len(place.path) and may_meet(steps, place.path)
 

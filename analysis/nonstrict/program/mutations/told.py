@@ -13,9 +13,9 @@ from nonstrict.events import Event
 from nonstrict.facts.steps import expression_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import BASE_MODULE
-from nonstrict.program.domain.access_paths import VIEW, Origin, Place
+from nonstrict.program.domain.access_paths import VIEW, AccessPath, Root
 from nonstrict.program.domain.effects import reachable
-from nonstrict.program.domain.values import UNKNOWN, Heap, Kind, Value
+from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Kind, Value
 from nonstrict.program.mutations import indirect, strangers
 from nonstrict.program.mutations.calls import sets_any_attribute, sets_attribute
 
@@ -57,7 +57,7 @@ def once_running(machine: Machine, module: Module, attribute: str) -> Iterator[t
         for part in reachable(summary):
             for effect in part.summary.effects.values():
                 place = effect.place
-                if effect.event in _WRITES and place.origin is Origin.GLOBAL and place.path[-1:] == (f".{attribute}",):
+                if effect.event in _WRITES and place.root is Root.GLOBAL and place.path[-1:] == (f".{attribute}",):
                     holder = expression_of(place.name, [step for step in place.path[:-1] if step != VIEW])
                     if holder is not None:
                         yield effect, holder
@@ -129,7 +129,7 @@ def _objects(
             for part in reachable(summary)
             for effect in part.summary.effects.values()
             if effect.event in _WRITES
-            and effect.place.origin is Origin.ARGUMENT
+            and effect.place.root is Root.ARGUMENT
             and effect.place.path[-1:] == (f".{attribute}",)
         }
         yield from (given[name] for name in sorted(changed & given.keys()))
@@ -137,12 +137,12 @@ def _objects(
 
 def _module_at(parameter: str) -> Value:
     """Any module: functions that set options go through the parts of what they are given."""
-    return Value(Kind.MODULE, Place(Origin.ARGUMENT, "", parameter), BASE_MODULE, heap=Heap())
+    return Value(Kind.MODULE, AccessPath(Root.ARGUMENT, "", parameter), BASE_MODULE, heap=AbstractObject())
 
 
 def _collected(names: set[str]) -> Value:
     """What `**options` holds for a call that gives these names."""
-    heap = Heap()
+    heap = AbstractObject()
     for name in sorted(names):
         heap.store(name, UNKNOWN)
     return Value(Kind.DICT, heap=heap)

@@ -19,7 +19,7 @@ from nonstrict.facts.walk import children, walk
 from nonstrict.findings import Rebinding, Related
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.discovery.run_once import decorating
-from nonstrict.program.domain.access_paths import VIEW, Origin, Place
+from nonstrict.program.domain.access_paths import VIEW, AccessPath, Root
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Kind
 from nonstrict.program.domain.write import How, Write
@@ -54,7 +54,7 @@ _WRITING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For, ast.A
 _TRACERS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() if marker.kind == "make-fx")
 
 
-def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bool = True) -> tuple[Related, ...]:
+def writers(machine: Machine, place: AccessPath, *, abroad: bool = True, in_place: bool = True) -> tuple[Related, ...]:
     """Everything that was seen to change what lives at a captured place.
 
     Other files are searched for it, with `abroad`, where its own module does not change it. Without `in_place` only
@@ -67,9 +67,9 @@ def writers(machine: Machine, place: Place, *, abroad: bool = True, in_place: bo
     )
 
 
-def changes(machine: Machine, place: Place, *, abroad: bool = True) -> list[Write]:
+def changes(machine: Machine, place: AccessPath, *, abroad: bool = True) -> list[Write]:
     """The same as writes, with those among them that happen before anything can have been compiled."""
-    if place.origin is Origin.GLOBAL or (place.origin is Origin.RECEIVER and place.owner):
+    if place.root is Root.GLOBAL or (place.root is Root.RECEIVER and place.owner):
         module = machine.project.module(place.file)
         writes = machine.mutations.writes_told(module, place.name) if module is not None else []
         if module is not None:
@@ -84,14 +84,14 @@ def changes(machine: Machine, place: Place, *, abroad: bool = True) -> list[Writ
             writes = [*before, *(replaced or machine.mutations.foreign_writes(module, place.name))]
             if place.path and not _any_concerns(writes, place):
                 writes = [*writes, *machine.mutations.writes_reaching_abroad(module, place.name)]
-    elif place.origin is Origin.CELL:
+    elif place.root is Root.CELL:
         writes = list(machine.mutations.seen_through(_cell_writes(machine, place)))
     else:
         writes = []
     return [write for write in _changes(writes) if concerns(write, place)]
 
 
-def _replaces(write: Write, place: Place) -> bool:
+def _replaces(write: Write, place: AccessPath) -> bool:
     """Whether a write puts something else at a place: `A = B` does for an array, `A += 1` and `A[0] = 1` do not.
 
     What a method assigns is told by the target: `self.table`.
@@ -100,21 +100,21 @@ def _replaces(write: Write, place: Place) -> bool:
     return rebinds and len(write.steps) <= len([step for step in place.path if step != VIEW])
 
 
-def _of_classes(machine: Machine, module: Module, place: Place) -> Iterator[Write]:
+def _of_classes(machine: Machine, module: Module, place: AccessPath) -> Iterator[Write]:
     """The writes of an attribute on the class of a global object, and on the bases of a global class."""
     for cls in _classes_at(machine, module, place):
         if (cls.module, cls.name) != (module, place.name):
             yield from writes_of(machine, cls.module, cls.name)
 
 
-def _put_on_classes(machine: Machine, module: Module, place: Place) -> Iterator[Write]:
+def _put_on_classes(machine: Machine, module: Module, place: AccessPath) -> Iterator[Write]:
     """The same by code that is handed the class."""
     for cls in _classes_at(machine, module, place):
         for put in machine.mutations.put_on(cls, place.path[0][1:]):
             yield put.write._replace(steps=place.path[:1])
 
 
-def _classes_at(machine: Machine, module: Module, place: Place) -> Iterator[Class]:
+def _classes_at(machine: Machine, module: Module, place: AccessPath) -> Iterator[Class]:
     """The classes that give the first attribute of a place, where a global holds a class or an object of one."""
     if not place.path or not place.path[0].startswith("."):
         return
@@ -125,7 +125,7 @@ def _classes_at(machine: Machine, module: Module, place: Place) -> Iterator[Clas
                 yield cls
 
 
-def _any_concerns(writes: list[Write], place: Place) -> bool:
+def _any_concerns(writes: list[Write], place: AccessPath) -> bool:
     # What makes an object on first use says nothing of who changes its attributes.
     known = _changes(writes) if place.path else writes
     return any(concerns(write, place) and not write.building for write in known)
@@ -144,16 +144,16 @@ def _empties(node: ast.AST) -> bool:
     return isinstance(node, ast.Delete)
 
 
-def expect_writers(machine: Machine, place: Place) -> None:
+def expect_writers(machine: Machine, place: AccessPath) -> None:
     """Tell ahead that the writers of a captured place will be asked for, where its own module has none."""
-    if place.origin is not Origin.GLOBAL and not (place.origin is Origin.RECEIVER and place.owner):
+    if place.root is not Root.GLOBAL and not (place.root is Root.RECEIVER and place.owner):
         return
     module = machine.project.module(place.file)
     if module is not None and not any(concerns(write, place) for write in writes_of(machine, module, place.name)):
         machine.elsewhere.expect(module, [place.name])
 
 
-def concerns(write: Write, place: Place) -> bool:
+def concerns(write: Write, place: AccessPath) -> bool:
     """Whether what is written may be what lives at a place, hold it, or be held by it."""
     path = [step for step in place.path if step != VIEW]
     return may_meet(write.steps, path) and not _only_behind(write, path)
@@ -418,7 +418,7 @@ def _updates_globals(node: ast.Call, name: str) -> bool:
     )
 
 
-def _cell_writes(machine: Machine, place: Place) -> list[Write]:
+def _cell_writes(machine: Machine, place: AccessPath) -> list[Write]:
     path, qualname = place.file, place.function
     for function in machine.functions.values():
         if function.qualname == qualname and function.module.path == path and not isinstance(function.node, ast.Lambda):

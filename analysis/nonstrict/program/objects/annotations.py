@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program.domain.values import NONE, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.domain.values import NONE, UNKNOWN, AbstractObject, Flag, Kind, Value, join
 from nonstrict.program.objects import typed
 from nonstrict.program.objects.naming import is_chain
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.state.frames import Frame
 
 _UNIONS = frozenset({"typing.Union", "typing.Optional"})
@@ -20,7 +20,7 @@ _TRANSPARENT = frozenset(
 )
 
 
-def promised_value(frame: Frame, node: ast.AST | None, place: Place) -> Value:
+def promised_value(frame: Frame, node: ast.AST | None, place: AccessPath) -> Value:
     """The value an annotation promises, at `place`; UNKNOWN where it promises nothing that matters."""
     if isinstance(node, ast.Constant):
         if isinstance(node.value, str):
@@ -56,7 +56,7 @@ def _parsed(text: str) -> ast.expr | None:
         return None
 
 
-def _either(frame: Frame, nodes: list[ast.expr], place: Place, *, optional: bool = False) -> Value:
+def _either(frame: Frame, nodes: list[ast.expr], place: AccessPath, *, optional: bool = False) -> Value:
     found: Value | None = None
     parts = [promised_value(frame, node, place) for node in nodes]
     for part in parts:
@@ -68,7 +68,7 @@ def _either(frame: Frame, nodes: list[ast.expr], place: Place, *, optional: bool
     return found._replace(flags=found.flags | Flag.OPTIONAL) if optional else found
 
 
-def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
+def _subscripted(frame: Frame, node: ast.Subscript, place: AccessPath) -> Value:
     base = frame.machine.evaluate(frame, node.value)
     name = frame.machine.models.canonical(base.dotted) if base.kind is Kind.EXTERNAL else ""
     arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -79,14 +79,14 @@ def _subscripted(frame: Frame, node: ast.Subscript, place: Place) -> Value:
     kind = typed.container_kind(frame.machine.models, name)
     if kind is None:
         return instance_of(frame, base, place)
-    heap = Heap()
+    heap = AbstractObject()
     for argument in arguments[-1:] if kind is Kind.DICT else arguments:
         if not (isinstance(argument, ast.Constant) and argument.value is ...):
             heap.element = join(heap.element, promised_value(frame, argument, place.step("[]")))
     return Value(kind, place, heap=heap)
 
 
-def instance_of(frame: Frame, base: Value, place: Place) -> Value:
+def instance_of(frame: Frame, base: Value, place: AccessPath) -> Value:
     """An instance of what an annotation, or a question for types, names."""
     if base.kind is Kind.CLASS and base.of_class is not None:
         return frame.machine.instance_at(base.of_class, place)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Question
 from nonstrict.knowledge.operators import torch_kind
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import TENSORS, TYPE, Kind, Value
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _names_tensor(frame: Frame, node: ast.Compare, asked: Value) -> bool:
 
 def asks_for_type(value: Value) -> bool:
     """Whether a value is the type of a tensor argument: a stand-in's, while tracing."""
-    return value.kind is Kind.INSTANCE and value.dotted == TYPE and value.place.origin is Origin.ARGUMENT
+    return value.kind is Kind.INSTANCE and value.dotted == TYPE and value.place.root is Root.ARGUMENT
 
 
 def compared_types(frame: Frame, node: ast.Compare) -> None:
@@ -48,6 +48,6 @@ def compared_types(frame: Frame, node: ast.Compare) -> None:
             asked = frame.machine.evaluate(frame, inner)
             tensor = asked.kind in TENSORS or _names_tensor(frame, node, asked)
             symbolic = asked.kind is Kind.NUMBER and not asked.place.path and _names(frame, node, "builtins.int")
-            if asked.place.origin is Origin.ARGUMENT and (tensor or symbolic):
+            if asked.place.root is Root.ARGUMENT and (tensor or symbolic):
                 frame.emit(Event.QUERY, node, asked.place, asked, ast.unparse(node), how=Question.CLASS)
                 return

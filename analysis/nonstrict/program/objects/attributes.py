@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.events import Event, Question, Read, Step
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method
-from nonstrict.program.domain.access_paths import FRESH, VIEW, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, VIEW, AccessPath, Root
 from nonstrict.program.domain.effects import NEEDED
 from nonstrict.program.domain.references import Alternatives, Bound, ExternalMethod, Super
 from nonstrict.program.domain.values import (
@@ -82,10 +82,10 @@ _TRANSPOSES = frozenset({"T", "H"})
 def _recorded(found: Value, name: str) -> Value:
     """What is read as autograd sees it: parameters need gradients, the data of a tensor does not."""
     if name in _WITHOUT_GRADIENTS:
-        kept = frozenset(one for one in found.pending if one.event is not Event.GRADIENT)
-        return without_gradients(found).with_pending(kept)
+        kept = frozenset(one for one in found.taint if one.event is not Event.GRADIENT)
+        return without_gradients(found).with_taint(kept)
     needs = found.kind is Kind.PARAMETER and not found.flags & Flag.FROZEN
-    return found.with_pending(found.pending | {NEEDED}) if needs else found
+    return found.with_taint(found.taint | {NEEDED}) if needs else found
 
 
 def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
@@ -107,7 +107,7 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
     if handler is None:
         if name in _CLASS_NAMES and asked_types.operand_of(node.value) is not None:
             return STRING
-        return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), pending=base.pending)
+        return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), taint=base.taint)
     found = handler(frame, node, base, name)
     if frame.differentiates:
         found = _recorded(found, name)
@@ -115,8 +115,8 @@ def load(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:
         found = STRING
     if base.kind in _REGISTRIES and base.of_class is not None:
         registries.asked(frame, found, base)
-    if base.pending and base.kind not in TENSORS:
-        return found.with_pending(found.pending | base.pending)
+    if base.taint and base.kind not in TENSORS:
+        return found.with_taint(found.taint | base.taint)
     return found
 
 
@@ -155,20 +155,20 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     simple = _ATTRIBUTE_KINDS.get(kind or "")
     if simple is not None:
         frame.consume(node, base, Read.METADATA)
-        pending = symbolic_sizes.fresh(base.pending) if kind == "size" else frozenset[object]()
+        taint = symbolic_sizes.fresh(base.taint) if kind == "size" else frozenset[object]()
         if kind == "size" and follows_shape(base):
-            return Value(Kind.SIZE, flags=Flag.SHAPE, pending=pending)
-        return simple.with_pending(pending)
+            return Value(Kind.SIZE, flags=Flag.SHAPE, taint=taint)
+        return simple.with_taint(taint)
     if kind == "tensor":
         frame.consume(node, without_gradients(base) if name in _WITHOUT_GRADIENTS else base)
         if name == "grad":
             gradient = Value(Kind.TENSOR, FRESH)
-            given = base.place.origin is not Origin.FRESH and not base.place.is_view
+            given = base.place.root is not Root.FRESH and not base.place.is_view
             return join(gradient, NONE) if given else gradient
         flags = base.flags & Flag.BOOLEAN if name == "data" else base.flags
-        pending = symbolic_sizes.transposed(base.pending) if name in _TRANSPOSES and not frame.region else base.pending
-        return Value(Kind.TENSOR, base.place.step(VIEW), flags=flags, pending=pending)
-    if name == "__class__" and base.place.origin is Origin.ARGUMENT:
+        taint = symbolic_sizes.transposed(base.taint) if name in _TRANSPOSES and not frame.region else base.taint
+        return Value(Kind.TENSOR, base.place.step(VIEW), flags=flags, taint=taint)
+    if name == "__class__" and base.place.root is Root.ARGUMENT:
         return Value(Kind.INSTANCE, base.place, TYPE)
     if name.startswith("__"):
         return UNKNOWN
@@ -183,7 +183,7 @@ def follows_shape(tensor: Value) -> bool:
 def _query_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> None:
     """Ask an argument for what is not guarded: autograd's view of it, or an attribute a user attached."""
     place = base.place
-    if place.origin is not Origin.ARGUMENT or place.is_view or (place.path and base.kind is Kind.PARAMETER):
+    if place.root is not Root.ARGUMENT or place.is_view or (place.path and base.kind is Kind.PARAMETER):
         return
     attached = tensor_attribute(name) is None and tensor_method(name) is None and not _of_torch(name)
     if name in _QUERIES or attached:
@@ -208,7 +208,7 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         return _mode(frame, node, base)
     if heap is not None and name in heap.attributes:
         value = _as_constructed(frame, base, name, heap.attributes[name])
-        found = relocated(value, place) if base.place.origin is not Origin.FRESH else value
+        found = relocated(value, place) if base.place.root is not Root.FRESH else value
         found = _with_replacements(frame, base, name, found)
         _plain_attribute(frame, node, base, found, name)
         return held(base, found)
@@ -236,19 +236,19 @@ def _of_object(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
     computed = classes.special(frame, node, base, "__getattr__", [STRING._replace(const=name)])
     if computed is not None:
         return computed
-    stored = frame.machine.mutations.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
+    stored = frame.machine.mutations.stored_in(base.place, name) if base.place.root is Root.GLOBAL else None
     if stored is not None:
         return relocated(stored, place)
     inherits = heap is None or heap.open or bool(classes.external_bases(cls) - _EMPTY_BASES)
     return Value(Kind.EXTERNAL_METHOD, place, ExternalMethod(base, name)) if inherits else UNKNOWN.at(place)
 
 
-_CONSTRUCTED = frozenset({Origin.ARGUMENT, Origin.CELL})
+_CONSTRUCTED = frozenset({Root.ARGUMENT, Root.CELL})
 
 
 def _as_constructed(frame: Frame, base: Value, name: str, value: Value) -> Value:
     """An attribute of an argument, or of what a closure holds, that only the constructions of its class tell of."""
-    if value.kind is not Kind.UNKNOWN or frame.static or base.place.origin not in _CONSTRUCTED:
+    if value.kind is not Kind.UNKNOWN or frame.static or base.place.root not in _CONSTRUCTED:
         return value
     cls = base.of_class
     given = frame.machine.contracts.given_by_constructions(frame.machine, cls, name) if cls is not None else None
@@ -261,7 +261,7 @@ def _with_replacements(frame: Frame, base: Value, name: str, found: Value) -> Va
     """A marked function in an attribute of a global object, and those that the module puts there later."""
     if found.kind is Kind.NONE:
         return set_later(frame, found, base.place, name)
-    if found.kind is not Kind.MARKED or base.place.origin is not Origin.GLOBAL or base.place.path:
+    if found.kind is not Kind.MARKED or base.place.root is not Root.GLOBAL or base.place.path:
         return found
     stored = frame.machine.mutations.stored_in(base.place, name)
     return found if stored is None else join(found, stored)
@@ -300,7 +300,7 @@ def _partial_method(frame: Frame, node: ast.AST, base: Value, member: Value) -> 
 
 def _plain_attribute(frame: Frame, node: ast.AST, base: Value, value: Value, name: str) -> None:
     """Plain Python attributes of a module argument are not guarded, whatever torch says of its parameters."""
-    if base.kind is not Kind.MODULE or base.place.origin is not Origin.ARGUMENT:
+    if base.kind is not Kind.MODULE or base.place.root is not Root.ARGUMENT:
         return
     for alternative in value.alternatives():
         if alternative.flags & Flag.REGISTERED:
@@ -321,7 +321,7 @@ def held(base: Value, found: Value) -> Value:
 
     Numbers and tensors that are such attributes themselves are told where they are loaded.
     """
-    of_module = base.kind is Kind.MODULE and base.place.origin is Origin.ARGUMENT
+    of_module = base.kind is Kind.MODULE and base.place.root is Root.ARGUMENT
     if not of_module and not base.flags & Flag.INSIDE:
         return found
     if found.kind is Kind.UNION:
@@ -339,7 +339,7 @@ def asked_for(frame: Frame, node: ast.AST, base: Value, name: str, answer: Value
     place = base.place.step(f".{name}")
     if frame.static or answer.kind not in PRIMITIVES or frame.initialises(answer.at(place)):
         return
-    if base.kind is Kind.MODULE and base.place.origin is Origin.ARGUMENT:
+    if base.kind is Kind.MODULE and base.place.root is Root.ARGUMENT:
         if _gives_itself(base, name):
             return
         frame.emit(Event.ATTRIBUTE, node, place, answer, name)
@@ -354,7 +354,7 @@ def _gives_itself(module: Value, name: str) -> bool:
 
 
 def _mode(frame: Frame, node: ast.AST, base: Value) -> Value:
-    if base.place.origin is Origin.ARGUMENT:
+    if base.place.root is Root.ARGUMENT:
         frame.emit(Event.MODE, node, base.place, base, "training")
         return BOOL
     return BOOL.at(base.place.step(".training")) if base.place.captured else BOOL
@@ -375,13 +375,13 @@ def _of_external_instance(frame: Frame, node: ast.Attribute, base: Value, name: 
             return _mode(frame, node, base)
         if (own := _of_layer(base, name, place)) is not None:
             return own
-    stored = frame.machine.mutations.stored_in(base.place, name) if base.place.origin is Origin.GLOBAL else None
+    stored = frame.machine.mutations.stored_in(base.place, name) if base.place.root is Root.GLOBAL else None
     if stored is not None:
         return relocated(stored, place)
     return Value(Kind.EXTERNAL_METHOD, place, ExternalMethod(base, name))
 
 
-def _of_layer(module: Value, name: str, place: Place) -> Value | None:
+def _of_layer(module: Value, name: str, place: AccessPath) -> Value | None:
     """A parameter or buffer that a layer of torch registers for itself; None if there is none of that name."""
     layer = nn_module(module.dotted) if module.dotted else None
     registered = layer.registers(name) if layer is not None else ""
@@ -401,7 +401,7 @@ def _of_function(frame: Frame, node: ast.Attribute, base: Value, name: str) -> V
     plain = function.closure is None and function.owner is None and not name.startswith("__")
     stored = frame.machine.mutations.stored_in(place, name) if plain else None
     if stored is None:
-        return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), pending=base.pending)
+        return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), taint=base.taint)
     return relocated(stored, place.step(f".{name}"))
 
 
@@ -427,8 +427,8 @@ def _of_tuple(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Valu
     if found is None and name in _RESULT_FIELDS and base.heap is not None and base.heap.element is not None:
         found = base.heap.element if base.heap.element.is_tensor else None
     if found is None:
-        return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), pending=base.pending)
-    outside = base.place.origin not in (Origin.FRESH, Origin.UNKNOWN)
+        return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), taint=base.taint)
+    outside = base.place.root not in (Root.FRESH, Root.UNKNOWN)
     return relocated(found, base.place.step(f".{name}")) if outside else found
 
 
@@ -439,7 +439,7 @@ def _of_setting(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Va
     told = enumerations.attribute(frame.machine, base.of_class, name) if base.of_class is not None else None
     if told is not None:
         return told
-    return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), pending=base.pending)
+    return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name), taint=base.taint)
 
 
 def _of_marked(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Value:

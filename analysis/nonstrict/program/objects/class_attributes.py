@@ -14,12 +14,12 @@ from nonstrict.program.state.frames import set_later
 if TYPE_CHECKING:
     import ast
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class
     from nonstrict.program.state.frames import Frame
 
 
-def place_of(base: Value, name: str) -> Place:
+def place_of(base: Value, name: str) -> AccessPath:
     """Where a class attribute read through an instance lives: an argument's class is reached from outside."""
     return base.of_class.place.step(f".{name}") if base.of_class is not None else base.place.step(f".{name}")
 

@@ -10,10 +10,10 @@ from nonstrict.facts.fields import annotated
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, torch_kind
-from nonstrict.program.domain.access_paths import FRESH, NOWHERE, Place
+from nonstrict.program.domain.access_paths import FRESH, NOWHERE, AccessPath
 from nonstrict.program.domain.effects import Summary
 from nonstrict.program.domain.references import Bound, ExternalMethod
-from nonstrict.program.domain.values import CONTAINERS, NONE, Flag, Heap, Kind, Value, join
+from nonstrict.program.domain.values import CONTAINERS, NONE, AbstractObject, Flag, Kind, Value, join
 from nonstrict.program.linking import fixtures
 from nonstrict.program.objects import default_factories, definition_values
 from nonstrict.program.objects.annotations import promised_value
@@ -195,7 +195,7 @@ def _bound_by(machine: Machine, cls: Class, statement: _Binding) -> Value | None
         machine.defaults.discard(value)
 
 
-def declared(machine: Machine, cls: Class, name: str, place: Place) -> Value | None:
+def declared(machine: Machine, cls: Class, name: str, place: AccessPath) -> Value | None:
     """What the class body's annotations say of an instance attribute that nothing was seen to set."""
     for base in lineage(cls):
         if isinstance(base, str):
@@ -244,11 +244,11 @@ def instance_kind(cls: Class) -> Kind:
     return Kind.TENSOR if is_tensor(cls) else Kind.OBJECT
 
 
-def template(machine: Machine, cls: Class) -> Heap:
+def template(machine: Machine, cls: Class) -> AbstractObject:
     """The attributes that `__init__` gives an instance, its arguments unknown."""
     if cls.template is not None and cls.template.heap is not None:
         return cls.template.heap
-    heap = Heap()
+    heap = AbstractObject()
     cls.template = Value(instance_kind(cls), NOWHERE, cls, heap=heap)
     if cls.preparing:
         return heap
@@ -270,12 +270,12 @@ def initialise(machine: Machine, cls: Class, instance: Value) -> None:
             machine.static_frame(found[0].function, receiver=instance)
 
 
-def bare_instance(cls: Class, place: Place) -> Value:
+def bare_instance(cls: Class, place: AccessPath) -> Value:
     """An instance of a class of which nothing is asked but its class."""
     return Value(Kind.SETTING if is_enum(cls) else instance_kind(cls), place, cls)
 
 
-def instance_at(machine: Machine, cls: Class, place: Place) -> Value:
+def instance_at(machine: Machine, cls: Class, place: AccessPath) -> Value:
     """An instance of a class that lives at `place`, made by code that was not followed."""
     bare = bare_instance(cls, place)
     return bare if bare.kind in (Kind.SETTING, Kind.TENSOR) else bare._replace(heap=template(machine, cls))
@@ -290,7 +290,7 @@ def construct(
         return Value(Kind.SETTING, FRESH, cls)
     if kind is Kind.TENSOR:
         return Value(Kind.TENSOR, FRESH, cls)
-    heap = Heap()
+    heap = AbstractObject()
     instance = Value(kind, FRESH, cls, heap=heap)
     found = member(machine, cls, "__init__")
     if found is not None and found[0].function is not None:
@@ -391,7 +391,7 @@ def as_inherited(module: Value) -> Value:
         return module
     if known.container or module.heap is None:
         return module._replace(ref=base)
-    heap = Heap()
+    heap = AbstractObject()
     heap.switched = module.heap.switched
     return module._replace(ref=base, heap=heap)
 
@@ -407,7 +407,7 @@ def special(frame: Frame, node: ast.AST, value: Value, name: str, arguments: Seq
     return frame.machine.call(frame, node, bound, arguments, {})
 
 
-def class_attribute(machine: Machine, cls: Class, name: str, place: Place) -> Value | None:
+def class_attribute(machine: Machine, cls: Class, name: str, place: AccessPath) -> Value | None:
     """A member read through an instance: functions become bound, properties stay functions to be called."""
     found = member(machine, cls, name)
     if found is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.program.domain.access_paths import Origin
-from nonstrict.program.domain.values import NO_CONSTANT, PRIMITIVES, UNKNOWN, Heap, Kind, Value, join
+from nonstrict.program.domain.access_paths import Root
+from nonstrict.program.domain.values import NO_CONSTANT, PRIMITIVES, UNKNOWN, AbstractObject, Kind, Value, join
 from nonstrict.program.objects import subscripts
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ _PLAIN_KEYS = frozenset({str, int})
 _SPREAD = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.ITERATOR})
 
 
-def taken(frame: Frame, source: Value) -> Heap:
+def taken(frame: Frame, source: Value) -> AbstractObject:
     """What a new container holds that is made of another one: all but numbers as it is reached through that one."""
-    made, held = Heap(), source.heap
+    made, held = AbstractObject(), source.heap
     if held is None:
         return made
     made.items = {key: _reached(frame, source, key, item) for key, item in held.items.items()}
@@ -52,7 +52,7 @@ def second(pair: Value) -> Value:
     return found or UNKNOWN
 
 
-def paired(pairs: Heap) -> dict[Any, Value]:
+def paired(pairs: AbstractObject) -> dict[Any, Value]:
     """What a dict holds under its keys that is made of the pairs in a list, if all of them are known."""
     items: dict[Any, Value] = {}
     for pair in pairs.items.values() if pairs.loose is None else ():
@@ -77,10 +77,10 @@ def entries_at(index: Value) -> tuple[str, ...]:
 def entries_in(frame: Frame, given: Value) -> tuple[str, ...]:
     """The steps to the entries that a dict made in seen code holds; none where it may hold others."""
     heap, place = given.heap, given.place
-    kept = place.origin is Origin.GLOBAL and not any(
+    kept = place.root is Root.GLOBAL and not any(
         frame.machine.mutations.is_written(place, rebound=one) for one in (False, True)
     )
-    if given.kind is not Kind.DICT or heap is None or not (kept or place.origin is Origin.FRESH):
+    if given.kind is not Kind.DICT or heap is None or not (kept or place.root is Root.FRESH):
         return ()
     known = not heap.open and heap.loose is None and all(type(key) in _PLAIN_KEYS for key in heap.items)
     return tuple(entry_of(key) for key in heap.items) if known else ()

@@ -19,7 +19,7 @@ _DECIDED = frozenset({Kind.NUMBER, Kind.BOOL})
 
 def on_value(frame: Frame, node: ast.AST, value: Value, *, refuses: bool = False) -> None:
     """The truth of a value is asked for: a tensor's data is not there while tracing."""
-    frame.settle(value, refuses=refuses)
+    frame.sink(value, refuses=refuses)
     if value.kind in _DECIDED:
         frame.needed(value)
     told = special(frame, node, value, "__bool__", [])

@@ -6,7 +6,7 @@ import ast
 
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.effects import Summary
-from nonstrict.program.domain.values import CONTAINERS, UNKNOWN, Heap, Kind, Value
+from nonstrict.program.domain.values import CONTAINERS, UNKNOWN, AbstractObject, Kind, Value
 from nonstrict.program.objects import typed
 from nonstrict.program.state.frames import Frame
 
@@ -30,7 +30,7 @@ def made_by(frame: Frame, factory: Value) -> Value | None:
 def _instance(frame: Frame, factory: Value) -> Value:
     """An instance of its own: nothing is to be stored in what stands for all instances of a class."""
     instance = frame.machine.instance_at(factory.of_class, FRESH) if factory.of_class is not None else UNKNOWN
-    made = Heap()
+    made = AbstractObject()
     if instance.heap is not None:
         made.attributes = dict(instance.heap.attributes)
         made.open = instance.heap.open

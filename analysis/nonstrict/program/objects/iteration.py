@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program.domain import constant_folding
-from nonstrict.program.domain.access_paths import FRESH, VIEW, Origin
+from nonstrict.program.domain.access_paths import FRESH, VIEW, Root
 from nonstrict.program.domain.values import (
     DICT_VIEW,
     NUMBER,
@@ -17,8 +17,8 @@ from nonstrict.program.domain.values import (
     STRING,
     TENSORS,
     UNKNOWN,
+    AbstractObject,
     Flag,
-    Heap,
     Kind,
     Value,
     container,
@@ -47,7 +47,7 @@ def elements_of(frame: Frame, node: ast.AST, iterable: Value) -> Value:
     for alternative in iterable.alternatives():
         found = join(found, _element(frame, node, alternative))
     element = found or UNKNOWN
-    return element if iterable.kind in TENSORS else element.with_pending(element.pending | iterable.pending)
+    return element if iterable.kind in TENSORS else element.with_taint(element.taint | iterable.taint)
 
 
 def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
@@ -68,7 +68,7 @@ def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
     frame.advance(node, iterable)
     if iterable.heap is not None and iterable.heap.element is not None:
         element = iterable.heap.element
-        if iterable.place.origin is FRESH.origin:
+        if iterable.place.root is FRESH.root:
             return element
         element = relocated(element, iterable.place.step("[]"))
         # Of numbers it is enough that iterating reads the container.
@@ -154,14 +154,14 @@ def _keys(table: Value) -> list[str]:
 
 def count(frame: Frame, value: Value) -> Value | None:
     """How many entries a list of modules has, or a container that was made here; None if that is not known."""
-    own = value.kind is Kind.MODULE or value.place.origin is Origin.FRESH
+    own = value.kind is Kind.MODULE or value.place.root is Root.FRESH
     found = known(frame, value) if own else None
     return NUMBER._replace(const=len(found)) if found is not None else None
 
 
 def listed(kind: Kind, values: Sequence[Value], element: Value | None) -> Value:
     """A container of known entries, any of which is `element`."""
-    heap = Heap()
+    heap = AbstractObject()
     heap.items = dict(enumerate(values))
     heap.element = element
     return Value(kind, heap=heap)

@@ -16,9 +16,7 @@ def of(value: Value) -> Value | None:
     """The dict of an object; None for what has none that is known."""
     if value.kind not in _HOLDERS:
         return None
-    return Value(
-        Kind.EXTERNAL_METHOD, value.place.step(f".{_NAME}"), ExternalMethod(value, _NAME), pending=value.pending
-    )
+    return Value(Kind.EXTERNAL_METHOD, value.place.step(f".{_NAME}"), ExternalMethod(value, _NAME), taint=value.taint)
 
 
 def holder(value: Value) -> Value | None:

@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.usage import used_as
-from nonstrict.program.domain.access_paths import FRESH, NOWHERE, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, NOWHERE, AccessPath, Root
 from nonstrict.program.domain.values import (
     CONTEXT,
     NO_CONSTANT,
@@ -15,8 +15,8 @@ from nonstrict.program.domain.values import (
     REST,
     TENSORS,
     UNKNOWN,
+    AbstractObject,
     Flag,
-    Heap,
     Kind,
     Value,
     container,
@@ -64,7 +64,7 @@ def bind(frame: Frame, function: Function, positional: Sequence[Value], keywords
             bound[parameter.arg] = left_out if others is None else left_out._replace(const=NO_CONSTANT)
         elif given.kind is Kind.UNKNOWN and parameter.annotation is not None:
             promised = promised_value(definition, parameter.annotation, given.place)
-            bound[parameter.arg] = promised.with_pending(given.pending)
+            bound[parameter.arg] = promised.with_taint(given.taint)
     if arguments.vararg is not None:
         bound[arguments.vararg.arg] = container(Kind.TUPLE, *extra)
     if arguments.kwarg is not None:
@@ -120,16 +120,16 @@ def shared_defaults(definition: Frame, function: Function) -> dict[str, Value]:
         node = nodes.get(parameter.arg)
         if node is not None and not isinstance(node, ast.Constant):
             value = _captured_default(definition.machine.evaluate(definition, node), function, parameter)
-            if value.place.origin is Origin.DEFAULT and (value.kind in TENSORS or value.kind is Kind.MODULE):
+            if value.place.root is Root.DEFAULT and (value.kind in TENSORS or value.kind is Kind.MODULE):
                 found[parameter.arg] = value
     return found
 
 
 def _captured_default(value: Value, function: Function, parameter: ast.arg) -> Value:
-    if value.place.origin is Origin.GLOBAL and value.kind in _SHARED and not _holds_tensors(value):
+    if value.place.root is Root.GLOBAL and value.kind in _SHARED and not _holds_tensors(value):
         return value  # the object that a global holds, and that others may change through it
     if value.kind in TENSORS or value.kind in (Kind.MODULE, Kind.LIST, Kind.DICT, Kind.SET, Kind.OBJECT, Kind.NUMPY):
-        return value.at(Place(Origin.DEFAULT, f"{function.module.path}:{function.qualname}", parameter.arg))
+        return value.at(AccessPath(Root.DEFAULT, f"{function.module.path}:{function.qualname}", parameter.arg))
     return value
 
 
@@ -152,7 +152,7 @@ def of_marked(frame: Frame, function: Function, seen: dict[str, Value], receiver
     ordered = [*arguments.posonlyargs, *arguments.args]
     for index, parameter in enumerate((*ordered, *arguments.kwonlyargs)):
         name = parameter.arg
-        place = Place(Origin.ARGUMENT, "", name)
+        place = AccessPath(Root.ARGUMENT, "", name)
         if index == 0 and receiver is not None:
             bound[name] = receiver
         elif index == 0 and function.node in frame.machine.gradients:
@@ -167,7 +167,7 @@ def of_marked(frame: Frame, function: Function, seen: dict[str, Value], receiver
         bound[arguments.vararg.arg] = _variadic(definition, arguments.vararg, seen.get(arguments.vararg.arg))
     if arguments.kwarg is not None:
         name = arguments.kwarg.arg
-        rest = argument_value(seen.get(name, container(Kind.DICT)), Place(Origin.ARGUMENT, "", name))
+        rest = argument_value(seen.get(name, container(Kind.DICT)), AccessPath(Root.ARGUMENT, "", name))
         if rest.heap is not None:
             rest.heap.open = True
         bound[name] = rest.at(FRESH)
@@ -176,10 +176,10 @@ def of_marked(frame: Frame, function: Function, seen: dict[str, Value], receiver
 
 def _variadic(definition: Frame, parameter: ast.arg, passed: Value | None) -> Value:
     """The tuple of `*args`: what calls pass if they pass as many, else as many of one kind."""
-    place = Place(Origin.ARGUMENT, "", parameter.arg)
+    place = AccessPath(Root.ARGUMENT, "", parameter.arg)
     if passed is not None and passed.kind is Kind.TUPLE:
         return argument_value(passed, place)
-    heap = Heap()
+    heap = AbstractObject()
     heap.element = passed or promised_value(definition, parameter.annotation, NOWHERE).at(place.step("[]"))
     return Value(Kind.TUPLE, place, heap=heap)
 
@@ -188,7 +188,7 @@ def _argument(
     definition: Frame,
     function: Function,
     parameter: ast.arg,
-    place: Place,
+    place: AccessPath,
     default: ast.expr | None,
     seen: dict[str, Value],
     use: dict[str, str],
@@ -224,14 +224,14 @@ def _refines(promised: Value, passed: Value) -> bool:
     return promised.kind is passed.kind and passed.heap is not None
 
 
-def argument_value(passed: Value, place: Place) -> Value:
+def argument_value(passed: Value, place: AccessPath) -> Value:
     """A value as a marked function receives it: constants vary, tensors are traced, objects keep their class."""
     if passed.kind is Kind.UNION:
         # Two tensors of the caller are one argument.
         return functools.reduce(join, (argument_value(member, place) for member in passed.alternatives())).at(place)
     heap = passed.heap
     if heap is not None and passed.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.SET, Kind.DEQUE):
-        heap = Heap()
+        heap = AbstractObject()
         if passed.heap is not None and passed.heap.element is not None:
             heap.element = argument_value(passed.heap.element, place.step("[]"))
             for key, item in passed.heap.items.items():

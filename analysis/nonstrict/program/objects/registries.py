@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.targets import last_name
 from nonstrict.models.members import STORING
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import NO_CONSTANT, UNKNOWN, Kind
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _is_plain(table: Value) -> bool:
 def _fill_in_loops(machine: Machine, table: Value) -> None:
     """Put into a list what the statements of its module do, loops among them, where nothing else stores in it."""
     place = table.place
-    module = machine.project.module(place.file) if place.origin is Origin.GLOBAL and not place.path else None
+    module = machine.project.module(place.file) if place.root is Root.GLOBAL and not place.path else None
     if module is None or place in machine.filled or not any(True for _ in module.outside({place.name})):
         return
     putting = [one for one in module.outline.shell.body if _puts(one, frozenset(), place.name)]
@@ -75,7 +75,7 @@ def _fill_in_loops(machine: Machine, table: Value) -> None:
 def _fill(machine: Machine, table: Value, holder: Value | None) -> None:
     """Evaluate what puts something into a table that a top-level name holds, once."""
     place = table.place
-    if place.origin is not Origin.GLOBAL or place in machine.filled or not _is_table(table):
+    if place.root is not Root.GLOBAL or place in machine.filled or not _is_table(table):
         return
     machine.filled.add(place)
     module = machine.project.module(place.file)

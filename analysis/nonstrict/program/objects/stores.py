@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Change, Event, Step, Unseen
 from nonstrict.models.entries import Doing
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.definitions import Class
 from nonstrict.program.domain.values import (
     CALLABLES,
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 _READS = frozenset({Event.READ, Event.ATTRIBUTE})
 
 
-def outer(place: Place) -> bool:
+def outer(place: AccessPath) -> bool:
     """Whether a write at a place is seen outside the body."""
-    return place.captured or place.origin is Origin.ARGUMENT
+    return place.captured or place.root is Root.ARGUMENT
 
 
 def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Value) -> None:
@@ -55,7 +55,7 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
         if owner is None:
             return
         place = (owner.place if isinstance(owner, Class) else owner.module.place(owner.name)).step(f".{name}")
-        if base.place.origin is not Origin.FRESH or owner.closure is None:
+        if base.place.root is not Root.FRESH or owner.closure is None:
             write(frame, node, place, value, Change.ATTRIBUTE)
         return
     setter = classes.setter_of(frame.machine, base, name)
@@ -71,7 +71,7 @@ def set_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value: Va
             return
         write(frame, node, place, value, Change.ATTRIBUTE, registered=registered)
     if base.heap is not None and not registered and not _keeps_to_itself(frame, base):
-        kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
+        kept = value if base.place.root is Root.FRESH or frame.static else _forgotten(value)
         settles = name != namespaces.ANY and _settles(frame, base, known)
         known = known or _of_class(frame, base, name)
         base.heap.attributes[name] = kept if settles else join(known, kept)
@@ -94,10 +94,10 @@ def _settles(frame: Frame, base: Value, known: Value | None) -> bool:
 
     The same for what a copy still shares with the object that it is a copy of.
     """
-    if base.place.origin is Origin.FRESH and known is not None and outer(known.place):
+    if base.place.root is Root.FRESH and known is not None and outer(known.place):
         return not any(around.branches for around in frame.around())
     followed = frame.static and frame.at_module_level and frame.function is not None
-    return followed and base.place.origin is Origin.FRESH and not frame.branches
+    return followed and base.place.root is Root.FRESH and not frame.branches
 
 
 def _keeps_to_itself(frame: Frame, base: Value) -> bool:
@@ -107,7 +107,7 @@ def _keeps_to_itself(frame: Frame, base: Value) -> bool:
 
 def _forgotten(value: Value) -> Value:
     """A traced value stored outside: what is there in a later call is not the value of this one."""
-    return UNKNOWN if traced(value) else value.with_pending(frozenset())
+    return UNKNOWN if traced(value) else value.with_taint(frozenset())
 
 
 def _is_method(frame: Frame) -> bool:
@@ -121,7 +121,7 @@ def _spelled(node: ast.AST) -> str:
 
 
 def _tensor_attribute(frame: Frame, node: ast.AST, base: Value, name: str) -> None:
-    of_argument = base.place.origin is Origin.ARGUMENT and not base.place.is_view
+    of_argument = base.place.root is Root.ARGUMENT and not base.place.is_view
     # Whatever tensor it is, tracing records nothing of what `.data` is bound to.
     lost = name == "data" and not base.place.captured and not frame.static and not frame.opaque
     if of_argument or lost:
@@ -142,14 +142,14 @@ def _module_attribute(frame: Frame, node: ast.AST, base: Value, name: str, value
         return
     path = frame.machine.project.find(base.dotted, frame.module)
     module = frame.machine.project.module(path) if path else None
-    place = module.place(name) if module is not None else Place(Origin.GLOBAL, base.dotted, dotted)
+    place = module.place(name) if module is not None else AccessPath(Root.GLOBAL, base.dotted, dotted)
     write(frame, node, place, value, Change.NAME)
 
 
 def write(
     frame: Frame,
     node: ast.AST,
-    place: Place,
+    place: AccessPath,
     value: Value,
     how: Change,
     what: str = "",
@@ -160,7 +160,7 @@ def write(
     """Python state at a place changes, or `entries` of it; a traced tensor stored outside stays behind there."""
     if frame.static or not outer(place):
         return
-    frame.summary.recorded.update((effect.key, place) for effect in value.pending if effect.event is Event.RANDOM)
+    frame.summary.recorded.update((effect.key, place) for effect in value.taint if effect.event is Event.RANDOM)
     _only_changed(frame, node, place)
     if traced(value) and not registered:
         frame.emit(Event.LEAK, node, place, value, what, how=how, entries=entries)
@@ -168,7 +168,7 @@ def write(
         frame.emit(Event.WRITE, node, place, value, what, how=how, entries=entries)
 
 
-def _only_changed(frame: Frame, node: ast.AST, place: Place) -> None:
+def _only_changed(frame: Frame, node: ast.AST, place: AccessPath) -> None:
     """What a call gave that is changed at once was asked for to change it: `TREE.get("a", {}).update(b=1)`."""
     target = node.func if isinstance(node, ast.Call) else node
     asked = target.value if isinstance(target, (ast.Attribute, ast.Subscript)) else None
@@ -183,10 +183,10 @@ def _only_changed(frame: Frame, node: ast.AST, place: Place) -> None:
 
 def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Value) -> None:
     """`base[index] = value`."""
-    if base.kind is Kind.UNKNOWN and base.place.origin is Origin.ARGUMENT:
+    if base.kind is Kind.UNKNOWN and base.place.root is Root.ARGUMENT:
         coverage.note(frame, node, Unseen.WRITE)
     if base.kind in TENSORS:
-        frame.settle(value)
+        frame.sink(value)
         frame.observer.part_stored(frame, node, index)
         if isinstance(node, ast.Subscript) and not frame.region:
             symbolic_slices.stored(frame, node.slice, index)
@@ -209,7 +209,7 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
     if opaque or array or base.kind in CONTAINERS or base.kind in (Kind.OBJECT, Kind.INSTANCE):
         write(frame, node, base.place, value, Change.ITEM, entries=container_flow.entries_at(index))
     if base.heap is not None and not _keeps_to_itself(frame, base):
-        kept = value if base.place.origin is Origin.FRESH or frame.static else _forgotten(value)
+        kept = value if base.place.root is Root.FRESH or frame.static else _forgotten(value)
         base.heap.store(index.const, kept)
 
 

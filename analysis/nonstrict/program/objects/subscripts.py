@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.events import Event, Taken
 from nonstrict.facts.steps import member_of
-from nonstrict.program.domain.access_paths import FRESH, VIEW, Origin
+from nonstrict.program.domain.access_paths import FRESH, VIEW, Root
 from nonstrict.program.domain.effects import Sight
 from nonstrict.program.domain.values import (
     GLOBALS,
@@ -16,8 +16,8 @@ from nonstrict.program.domain.values import (
     STRING,
     TENSORS,
     UNKNOWN,
+    AbstractObject,
     Flag,
-    Heap,
     Kind,
     Value,
     join,
@@ -68,21 +68,21 @@ def _of_something(frame: Frame, node: ast.Subscript, base: Value, index: Value) 
     owner = namespaces.holder(base) if base.dotted != GLOBALS else None
     if owner is not None:
         return attributes.entry_of(frame, node, owner, index)
-    return UNKNOWN.at(base.place.step("[]")).with_pending(base.pending | index.pending)
+    return UNKNOWN.at(base.place.step("[]")).with_taint(base.taint | index.taint)
 
 
 def _indexed_plainly(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     """An entry of a size or of a NumPy array."""
     if base.kind is Kind.NUMPY:
-        return Value(Kind.NUMPY, base.place.step("[]"), pending=base.pending | index.pending)
+        return Value(Kind.NUMPY, base.place.step("[]"), taint=base.taint | index.taint)
     kind = Kind.SIZE if isinstance(node.slice, ast.Slice) else Kind.NUMBER
     bound = node.slice.lower if isinstance(node.slice, ast.Slice) else None
     first = index if bound is None else frame.machine.evaluate(frame, bound)
     if frame.region:
-        pending = frozenset[object]() if later_dimension(frame, first) else base.pending
+        taint = frozenset[object]() if later_dimension(frame, first) else base.taint
     else:
-        pending = base.pending if kind is Kind.SIZE else symbolic_sizes.dimension(base.pending, index)
-    return Value(kind, flags=base.flags & Flag.SHAPE, pending=pending)
+        taint = base.taint if kind is Kind.SIZE else symbolic_sizes.dimension(base.taint, index)
+    return Value(kind, flags=base.flags & Flag.SHAPE, taint=taint)
 
 
 def _of_type(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
@@ -125,7 +125,7 @@ def _element_at(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
         frame.emit(Event.ESCAPE, node, index.place, index, "using a tensor as a Python integer")
     found = heap.load(index.const)
     step = f"[{index.const!r}]" if index.const is not NO_CONSTANT else "[]"
-    if base.place.origin is Origin.GLOBAL and not base.place.path and (found is None or found.kind is Kind.MARKED):
+    if base.place.root is Root.GLOBAL and not base.place.path and (found is None or found.kind is Kind.MARKED):
         stored = frame.machine.mutations.stored_in(base.place, step)
         found = found if stored is None else join(found, stored)
     found = heap.missing if found is None else found
@@ -134,26 +134,26 @@ def _element_at(frame: Frame, node: ast.Subscript, base: Value, index: Value) ->
 
 def entry(frame: Frame, base: Value, key: object, found: Value) -> Value:
     """What a container holds under a key, as it is reached through the container."""
-    if base.place.origin in (Origin.FRESH, Origin.UNKNOWN):
-        found = found.with_pending(found.pending | base.pending)
-        return found if frame.region else found.with_pending(symbols.entry(found, base, key))
+    if base.place.root in (Root.FRESH, Root.UNKNOWN):
+        found = found.with_taint(found.taint | base.taint)
+        return found if frame.region else found.with_taint(symbols.entry(found, base, key))
     place = base.place.step(f"[{key!r}]" if key is not NO_CONSTANT else "[]")
     outside = any(one.kind in (Kind.EXTERNAL, Kind.CLASS) for one in found.alternatives())
-    if outside and place.origin is Origin.GLOBAL and frame.machine.mutations.is_replaced(place):
+    if outside and place.root is Root.GLOBAL and frame.machine.mutations.is_replaced(place):
         return placed(found, place)
     return attributes.held(base, relocated(found, place))
 
 
 def copied(base: Value) -> Value:
     """A new container with the elements of another."""
-    made = Heap()
+    made = AbstractObject()
     if base.heap is not None:
         made.items, made.loose = dict(base.heap.items), base.heap.loose
         made.element, made.unsure, made.missing = base.heap.element, base.heap.unsure, base.heap.missing
-        if made.element is not None and base.place.origin is not Origin.FRESH:
+        if made.element is not None and base.place.root is not Root.FRESH:
             made.element = relocated(made.element, base.place.step("[]"))
             made.items = {key: relocated(item, base.place.step(f"[{key!r}]")) for key, item in made.items.items()}
-    return Value(base.kind, FRESH, heap=made, pending=base.pending)
+    return Value(base.kind, FRESH, heap=made, taint=base.taint)
 
 
 def sliced(base: Value, bounds: ast.Slice) -> Value:
@@ -171,11 +171,11 @@ def sliced(base: Value, bounds: ast.Slice) -> Value:
     return part
 
 
-def _same(heap: Heap | None) -> Heap | None:
+def _same(heap: AbstractObject | None) -> AbstractObject | None:
     """What holds the same entries."""
     if heap is None:
         return None
-    made = Heap()
+    made = AbstractObject()
     made.items, made.loose, made.element, made.unsure = dict(heap.items), heap.loose, heap.element, heap.unsure
     return made
 
@@ -201,22 +201,22 @@ def _index_at(node: ast.Subscript, position: int) -> ast.expr:
 
 
 def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
-    frame.settle(index)
+    frame.sink(index)
     frame.observer.indexed(frame, node, index)
-    pending = base.pending
+    taint = base.taint
     parts = [index]
     if index.kind is Kind.TUPLE and index.heap is not None:
         parts = list(index.heap.items.values())
     advanced = False
     if not frame.region:
-        pending = symbolic_slices.selected(frame, node.slice, base, parts)
+        taint = symbolic_slices.selected(frame, node.slice, base, parts)
     for position, part in enumerate(parts):
         along = symbolic_slices.mask_dimension(node.slice, position)
         if part.kind is Kind.NUMBER:
             frame.needed(part, exactly=True)
         if part.kind in TENSORS:
             advanced = True
-            frame.settle(part)
+            frame.sink(part)
             if part.flags & Flag.BOOLEAN:
                 made = frame.unbacked(
                     node,
@@ -226,14 +226,14 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
                     of=_index_at(node, position),
                     sight=Sight(along=along),
                 )
-                pending |= made.pending
+                taint |= made.taint
             else:
-                pending |= part.pending if frame.region else symbolic_slices.by_positions(part, along)
+                taint |= part.taint if frame.region else symbolic_slices.by_positions(part, along)
         elif part.kind in (Kind.LIST, Kind.NUMPY, Kind.UNKNOWN, Kind.UNION):
             advanced = True
-            frame.settle(part)
+            frame.sink(part)
     place = FRESH if advanced else base.place.step(VIEW)
     if advanced:
         frame.consume(node.value, base)
     flags = base.flags & (Flag.BOOLEAN | Flag.ATTACHED)
-    return Value(Kind.TENSOR, place, flags=flags, pending=pending)
+    return Value(Kind.TENSOR, place, flags=flags, taint=taint)

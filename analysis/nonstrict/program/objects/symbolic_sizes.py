@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nonstrict.knowledge.operators import Operator
-    from nonstrict.program.state.symbols import Pending
+    from nonstrict.program.state.symbols import Taint
 
 # -- sizes of tensors -----------------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ def takes_sizes(operator: Operator, last: str) -> bool:
     return operator.sized or last in _TAKING
 
 
-def sized(name: str, operator: Operator, positional: Sequence[Value], keywords: dict[str, Value]) -> Pending:
+def sized(name: str, operator: Operator, positional: Sequence[Value], keywords: dict[str, Value]) -> Taint:
     """The symbols that a tensor has among its sizes because it was made with them."""
     last = name.rpartition(".")[2]
     of_tensor = name.startswith(_METHODS) or bool(positional and positional[0].is_tensor)
@@ -69,7 +69,7 @@ def sized(name: str, operator: Operator, positional: Sequence[Value], keywords: 
         given, named = given[:1], [keywords[key] for key in ("size",) if key in keywords]
     if last == "narrow":
         named += [
-            Value(Kind.NUMBER, pending=symbols.unchecked(symbols.of(one)))
+            Value(Kind.NUMBER, taint=symbols.unchecked(symbols.of(one)))
             for one in (given[1:2] or [keywords.get("start")])
             if one
         ]
@@ -122,7 +122,7 @@ def _positions(value: Value, *, known: bool) -> list[tuple[int | None, Value]]:
     return [(None, part) for part in (value.heap.loose, value.heap.element) if part is not None]
 
 
-def _arange(given: list[Value], keywords: dict[str, Value]) -> Pending:
+def _arange(given: list[Value], keywords: dict[str, Value]) -> Taint:
     """The size of `arange` is its end less its start."""
     if len(given) == 1 and not keywords.get("step"):
         return symbols.along(symbols.of(given[0]), 0)
@@ -130,7 +130,7 @@ def _arange(given: list[Value], keywords: dict[str, Value]) -> Pending:
     end = given[1] if len(given) > 1 else keywords.get("end", given[0] if given else Value(Kind.NUMBER))
     step = given[2] if len(given) > 2 else keywords.get("step", Value(Kind.NUMBER, const=1))
     carried = symbols.arithmetic(ast.FloorDiv(), end, step) if symbols.of(end) else frozenset[Any]()
-    less = symbols.arithmetic(ast.Sub(), end.with_pending(carried), start)
+    less = symbols.arithmetic(ast.Sub(), end.with_taint(carried), start)
     return symbols.along((one for one in less if one.event is Event.ESCAPE), 0)
 
 
@@ -188,40 +188,40 @@ _MEAN = frozenset({"cross_entropy", "binary_cross_entropy", "binary_cross_entrop
 _DOTS = frozenset({"dot", "vdot", "inner", "std", "var", "norm", "vector_norm", "dist", "trace", "det"})
 
 
-def left(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> Pending:
+def left(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> Taint:
     """What an operator leaves of the sizes of its arguments."""
     tensors = [value for value in values if value.is_tensor]
     if last in _AS_FIRST:
         rest = frozenset[Any]().union(*(symbols.beside(value) for value in tensors))
-        return fresh(tensors[0].pending if tensors else rest) | rest
+        return fresh(tensors[0].taint if tensors else rest) | rest
     if last in ("cat", "concat", "concatenate", "stack") and values:
         return _joined(last, values, keywords)
-    pending = frozenset[Any]().union(*(value.pending for value in tensors))
-    if not pending:
-        return pending
-    carried = frozenset(one for one in pending if one.event is Event.ESCAPE)
+    taint = frozenset[Any]().union(*(value.taint for value in tensors))
+    if not taint:
+        return taint
+    carried = frozenset(one for one in taint if one.event is Event.ESCAPE)
     if (
         last in _FLATTENING
         and _folded(last, values) is not None
         and len({(one.key, one.sight.part) for one in carried if not one.sight.unchecked}) > 1
     ):
-        return (pending - carried) | symbols.hidden(carried)
+        return (taint - carried) | symbols.hidden(carried)
     if last in _DOTS and not (keywords.keys() & {"dim", "axis"} or _numbers(values)):
-        return pending - carried
+        return taint - carried
     if last == "t":
-        return transposed(pending)
+        return transposed(taint)
     if last in ("matmul", "mm"):
-        return product(*tensors[:2]) if len(tensors) > 1 else pending
+        return product(*tensors[:2]) if len(tensors) > 1 else taint
     if last in ("squeeze", "unsqueeze", "expand") and values:
-        return (pending - carried) | _reshaped(last, carried, [*values[1:]], keywords)
+        return (taint - carried) | _reshaped(last, carried, [*values[1:]], keywords)
     if last in _FLATTENING and (folded := _folded(last, values)) is not None:
-        return (pending - carried) | symbols.at(_dense(carried), *folded)
+        return (taint - carried) | symbols.at(_dense(carried), *folded)
     if last in _RESHAPING:
-        return (pending - carried) | symbols.along(carried, None)
+        return (taint - carried) | symbols.along(carried, None)
     return elementwise(tensors)
 
 
-def _reshaped(last: str, carried: Pending, given: list[Value], keywords: dict[str, Value]) -> Pending:
+def _reshaped(last: str, carried: Taint, given: list[Value], keywords: dict[str, Value]) -> Taint:
     """Sizes behind a dimension more or less."""
     if last == "expand":
         kept = [index for index, size in enumerate(given) if size.const == -1]
@@ -230,7 +230,7 @@ def _reshaped(last: str, carried: Pending, given: list[Value], keywords: dict[st
     return _inserted(carried, dim) if last == "unsqueeze" else _removed(carried, dim)
 
 
-def _inserted(carried: Pending, dim: Value) -> Pending:
+def _inserted(carried: Taint, dim: Value) -> Taint:
     """Sizes where a dimension is inserted before one."""
     if not isinstance(dim.const, int):
         return symbols.along(carried, None)
@@ -256,7 +256,7 @@ def _is_before(sight: Sight, dim: int, *, inserted: bool = False) -> bool | None
     return None if sight.behind is None else dim < sight.behind
 
 
-def _removed(carried: Pending, dim: Value) -> Pending:
+def _removed(carried: Taint, dim: Value) -> Taint:
     """Sizes where a dimension of size one is taken out."""
     known = isinstance(dim.const, int) and not isinstance(dim.const, bool)
     carried = _dense(carried)
@@ -265,7 +265,7 @@ def _removed(carried: Pending, dim: Value) -> Pending:
     return frozenset(one._replace(sight=behind_removed(one.sight, [int(dim.const)])) for one in carried)
 
 
-def _dense(carried: Pending) -> Pending:
+def _dense(carried: Taint) -> Taint:
     """Sizes of which the strides tell nothing."""
     return frozenset(one._replace(sight=one.sight._replace(strided=False)) for one in carried)
 
@@ -280,7 +280,7 @@ def behind_removed(sight: Sight, dims: Sequence[object]) -> Sight:
     return sight._replace(along=along, behind=None if sight.behind is None else sight.behind + len(before) - count)
 
 
-def transposed(pending: Pending) -> Pending:
+def transposed(taint: Taint) -> Taint:
     """What the transpose of a matrix carries."""
     swapped = {0: (1, -1), 1: (0, -2)}
     return frozenset(
@@ -292,11 +292,11 @@ def transposed(pending: Pending) -> Pending:
         )
         if one.event is Event.ESCAPE and one.sight.along is not None
         else one
-        for one in pending
+        for one in taint
     )
 
 
-def product(one: Value, other: Value) -> Pending:
+def product(one: Value, other: Value) -> Taint:
     """What the product of two matrices carries: the size over which it sums is gone.
 
     What has a size along its first dimension alone, and the other has it there too, is a vector.
@@ -347,13 +347,13 @@ def _folded(last: str, values: Sequence[Value]) -> tuple[int, int] | None:
     return sizes.index(-1), sizes.index(-1) - len(sizes)
 
 
-def fresh(pending: Pending) -> Pending:
+def fresh(taint: Taint) -> Taint:
     """What a new tensor takes over: it begins where its memory does."""
-    cut = frozenset(one for one in pending if one.event is Event.ESCAPE and _is_of_memory(one.sight))
+    cut = frozenset(one for one in taint if one.event is Event.ESCAPE and _is_of_memory(one.sight))
     if not cut:
-        return pending
+        return taint
     new = frozenset(one._replace(sight=_anew(one.sight)) for one in cut)
-    return (pending - cut) | new
+    return (taint - cut) | new
 
 
 def _is_of_memory(sight: Sight) -> bool:
@@ -365,31 +365,31 @@ def _anew(sight: Sight) -> Sight:
     return sight._replace(lost=True, start=False) if sight.start else sight._replace(offset=False, strided=False)
 
 
-def elementwise(values: Sequence[Value]) -> Pending:
+def elementwise(values: Sequence[Value]) -> Taint:
     """What an elementwise result carries: with another tensor, a dimension may be counted anew."""
     tensors = [value for value in values if value.is_tensor]
-    pending = fresh(frozenset[Any]().union(*(value.pending for value in tensors)))
-    if len(tensors) < 2 or not pending:
-        return pending
-    made = frozenset(one for one in pending if one.event is Event.ESCAPE and one.how in symbols.NUMBERS)
-    return (pending - made) | symbols.along(made, None) if made else pending
+    taint = fresh(frozenset[Any]().union(*(value.taint for value in tensors)))
+    if len(tensors) < 2 or not taint:
+        return taint
+    made = frozenset(one for one in taint if one.event is Event.ESCAPE and one.how in symbols.NUMBERS)
+    return (taint - made) | symbols.along(made, None) if made else taint
 
 
-def reduced(pending: Pending, over: Value | None, kept: Value | None = None) -> Pending:
+def reduced(taint: Taint, over: Value | None, kept: Value | None = None) -> Taint:
     """What a reduction leaves: nothing if it is over everything, else the sizes of other dimensions.
 
     `kept` says whether the dimensions stay, with size one.
     """
-    carried = frozenset(one for one in pending if one.event is Event.ESCAPE)
+    carried = frozenset(one for one in taint if one.event is Event.ESCAPE)
     if over is None or (over.const is None and over.kind is Kind.NONE):
-        return pending - carried
+        return taint - carried
     dims = [one.const for one in (over.heap.items.values() if over.heap is not None else [over])]
     left_over = frozenset(one for one in carried if not _is_among(one.sight, dims))
     if kept is None or kept.const is False:
         left_over = frozenset(one._replace(sight=behind_removed(one.sight, dims)) for one in left_over)
     elif kept.const is not True:
         left_over = symbols.along(left_over, None)
-    return (pending - carried) | left_over
+    return (taint - carried) | left_over
 
 
 def _is_among(sight: Sight, dims: Sequence[object]) -> bool:
@@ -397,42 +397,42 @@ def _is_among(sight: Sight, dims: Sequence[object]) -> bool:
     return any(dim is not None and dim in (sight.along, sight.behind) for dim in dims)
 
 
-def rows(tensor: Value) -> Pending:
+def rows(tensor: Value) -> Taint:
     """The symbols that surely are the size of the first dimension."""
     return frozenset(one for one in symbols.of(tensor) if one.sight.along == 0)
 
 
-def dimension(pending: Pending, asked: Value) -> Pending:
+def dimension(taint: Taint, asked: Value) -> Taint:
     """What the size of one dimension carries."""
-    pending = fresh(pending)
+    taint = fresh(taint)
     if asked.const is NO_CONSTANT or not isinstance(asked.const, int) or asked.const < 0:
-        return pending
-    return frozenset(one for one in pending if one.event is not Event.ESCAPE or one.sight.along in (None, asked.const))
+        return taint
+    return frozenset(one for one in taint if one.event is not Event.ESCAPE or one.sight.along in (None, asked.const))
 
 
-def _joined(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> Pending:
+def _joined(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> Taint:
     """What several tensors carry that become one."""
     given = values[0]
     heap = given.heap
     if heap is None:
-        return fresh(given.pending)
+        return fresh(given.taint)
     dim = keywords.get("dim", values[1] if len(values) > 1 and not values[1].is_tensor else Value(Kind.NUMBER, const=0))
     parts = list(heap.items.values())
     each = not (heap.unsure or heap.open or heap.loose is not None) and bool(parts)
     parts = parts if each else [one for one in (heap.element, heap.loose) if one is not None]
-    pending = fresh(given.pending.union(*(one.pending for one in parts)))
-    carried = frozenset(one for one in pending if one.event is Event.ESCAPE)
+    taint = fresh(given.taint.union(*(one.taint for one in parts)))
+    carried = frozenset(one for one in taint if one.event is Event.ESCAPE)
     if last == "stack":
-        return (pending - carried) | _inserted(carried, dim)
+        return (taint - carried) | _inserted(carried, dim)
     added = frozenset(one for one in carried if one.sight.along == dim.const and isinstance(dim.const, int))
     unknown = frozenset(one for one in carried if one.sight.along is None and dim.const == 0 and one.sight.split)
     if each:
         kinds = {frozenset((one.symbol or one.key, one.sight.part) for one in symbols.of(part)) for part in parts}
         sure = all(part.is_tensor for part in parts)
         if len(parts) == 1 or not sure or (len(kinds) == 1 and len(next(iter(kinds))) == 1 and not unknown):
-            return pending
-        return (pending - added - unknown) | symbols.hidden(added | unknown)
+            return taint
+        return (taint - added - unknown) | symbols.hidden(added | unknown)
     several = (
         frozenset(one for one in added if (one.sight.each and one.sight.part is None) or one.sight.split) | unknown
     )
-    return (pending - several) | symbols.hidden(several)
+    return (taint - several) | symbols.hidden(several)

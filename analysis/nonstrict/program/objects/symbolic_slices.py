@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nonstrict.program.domain.effects import Effect
     from nonstrict.program.state.frames import Frame
-    from nonstrict.program.state.symbols import Pending
+    from nonstrict.program.state.symbols import Taint
 
 _SIZE = "the size of a slice that {} bounds"
 _START = "the start of a slice that {} bounds"
@@ -40,7 +40,7 @@ class _Where(NamedTuple):
     made: int | None
 
 
-def selected(frame: Frame, node: ast.expr, base: Value, parts: Sequence[Value]) -> Pending:
+def selected(frame: Frame, node: ast.expr, base: Value, parts: Sequence[Value]) -> Taint:
     """What a subscript leaves of the sizes of a tensor, and what the bounds of its slices make."""
     carried = symbols.of(base)
     indices = _placed(node, parts)
@@ -90,7 +90,7 @@ def _is_dots(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
-def _left(one: Effect, indices: Sequence[_Where]) -> Pending:
+def _left(one: Effect, indices: Sequence[_Where]) -> Taint:
     """What is left of one symbol behind the indices of a subscript."""
     sight = one.sight
     removed: list[object] = []
@@ -123,13 +123,13 @@ def _less(behind: int | None) -> int | None:
     return None if behind is None else behind - 1
 
 
-def _sliced(frame: Frame, where: _Where) -> Pending:
+def _sliced(frame: Frame, where: _Where) -> Taint:
     """The symbols of a slice: those of its bounds, where they lie within the size, and else new ones."""
     bounds = where.node
     if not isinstance(bounds, ast.Slice):
         return frozenset()
     step = frame.machine.evaluate(frame, bounds.step) if bounds.step is not None else Value(Kind.NUMBER, const=1)
-    frame.needed(step.with_pending(frozenset(one for one in symbols.of(step) if not symbols.is_input(one))))
+    frame.needed(step.with_taint(frozenset(one for one in symbols.of(step) if not symbols.is_input(one))))
     lower, upper = _bound(frame, bounds.lower), _bound(frame, bounds.upper)
     bare = bounds.lower is None or frame.machine.evaluate(frame, bounds.lower).const == 0
     sized = symbols.at(upper, where.made, where.behind)
@@ -137,37 +137,37 @@ def _sliced(frame: Frame, where: _Where) -> Pending:
         sized = symbols.hidden(sized)
     begins = frozenset(one._replace(sight=one.sight._replace(start=one.sight.is_shown)) for one in lower)
     numbers = _numbers(upper | lower)
-    pending = frozenset(
+    taint = frozenset(
         one if one.how not in symbols.NUMBERS else one._replace(sight=one.sight._replace(unchecked=True))
         for one in sized | begins
     )
     if numbers:
-        pending |= _made(frame, bounds, _SIZE, numbers, Sight(along=where.made, behind=where.behind))
+        taint |= _made(frame, bounds, _SIZE, numbers, Sight(along=where.made, behind=where.behind))
     if numbers & lower:
-        pending |= _made(frame, bounds, _START, numbers & lower, Sight(start=True))
-    return pending
+        taint |= _made(frame, bounds, _START, numbers & lower, Sight(start=True))
+    return taint
 
 
-def _numbers(pending: Pending) -> Pending:
+def _numbers(taint: Taint) -> Taint:
     """The numbers taken out of tensors that torch does not know to be inputs: they may be negative."""
-    return frozenset(one for one in pending if one.how in symbols.NUMBERS and not symbols.is_input(one))
+    return frozenset(one for one in taint if one.how in symbols.NUMBERS and not symbols.is_input(one))
 
 
-def _bound(frame: Frame, bound: ast.expr | None) -> Pending:
+def _bound(frame: Frame, bound: ast.expr | None) -> Taint:
     return frozenset() if bound is None else symbols.of(frame.machine.evaluate(frame, bound))
 
 
-def _made(frame: Frame, node: ast.AST, what: str, numbers: Pending, sight: Sight) -> Pending:
+def _made(frame: Frame, node: ast.AST, what: str, numbers: Taint, sight: Sight) -> Taint:
     """A symbol that torch makes, unless it knows that the numbers are not negative."""
     first = min(numbers, key=lambda one: (one.path, one.span.line, one.span.column, one.what))
     tensor = first.value.at(first.place)
-    made = frame.unbacked(node, tensor, what.format(first.what), sight=sight).pending
+    made = frame.unbacked(node, tensor, what.format(first.what), sight=sight).taint
     for one in made:
         frame.summary.bounded[one.key] = frozenset(number.key for number in numbers)
     return made
 
 
-def by_positions(positions: Value, dimension: int | None) -> Pending:
+def by_positions(positions: Value, dimension: int | None) -> Taint:
     """What a tensor carries whose elements were chosen by a tensor of positions, along a dimension."""
     carried = symbols.of(positions)
     chosen = frozenset(
@@ -180,7 +180,7 @@ def by_positions(positions: Value, dimension: int | None) -> Pending:
         )
         for one in carried
     )
-    return (positions.pending - carried) | chosen
+    return (positions.taint - carried) | chosen
 
 
 def mask_dimension(node: ast.expr, position: int) -> int | None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from nonstrict.models.entries import Type
     from nonstrict.models.library import Models
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
 
 _SIMPLE = {
     "builtins.float": NUMBER,
@@ -91,7 +91,7 @@ def container_kind(models: Models, name: str) -> Kind | None:
     return next((_CONTAINERS[base] for base in models.ancestors(name) if base in _CONTAINERS), None)
 
 
-def instance(models: Models, name: str, place: Place) -> Value:
+def instance(models: Models, name: str, place: AccessPath) -> Value:
     """An object of a class, of which nothing else is known, at a place."""
     if name in _ANYTHING:
         return UNKNOWN.at(place)

@@ -12,7 +12,7 @@ from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.findings import Output
 from nonstrict.program.domain import refinements, values
-from nonstrict.program.domain.access_paths import CAPTURED, FRESH, Origin, Place, owned_by
+from nonstrict.program.domain.access_paths import CAPTURED, FRESH, AccessPath, Root, owned_by
 from nonstrict.program.domain.effects import NEEDED, PLAIN, CallEdge, Effect, Sight, Summary
 from nonstrict.program.domain.observer import NOBODY
 from nonstrict.program.domain.values import (
@@ -20,8 +20,8 @@ from nonstrict.program.domain.values import (
     CONTAINERS,
     NO_CONSTANT,
     UNKNOWN,
+    AbstractObject,
     Flag,
-    Heap,
     Kind,
     Value,
     join,
@@ -137,7 +137,7 @@ class Frame:
         self.endings: set[type[ast.stmt]] = set()
         #: blocks of `with` statements, as lines, and the context variables that are set in them
         self.entered: list[tuple[tuple[int, int], frozenset[str]]] = []
-        self.yields: Heap | None = None
+        self.yields: AbstractObject | None = None
         #: whether what was yielded so far surely came one after the other
         self.in_order = True
         self.depth: int = caller.depth + 1 if caller else 0
@@ -157,7 +157,7 @@ class Frame:
         self,
         event: Event,
         node: ast.AST,
-        place: Place = FRESH,
+        place: AccessPath = FRESH,
         value: Value = UNKNOWN,
         what: str = "",
         *,
@@ -223,17 +223,17 @@ class Frame:
         if value.kind is Kind.EXTERNAL and not self.static:
             known = self.machine.outside(value)
             value = value if known.kind is Kind.EXTERNAL else known
-        if value.place.origin in CAPTURED and value.kind not in _NEVER_STATE:
+        if value.place.root in CAPTURED and value.kind not in _NEVER_STATE:
             if self.opaque and not self.differentiates:
                 value = values.without_gradients(value)  # `no_grad`
             if value.kind in CALLABLES and not self._rebound_callable(value):
-                if value.kind is Kind.FUNCTION and value.place.origin is Origin.GLOBAL and not self.static:
+                if value.kind is Kind.FUNCTION and value.place.root is Root.GLOBAL and not self.static:
                     self.summary.add(Effect(Event.HELPER, self.module.path, self.offset, node, value.place, value))
                 return value
             self.emit(Event.READ, self._read_at(node, value), value.place, value, how=how)
-        elif value.flags & Flag.INSIDE and value.place.origin is Origin.ARGUMENT and value.kind not in CALLABLES:
+        elif value.flags & Flag.INSIDE and value.place.root is Root.ARGUMENT and value.kind not in CALLABLES:
             self.emit(Event.ATTRIBUTE, node, value.place, value)
-        elif value.kind is Kind.UNKNOWN and value.place.origin in CAPTURED and not self.static:
+        elif value.kind is Kind.UNKNOWN and value.place.root in CAPTURED and not self.static:
             self.emit(Event.UNSEEN, self._read_at(node, value), value.place, value, how=Unseen.VALUE)
         return value
 
@@ -252,7 +252,7 @@ class Frame:
         """Which object a captured name holds decides something, not what the object holds: only rebinding matters."""
         place = value.place
         if (
-            place.origin is Origin.GLOBAL
+            place.root is Root.GLOBAL
             and not place.path
             and not self.static
             and self.machine.mutations.is_rebound(place)
@@ -263,21 +263,21 @@ class Frame:
         """A tensor is changed in place: an effect on captured ones, and on arguments of what has to declare that."""
         if tensor.place.captured:
             self.emit(Event.TENSOR_WRITE, node, tensor.place, tensor, what)
-        elif self.opaque and tensor.place.origin is Origin.ARGUMENT and not self._may_be_own(tensor):
+        elif self.opaque and tensor.place.root is Root.ARGUMENT and not self._may_be_own(tensor):
             self.emit(Event.INPUT_WRITE, node, tensor.place, tensor, what)
 
     def _may_be_own(self, tensor: Value) -> bool:
         """Whether a helper changes what may be a tensor of its own: under which condition is decided elsewhere."""
         return bool(tensor.flags & Flag.MAYBE) and self.caller is not None
 
-    def settle(self, value: Value, *, refuses: bool = False) -> None:
+    def sink(self, value: Value, *, refuses: bool = False) -> None:
         """A value decides something: nondeterminism that it carries is an effect now.
 
         Where it only decides whether to raise, how long something took here is none: that needs two readings.
         """
         here = self.summary.draws
-        times = sum(one.drawn is Drawn.CLOCK and one.key in here for one in value.pending) if refuses else 0
-        for effect in value.pending:
+        times = sum(one.drawn is Drawn.CLOCK and one.key in here for one in value.taint) if refuses else 0
+        for effect in value.taint:
             if effect.event is Event.RANDOM and (times < _START_AND_END or effect.drawn is not Drawn.CLOCK):
                 self.summary.settled.add(effect.key)
 
@@ -327,25 +327,25 @@ class Frame:
 
         `of` is the expression of the tensor, whose symbol torch keeps; `sight` tells which dimension has that size.
         """
-        origin = tensor._replace(pending=frozenset())
+        origin = tensor._replace(taint=frozenset())
         effect = Effect(Event.ESCAPE, self.module.path, self.offset, node, tensor.place, origin, what, how)
         if isinstance(of, ast.Name) and not self.region:
             effect = effect._replace(symbol=(id(self.summary), "" if how is Taken.MASK else what, of.id))
         self.summary.unbacked.setdefault(effect.key, effect)
-        return Value(Kind.NUMBER, pending=frozenset({effect._replace(sight=sight)}))
+        return Value(Kind.NUMBER, taint=frozenset({effect._replace(sight=sight)}))
 
     def random(self, node: ast.AST, what: str, kind: Kind = Kind.NUMBER, drawn: Drawn = Drawn.OTHER) -> Value:
         """A nondeterministic value: an effect as soon as it decides something."""
         effect = Effect(Event.RANDOM, self.module.path, self.offset, node, FRESH, UNKNOWN, what, drawn=drawn)
         self.summary.draws.setdefault(effect.key, effect)
-        return Value(kind, pending=frozenset({effect}))
+        return Value(kind, taint=frozenset({effect}))
 
     def advance(self, node: ast.AST, iterator: Value, by: str = "") -> None:
         """An iterator that lives outside gives what comes next, while tracing and never again; `by` is the method."""
         if by and by not in _ADVANCING:
             return
         if iterator.kind is Kind.ITERATOR and iterator.place.captured and not self.static and not self.region:
-            self.settle(self.random(node, f"advances the iterator `{iterator.place.text}`", Kind.UNKNOWN))
+            self.sink(self.random(node, f"advances the iterator `{iterator.place.text}`", Kind.UNKNOWN))
 
     def returned(self, node: ast.AST, value: Value) -> None:
         """The function returns a value."""
@@ -360,14 +360,14 @@ class Frame:
         if not isinstance(node, _PATHS):
             return
         for one in value.alternatives():
-            if one.place.origin in CAPTURED and one.kind in _HANDED_ON and one.heap is not None and not one.heap.open:
+            if one.place.root in CAPTURED and one.kind in _HANDED_ON and one.heap is not None and not one.heap.open:
                 read = Effect(Event.READ, self.module.path, self.offset, node, one.place, how=Read.DATA)
                 self.summary.effects.pop(read.key, None)
 
     def _rebound_callable(self, value: Value) -> bool:
         place = value.place
         replaced = self.machine.mutations.is_replaced if place.path else self.machine.mutations.is_rebound
-        return place.origin is Origin.GLOBAL and replaced(place)
+        return place.root is Root.GLOBAL and replaced(place)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -385,10 +385,10 @@ class Frame:
             if captured is not None:
                 return captured
         value = self.machine.global_value(self.module, name)
-        if value.place.origin is Origin.GLOBAL:
+        if value.place.root is Root.GLOBAL:
             self.machine.fill(self, value)
         if self.differentiates and value.kind is Kind.PARAMETER and not value.flags & Flag.FROZEN:
-            value = value.with_pending(value.pending | {NEEDED})
+            value = value.with_taint(value.taint | {NEEDED})
         return set_later(self, value, value.place)
 
     def _closure_value(self, name: str) -> Value | None:
@@ -407,9 +407,9 @@ class Frame:
             frame = closure_of(frame.function) if frame.function else None
         return None
 
-    def cell(self, name: str) -> Place:
+    def cell(self, name: str) -> AccessPath:
         """The place of a local variable as functions in this one see it."""
-        return Place(Origin.CELL, owned_by(self.module.path, self.function.qualname if self.function else ""), name)
+        return AccessPath(Root.CELL, owned_by(self.module.path, self.function.qualname if self.function else ""), name)
 
     def _is_sealed_off(self, around: Frame) -> bool:
         """Whether a frame around this function lies outside the graph that this one is part of."""
@@ -450,7 +450,7 @@ class Frame:
             frame = closure_of(frame.function) if frame.function else None
         return None
 
-    def _write_outer(self, place: Place, value: Value, node: ast.AST) -> None:
+    def _write_outer(self, place: AccessPath, value: Value, node: ast.AST) -> None:
         if self.static:
             return
         event = Event.LEAK if traced(value) else Event.WRITE
@@ -479,7 +479,7 @@ class Frame:
 
 def _is_constant_argument(frame: Frame, name: str, value: Value) -> bool:
     """Whether a call that is followed passed a constant for a parameter that nothing binds anew."""
-    if frame.function is None or frame.caller is None or value.place.origin is not Origin.FRESH:
+    if frame.function is None or frame.caller is None or value.place.root is not Root.FRESH:
         return False
     return (value.kind is Kind.NONE or value.const is not NO_CONSTANT) and is_as_passed(frame.function.node, name)
 
@@ -489,11 +489,11 @@ def closure_of(definition: Function | Class) -> Frame | None:
     return definition.closure if isinstance(definition.closure, Frame) else None
 
 
-def set_later(frame: Frame, found: Value, holder: Place, attribute: str = "") -> Value:
+def set_later(frame: Frame, found: Value, holder: AccessPath, attribute: str = "") -> Value:
     """What a traced body reads where a module has None: that, or what code puts there once the program runs."""
     if found.kind is not Kind.NONE or frame.static or frame.region:
         return found
-    if holder.origin is not Origin.GLOBAL or holder.path:
+    if holder.root is not Root.GLOBAL or holder.path:
         return found
     later = frame.machine.mutations.put_later(holder, attribute)
     place = holder.step(f".{attribute}") if attribute else holder

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.outline import Chunk
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class, Function, Mark, Operator, Region
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.domain.values import Value
@@ -68,7 +68,7 @@ class Machine(Parts, ABC):
         self.marks: dict[tuple[object, ...], Mark] = {}
         self.globals: dict[tuple[str, str], Value | None] = {}
         #: tables at the top level that were asked for what decorators put into them
-        self.filled: set[Place] = set()
+        self.filled: set[AccessPath] = set()
         self.functions: dict[tuple[int, int], Function] = {}
         self.classes: dict[tuple[int, int], Class] = {}
         self.summaries = Summaries()
@@ -173,11 +173,11 @@ class Machine(Parts, ABC):
         """The value of a function or class definition, decorators applied."""
 
     @abstractmethod
-    def annotated(self, frame: Frame, node: ast.AST | None, place: Place) -> Value:
+    def annotated(self, frame: Frame, node: ast.AST | None, place: AccessPath) -> Value:
         """The value an annotation promises."""
 
     @abstractmethod
-    def instance_at(self, cls: Class, place: Place) -> Value:
+    def instance_at(self, cls: Class, place: AccessPath) -> Value:
         """An instance of a class of the program that lives at `place`."""
 
     @abstractmethod

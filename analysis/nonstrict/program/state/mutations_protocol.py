@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class
     from nonstrict.program.domain.effects import Summary
     from nonstrict.program.domain.modules import Module
@@ -39,7 +39,7 @@ class Put(NamedTuple):
     """
 
     value: Value
-    place: Place
+    place: AccessPath
     write: Write
     bare: bool
     by: Storing
@@ -53,7 +53,7 @@ class Mutations:
 
     # -- what is there later --------------------------------------------------------------------------------------
 
-    def stored_in(self, place: Place, attribute: str) -> Value | None:
+    def stored_in(self, place: AccessPath, attribute: str) -> Value | None:
         """What the module of a global object or container stores in it: under an attribute, or at a step to an item."""
         return None
 
@@ -61,7 +61,7 @@ class Mutations:
         """The values that functions of a module give a top-level name."""
         return []
 
-    def put_later(self, place: Place, attribute: str = "") -> Value | None:
+    def put_later(self, place: AccessPath, attribute: str = "") -> Value | None:
         """What is put under a top-level name where its module has None, or under an attribute of what it holds."""
         return None
 
@@ -75,15 +75,15 @@ class Mutations:
 
     # -- whether something stays what it is -----------------------------------------------------------------------
 
-    def is_written(self, place: Place, *, rebound: bool | None = None) -> bool:
+    def is_written(self, place: AccessPath, *, rebound: bool | None = None) -> bool:
         """Whether code of the project was seen to bind a global anew, or to change what it holds; None is either."""
         return False
 
-    def is_rebound(self, place: Place) -> bool:
+    def is_rebound(self, place: AccessPath) -> bool:
         """Whether a global name is bound more than once, other than by alternatives before anything runs."""
         return False
 
-    def is_replaced(self, place: Place) -> bool:
+    def is_replaced(self, place: AccessPath) -> bool:
         """Whether something else is put at a known entry or attribute of a global: also a function, on a class."""
         return False
 

@@ -4,7 +4,7 @@ torch makes a symbol for each number that it takes out of a tensor, and for each
 the symbol in what the marked function returns: as a number, a size, a stride or an offset, by itself or times a
 constant. A sum of two is none of these: `PendingUnbackedSymbolNotFound` (torch/fx/experimental/symbolic_shapes.py).
 
-A value carries its symbols as pending effects; the `sight` of each says how it can be seen there. What is not modelled
+A value carries its symbols as taint effects; the `sight` of each says how it can be seen there. What is not modelled
 leaves a symbol in sight, so that nobody is accused.
 """
 
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.events import Event, Taken
 from nonstrict.facts.walk import walk
-from nonstrict.program.domain.access_paths import Origin
-from nonstrict.program.domain.values import CONTAINERS, Flag, Heap, Kind, Value
+from nonstrict.program.domain.access_paths import Root
+from nonstrict.program.domain.values import CONTAINERS, AbstractObject, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.effects import Effect, Sight
     from nonstrict.program.state.frames import Frame
 
-Pending = frozenset[Any]
+Taint = frozenset[Any]
 
 SEQUENCES = frozenset({Kind.LIST, Kind.TUPLE, Kind.SIZE})
 _SIZES = frozenset({Kind.NUMBER, Kind.SIZE})
@@ -42,14 +42,14 @@ _ROUNDING = frozenset({"builtins.abs", "builtins.round", *_SYMBOLIC})
 # -- what a value carries -------------------------------------------------------------------------------------------
 
 
-def of(value: Value) -> Pending:
+def of(value: Value) -> Taint:
     """The symbols that a value carries."""
-    if not value.pending:
-        return value.pending
-    return frozenset(effect for effect in value.pending if effect.event is Event.ESCAPE)
+    if not value.taint:
+        return value.taint
+    return frozenset(effect for effect in value.taint if effect.event is Event.ESCAPE)
 
 
-def held_in(value: Value) -> Pending:
+def held_in(value: Value) -> Taint:
     """The symbols that a value, or what a new container holds, carries."""
     heap = value.heap
     if heap is None or value.kind not in SEQUENCES:
@@ -59,17 +59,17 @@ def held_in(value: Value) -> Pending:
     return of(value).union(*(of(one) for one in held))
 
 
-def beside(value: Value) -> Pending:
+def beside(value: Value) -> Taint:
     """What a value carries that is no symbol."""
-    return value.pending - of(value) if value.pending else value.pending
+    return value.taint - of(value) if value.taint else value.taint
 
 
-def forget(held: Heap, depth: int = 0) -> None:
+def forget(held: AbstractObject, depth: int = 0) -> None:
     """An object was made outside compiled code: what it and its containers hold are numbers, and no symbols."""
-    held.attributes = {name: value.with_pending(beside(value)) for name, value in held.attributes.items()}
-    held.items = {key: value.with_pending(beside(value)) for key, value in held.items.items()}
-    held.element = held.element.with_pending(beside(held.element)) if held.element is not None else None
-    held.loose = held.loose.with_pending(beside(held.loose)) if held.loose is not None else None
+    held.attributes = {name: value.with_taint(beside(value)) for name, value in held.attributes.items()}
+    held.items = {key: value.with_taint(beside(value)) for key, value in held.items.items()}
+    held.element = held.element.with_taint(beside(held.element)) if held.element is not None else None
+    held.loose = held.loose.with_taint(beside(held.loose)) if held.loose is not None else None
     inside = (*held.attributes.values(), *held.items.values(), *([held.element] if held.element is not None else []))
     for value in inside if depth < _MAX_DEPTH else ():
         if value.kind in CONTAINERS and value.heap is not None:
@@ -79,32 +79,32 @@ def forget(held: Heap, depth: int = 0) -> None:
 def is_input(effect: Effect) -> bool:
     """Whether a number may be an input of the graph: torch knows the number in an integer that a region is given."""
     place = effect.place
-    return effect.how is Taken.ITEM and place.origin is Origin.ARGUMENT and not place.is_view
+    return effect.how is Taken.ITEM and place.root is Root.ARGUMENT and not place.is_view
 
 
-def hidden(symbols: Iterable[Effect]) -> Pending:
+def hidden(symbols: Iterable[Effect]) -> Taint:
     """Symbols behind arithmetic: what is computed from a hidden one may be the symbol again."""
     return frozenset(
         one if is_input(one) else one._replace(sight=one.sight._replace(hidden=not one.sight.hidden)) for one in symbols
     )
 
 
-def lost(symbols: Iterable[Effect]) -> Pending:
+def lost(symbols: Iterable[Effect]) -> Taint:
     """Symbols behind what cannot be undone: a quotient with a remainder, a rounding, an answer."""
     return frozenset(one if is_input(one) else one._replace(sight=one.sight._replace(lost=True)) for one in symbols)
 
 
-def unchecked(symbols: Iterable[Effect]) -> Pending:
+def unchecked(symbols: Iterable[Effect]) -> Taint:
     """Symbols that bound a slice: torch makes a new one, unless `torch._check` says that they lie within the size."""
     return frozenset(one._replace(sight=one.sight._replace(unchecked=True)) for one in symbols)
 
 
-def along(symbols: Iterable[Effect], dimension: int | None, *, last: bool = False) -> Pending:
+def along(symbols: Iterable[Effect], dimension: int | None, *, last: bool = False) -> Taint:
     """Symbols as the size of a dimension; `last` where that is known to be the last one."""
     return at(symbols, dimension, -1 if last else None)
 
 
-def at(symbols: Iterable[Effect], along: int | None, behind: int | None) -> Pending:
+def at(symbols: Iterable[Effect], along: int | None, behind: int | None) -> Taint:
     """Symbols as the size of a dimension, counted from the front and from the end."""
     return frozenset(one._replace(sight=one.sight._replace(along=along, behind=behind)) for one in symbols)
 
@@ -112,7 +112,7 @@ def at(symbols: Iterable[Effect], along: int | None, behind: int | None) -> Pend
 # -- numbers --------------------------------------------------------------------------------------------------------
 
 
-def arithmetic(operator: ast.operator, left: Value, right: Value) -> Pending:
+def arithmetic(operator: ast.operator, left: Value, right: Value) -> Taint:
     """What numbers carry after arithmetic: a symbol is known by itself and times a constant."""
     one, other = of(left), of(right)
     rest = beside(left) | beside(right)
@@ -124,7 +124,7 @@ def arithmetic(operator: ast.operator, left: Value, right: Value) -> Pending:
     return rest | frozenset(_computed(operator, symbol, by, reverse=not one) for symbol in one or other)
 
 
-def _is_multiple(operator: ast.operator, one: Pending, other: Pending) -> bool:
+def _is_multiple(operator: ast.operator, one: Taint, other: Taint) -> bool:
     """Whether two numbers that carry symbols are one symbol, added to itself."""
     if not isinstance(operator, _LINEAR) or len(one) != 1 or one != other:
         return False
@@ -166,10 +166,10 @@ def _multiplied(sight: Sight, constant: float | None, *, floating: bool) -> Sigh
     return sight._replace(times=sight.times * int(constant), added=sight.added * constant)
 
 
-def compared(pending: Pending) -> Pending:
+def compared(taint: Taint) -> Taint:
     """What the truth value of a comparison carries."""
-    symbols = frozenset(one for one in pending if one.event is Event.ESCAPE)
-    return (pending - symbols) | lost(symbols)
+    symbols = frozenset(one for one in taint if one.event is Event.ESCAPE)
+    return (taint - symbols) | lost(symbols)
 
 
 def is_settled(operator: ast.cmpop, size: Value, limit: Value) -> bool:
@@ -184,12 +184,12 @@ def is_known(operator: ast.cmpop, left: Value, right: Value) -> bool:
     if not {left.kind, right.kind} <= _SIZES:
         return False
     if isinstance(operator, (ast.GtE, ast.Lt)) and right.const == 0 and _is_made(left):
-        return all(effect.how is not Taken.ITEM for effect in left.pending)
-    return _is_made(left) and left.pending == right.pending
+        return all(effect.how is not Taken.ITEM for effect in left.taint)
+    return _is_made(left) and left.taint == right.taint
 
 
 def _is_made(size: Value) -> bool:
-    return bool(size.pending) and all(effect.event is Event.ESCAPE for effect in size.pending)
+    return bool(size.taint) and all(effect.event is Event.ESCAPE for effect in size.taint)
 
 
 def depends_on_data(frame: Frame, value: Value) -> bool:
@@ -201,7 +201,7 @@ def depends_on_data(frame: Frame, value: Value) -> bool:
     numeric = value.kind in (Kind.NUMBER, Kind.BOOL)
     return any(
         effect.event is Event.ESCAPE and effect.key not in checked and (numeric or effect.how is Taken.ITEM)
-        for effect in value.pending
+        for effect in value.taint
     )
 
 
@@ -241,52 +241,52 @@ def _limited(frame: Frame, condition: ast.Compare) -> None:
             frame.summary.floored.update(keys)
 
 
-def computed(frame: Frame, name: str, values: Sequence[Value]) -> Pending:
+def computed(frame: Frame, name: str, values: Sequence[Value]) -> Taint:
     """What a function of Python leaves of numbers; those that torch does not know need the numbers themselves."""
     if name.startswith("math.") and name not in _SYMBOLIC:
         for value in values:
             frame.needed(value, exactly=True)
     rounds = name in _ROUNDING and not frame.region
-    return frozenset[Any]().union(*(rounded(value) if rounds else value.pending | held_in(value) for value in values))
+    return frozenset[Any]().union(*(rounded(value) if rounds else value.taint | held_in(value) for value in values))
 
 
-def negated(value: Value) -> Pending:
+def negated(value: Value) -> Taint:
     """What a number carries behind a minus sign."""
     return arithmetic(ast.Mult(), value, Value(Kind.NUMBER, const=-1))
 
 
-def rounded(value: Value) -> Pending:
+def rounded(value: Value) -> Taint:
     """What `abs` and `round` leave of a number: what counts elements is no less than zero, and whole."""
     numbers = frozenset(one for one in of(value) if one.how in NUMBERS)
-    return (value.pending - numbers) | lost(numbers)
+    return (value.taint - numbers) | lost(numbers)
 
 
-def added_up(pending: Pending) -> Pending:
+def added_up(taint: Taint) -> Taint:
     """What the sum of a list of numbers carries: several symbols make a sum of symbols."""
-    symbols = frozenset(one for one in pending if one.event is Event.ESCAPE)
+    symbols = frozenset(one for one in taint if one.event is Event.ESCAPE)
     several = len({one.symbol or one.key for one in symbols}) > 1
     summed = symbols if several else frozenset(one for one in symbols if one.sight.each and one.sight.part is None)
-    return (pending - summed) | hidden(summed)
+    return (taint - summed) | hidden(summed)
 
 
 # -- parts ----------------------------------------------------------------------------------------------------------
 
 
-def entry(part: Value, whole: Value, key: object, count: int = 0) -> Pending:
+def entry(part: Value, whole: Value, key: object, count: int = 0) -> Taint:
     """What the entry at a position carries of a list that has a symbol for each entry.
 
     `count` is how many entries there are, where that is known. Counted from the end, an entry is not told apart.
     """
-    pending = part.pending
+    taint = part.taint
     if not isinstance(key, int) or isinstance(key, bool) or key < 0:
-        return pending
-    listed = frozenset(one for one in of(whole) if one.sight.each and one.sight.part is None) & pending
+        return taint
+    listed = frozenset(one for one in of(whole) if one.sight.each and one.sight.part is None) & taint
     if not listed:
-        return pending
-    return (pending - listed) | frozenset(one._replace(sight=one.sight._replace(part=(key, count))) for one in listed)
+        return taint
+    return (taint - listed) | frozenset(one._replace(sight=one.sight._replace(part=(key, count))) for one in listed)
 
 
-def of_entries(whole: Value, entry: Value) -> Pending:
+def of_entries(whole: Value, entry: Value) -> Taint:
     """What a new list carries: of its entries, the symbols that each has of its own."""
     return beside(whole) | frozenset(one for one in of(entry) if one.sight.each)
 
@@ -296,4 +296,4 @@ def each(value: Value, node: ast.AST | None = None) -> Value:
     inside = None if node is None else {id(one) for one in walk(node)}
     made = frozenset(one for one in of(value) if inside is None or id(one.node) in inside)
     several = frozenset(one._replace(sight=one.sight._replace(each=True)) for one in made)
-    return value.with_pending((value.pending - made) | several) if made else value
+    return value.with_taint((value.taint - made) | several) if made else value

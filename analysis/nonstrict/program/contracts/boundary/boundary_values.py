@@ -15,7 +15,7 @@ from nonstrict.program.contracts.boundary import making, pytree_support, registe
 from nonstrict.program.contracts.boundary.making import Made
 from nonstrict.program.contracts.boundary.pytree_support import Boundary, Refused
 from nonstrict.program.discovery import callers
-from nonstrict.program.domain.access_paths import FRESH, NOWHERE, Origin
+from nonstrict.program.domain.access_paths import FRESH, NOWHERE, Root
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.references import Bound
 from nonstrict.program.domain.values import NONE, UNKNOWN, Kind, Value
@@ -37,7 +37,7 @@ _MAX_DEPTH = 3
 _BUILTINS = frozenset(dir(builtins))
 
 
-class Taken(NamedTuple):
+class BoundaryArgument(NamedTuple):
     """An argument of a marked function in a region; of the annotation of a parameter if no call was seen.
 
     `made` says in which calls the region itself makes the object. `site` is the call.
@@ -53,7 +53,7 @@ class Taken(NamedTuple):
     registrations: tuple[Registration, ...] = ()
 
 
-class Given(NamedTuple):
+class BoundaryResult(NamedTuple):
     """What one `return` gives back; `implicit` if control runs off the end, `maybe` if only on some way."""
 
     span: Span
@@ -63,7 +63,7 @@ class Given(NamedTuple):
     maybe: bool = False
 
 
-def taken(body: Interpreted) -> list[Taken]:
+def boundary_arguments(body: Interpreted) -> list[BoundaryArgument]:
     """The arguments at all compiled calls, or, where none is seen, what the parameters ask for."""
     judge = Boundary(body.machine, body.marker, body.torch)
     if body.mark.function is None or has_no_effect(body, body.mark.function):
@@ -92,7 +92,7 @@ def has_no_effect(body: Interpreted, function: Function) -> bool:
 # -- at a call ----------------------------------------------------------------------------------------------------
 
 
-def _at_site(body: Interpreted, judge: Boundary, site: CallSite) -> Iterator[Taken]:
+def _at_site(body: Interpreted, judge: Boundary, site: CallSite) -> Iterator[BoundaryArgument]:
     written = site.written or {}
     for name, value in site.arguments.items():
         span = site.argument_spans.get(name, site.span)
@@ -102,12 +102,12 @@ def _at_site(body: Interpreted, judge: Boundary, site: CallSite) -> Iterator[Tak
         yield _argument(body, judge, site, "", span, value, value)
     receiver = _receiver(body, site)
     if receiver is not None:
-        yield Taken(site.span, "self", receiver, judge.argument(receiver), site=site)
+        yield BoundaryArgument(site.span, "self", receiver, judge.argument(receiver), site=site)
 
 
 def _argument(
     body: Interpreted, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, own: Value
-) -> Taken:
+) -> BoundaryArgument:
     node = argument_node(site, span)
     made = Made.ALWAYS if _is_made(site, node, own) else Made.NEVER
     if may_be_set_later(body, value):
@@ -126,7 +126,7 @@ def may_be_set_later(body: Interpreted, value: Value) -> bool:
     place = value.place
     if value.kind is not Kind.NONE or place == FRESH:
         return False
-    if place.origin is Origin.GLOBAL and len(place.path) <= 1:
+    if place.root is Root.GLOBAL and len(place.path) <= 1:
         attribute = place.path[0] if place.path else ""
         named = not attribute or attribute.startswith(".")
         holder = place._replace(path=())
@@ -137,12 +137,12 @@ def may_be_set_later(body: Interpreted, value: Value) -> bool:
 
 def judged(
     body: Interpreted, judge: Boundary, site: CallSite, name: str, span: Span, value: Value, *, made: Made = Made.NEVER
-) -> Taken:
+) -> BoundaryArgument:
     """An argument, and whether torch takes it."""
     refused = judge.argument(_set(value))
     if refused is None and made is Made.ALWAYS and value.kind is Kind.MODULE:
         refused = Refused("a module created in the region", "create it outside the region")
-    return Taken(span, name, value, refused, made, site, tuple(_registrations(body, value)))
+    return BoundaryArgument(span, name, value, refused, made, site, tuple(_registrations(body, value)))
 
 
 def _is_made(site: CallSite, node: ast.expr | None, own: Value) -> bool:
@@ -278,7 +278,7 @@ def _receiver(body: Interpreted, site: CallSite) -> Value | None:
 # -- without a call -----------------------------------------------------------------------------------------------
 
 
-def _asked_for(body: Interpreted, judge: Boundary) -> Iterator[Taken]:
+def _asked_for(body: Interpreted, judge: Boundary) -> Iterator[BoundaryArgument]:
     """What parameters without a default are annotated with, and the class of a method that is no module."""
     function = body.mark.function
     if function is None or body.mark.target.kind is not Kind.FUNCTION:
@@ -293,10 +293,10 @@ def _asked_for(body: Interpreted, judge: Boundary) -> Iterator[Taken]:
         if parameter.arg not in defaults:
             value = _promised(body, parameter.arg)
             span = span_of(function.module.path, function.offset, parameter)
-            yield Taken(span, parameter.arg, value, judge.argument(value))
+            yield BoundaryArgument(span, parameter.arg, value, judge.argument(value))
 
 
-def _own_class(body: Interpreted, judge: Boundary, parameter: ast.arg) -> Iterator[Taken]:
+def _own_class(body: Interpreted, judge: Boundary, parameter: ast.arg) -> Iterator[BoundaryArgument]:
     function = body.mark.function
     if function is None or function.owner is None or body.marker == "in-graph":
         return
@@ -310,7 +310,7 @@ def _own_class(body: Interpreted, judge: Boundary, parameter: ast.arg) -> Iterat
         return
     value = classes.instance_at(body.machine, function.owner, NOWHERE)
     span = span_of(function.module.path, function.offset, parameter)
-    yield Taken(span, parameter.arg, value, judge.argument(value))
+    yield BoundaryArgument(span, parameter.arg, value, judge.argument(value))
 
 
 def _promised(body: Interpreted, name: str) -> Value:
@@ -333,7 +333,7 @@ def _promised(body: Interpreted, name: str) -> Value:
 # -- results ------------------------------------------------------------------------------------------------------
 
 
-def given(body: Interpreted, dynamic: Callable[[], bool]) -> list[Given]:
+def boundary_results(body: Interpreted, dynamic: Callable[[], bool]) -> list[BoundaryResult]:
     """What the function returns, `return` by `return`, and the None of running off its end.
 
     `dynamic` tells whether sizes of an argument are symbolic.
@@ -348,7 +348,7 @@ def given(body: Interpreted, dynamic: Callable[[], bool]) -> list[Given]:
     if runs_off(function.node) and body.summary.open_end:
         maybe = bool(found)
         if not (maybe and in_choice_by_value(function.node)):
-            found.append(Given(_header(function), NONE, judge.result(NONE), implicit=True, maybe=maybe))
+            found.append(BoundaryResult(_header(function), NONE, judge.result(NONE), implicit=True, maybe=maybe))
     return found
 
 
@@ -361,7 +361,7 @@ def _hands_over(function: Function) -> bool:
 
 def _one(
     body: Interpreted, judge: Boundary, function: Function, node: ast.AST, value: Value, dynamic: Callable[[], bool]
-) -> Given:
+) -> BoundaryResult:
     shown = node.value if isinstance(node, ast.Return) and node.value is not None else node
     value = _with_absent(body, function, value)
     maybe = value.kind is Kind.UNION and judge.result(value, sure=False) is None
@@ -370,7 +370,7 @@ def _one(
     alone = refused is None and body.marker == "in-graph"
     if what := whole_numbers.alone(function, shown, value, dynamic=dynamic) if alone else "":
         refused, maybe = pytree_support.Refused(what, "return it beside a tensor, or use `nonstrict_trace`"), False
-    return Given(span_of(function.module.path, function.offset, shown), value, refused, maybe=maybe)
+    return BoundaryResult(span_of(function.module.path, function.offset, shown), value, refused, maybe=maybe)
 
 
 def _without_none(value: Value, depth: int = 0) -> Value:
@@ -396,7 +396,7 @@ def _with_absent(body: Interpreted, function: Function, value: Value) -> Value:
 
 def _or_none(value: Value, absent: frozenset[str]) -> Value:
     place = value.place
-    return NONE if place.origin is Origin.ARGUMENT and not place.path and place.name in absent else value
+    return NONE if place.root is Root.ARGUMENT and not place.path and place.name in absent else value
 
 
 def _tuple_of(value: Value, items: list[Value]) -> Value:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nonstrict.findings import Span
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.definitions import Class
     from nonstrict.program.domain.modules import Module
@@ -43,7 +43,7 @@ class Change(NamedTuple):
     early: bool
 
 
-def changes(body: Interpreted, argument: Taken, cls: Class, names: frozenset[str]) -> Iterator[Change]:
+def changes(body: Interpreted, argument: BoundaryArgument, cls: Class, names: frozenset[str]) -> Iterator[Change]:
     """Where objects of a class are given another value for one of some fields."""
     machine = body.machine
     methods = _methods(cls, names)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.contracts.boundary.pytrees import Registration
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.definitions import Class
@@ -35,7 +35,7 @@ _MAX_DEPTH = 3
 _CONVERSIONS = frozenset({"int", "float", "tuple"})
 
 
-def variation(body: Interpreted, argument: Taken) -> Variation:
+def variation(body: Interpreted, argument: BoundaryArgument) -> Variation:
     """How an argument varies from call to call of the region: what a context keeps of it, or the argument itself."""
     call = argument.site.call if argument.site is not None else None
     region = call.caller if call is not None else None
@@ -45,7 +45,7 @@ def variation(body: Interpreted, argument: Taken) -> Variation:
     return found or varying.variation(body, argument)
 
 
-def _as_constant(body: Interpreted, argument: Taken) -> Variation | None:
+def _as_constant(body: Interpreted, argument: BoundaryArgument) -> Variation | None:
     """How a number varies of which a constant result is made."""
     site = argument.site
     region = site.call.caller if site is not None and site.call is not None else None
@@ -56,7 +56,7 @@ def _as_constant(body: Interpreted, argument: Taken) -> Variation | None:
     return found._replace(kept=f"`{argument.name}` of `{body.function}`") if found is not None else None
 
 
-def _in_context(body: Interpreted, argument: Taken) -> Variation | None:
+def _in_context(body: Interpreted, argument: BoundaryArgument) -> Variation | None:
     """How a number varies that the registration of an object keeps in its context."""
     for registration in argument.registrations:
         for name in sorted(kept(registration)) if registration.kind == "node" else ():
@@ -122,7 +122,9 @@ def _varies(machine: Machine, given: Iterable[tuple[Frame, ast.Call, ast.expr]])
     return None
 
 
-def _given(body: Interpreted, argument: Taken, cls: Class, name: str) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:
+def _given(
+    body: Interpreted, argument: BoundaryArgument, cls: Class, name: str
+) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:
     """What calls of the region make an attribute of the objects of: the call, and the expression in it."""
     site = argument.site
     region = site.call.caller if site is not None and site.call is not None else None

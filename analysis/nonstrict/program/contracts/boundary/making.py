@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program.contracts.boundary.pytree_support import elements
 from nonstrict.program.discovery import callers, constructions
-from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.values import Kind, Value
 from nonstrict.program.objects import parameters
 
 if TYPE_CHECKING:
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.state.machine import Machine
 
@@ -58,7 +58,7 @@ def _on_some_way(machine: Machine, region: Function | None, value: Value, depth:
 def _given(machine: Machine, region: Function | None, value: Value) -> Made:
     """Whether what a parameter, or an attribute of `self`, holds leaves it to the region to make something else."""
     place = value.place
-    if region is None or place.origin is not Origin.ARGUMENT:
+    if region is None or place.root is not Root.ARGUMENT:
         return Made.SOMETIMES
     if place.path:
         return _left(_stored(machine, region, place), unknown=Made.NEVER)
@@ -67,7 +67,7 @@ def _given(machine: Machine, region: Function | None, value: Value) -> Made:
     return _left(callers.handed_to(machine, region, place.name), unknown=Made.SOMETIMES)
 
 
-def _stored(machine: Machine, region: Function, place: Place) -> Value | None:
+def _stored(machine: Machine, region: Function, place: AccessPath) -> Value | None:
     """What the objects that were seen to be made keep in an attribute of `self`."""
     own = [one.arg for one in (*region.node.args.posonlyargs, *region.node.args.args)][:1] == [place.name]
     if not own or region.owner is None or len(place.path) != 1 or not place.path[0].startswith("."):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.definitions import Class, Function
     from nonstrict.program.domain.modules import Module
@@ -43,7 +43,11 @@ def objects(value: Value, cls: Class, depth: int = 0) -> Iterator[Value]:
 
 
 def known_fields(
-    body: Interpreted, argument: Taken, cls: Class, declared: Mapping[str, ast.expr | None], reset: frozenset[str]
+    body: Interpreted,
+    argument: BoundaryArgument,
+    cls: Class,
+    declared: Mapping[str, ast.expr | None],
+    reset: frozenset[str],
 ) -> tuple[Mapping[str, object], ...]:
     """What the fields of the objects hold when their constructor begins, for each call of it that is seen.
 
@@ -56,7 +60,7 @@ def known_fields(
     return tuple(_given(call, order, default, kinds) for call in _constructions(body, argument, cls))
 
 
-def _constructions(body: Interpreted, argument: Taken, cls: Class) -> Iterator[ast.Call]:
+def _constructions(body: Interpreted, argument: BoundaryArgument, cls: Class) -> Iterator[ast.Call]:
     """The calls of a class in its own file, in that of the marked function and where the object is passed."""
     paths = {cls.module.path, body.mark.path}
     if argument.site is not None:

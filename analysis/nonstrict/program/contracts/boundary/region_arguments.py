@@ -20,18 +20,18 @@ from nonstrict.program.objects import dtypes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.discovery.sites import CallSite
     from nonstrict.program.domain.effects import Effect
 
 
-def taken(body: Interpreted, known: list[Taken]) -> list[Taken]:
+def boundary_arguments(body: Interpreted, known: list[BoundaryArgument]) -> list[BoundaryArgument]:
     """The arguments that matter, beyond those that are `known` from the text of calls."""
     if body.mark.function is None or boundary_values.has_no_effect(body, body.mark.function):
         return []
     told = {(one.span, one.name) for one in known if _matters(one)}
-    found: dict[tuple[object, str], Taken] = {}
+    found: dict[tuple[object, str], BoundaryArgument] = {}
     judge = Boundary(body.machine, body.marker, body.torch)
     for region, call in crossing.calls(body.machine, body.mark, body.torch):
         site = _site(body, call.effect)
@@ -48,7 +48,7 @@ def taken(body: Interpreted, known: list[Taken]) -> list[Taken]:
     return list(found.values())
 
 
-def _matters(argument: Taken) -> bool:
+def _matters(argument: BoundaryArgument) -> bool:
     """Whether torch refuses an argument, or the region makes it."""
     return argument.refused is not None or bool(argument.made) or holds_generator(argument.value)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import nn_module
-from nonstrict.program.domain.values import Flag, Heap, Kind, Value
+from nonstrict.program.domain.values import AbstractObject, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def held_apart(root: Value, module: Value) -> bool:
     return not any(part is None or part is module.heap for part in parts)
 
 
-def _parts(heap: Heap, depth: int) -> Iterator[Heap | None]:
+def _parts(heap: AbstractObject, depth: int) -> Iterator[AbstractObject | None]:
     """The contents of the modules registered in one, and in those; None for one of which nothing is known."""
     held = (*heap.attributes.values(), *heap.items.values(), *filter(None, (heap.element, heap.loose)))
     for value in held if depth < _MAX_DEPTH else ():

@@ -17,7 +17,7 @@ from nonstrict.program.state import symbols
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.effects import Observed
@@ -32,7 +32,7 @@ class Sizes(NamedTuple):
     evidence: tuple[Related, ...] = ()
 
 
-def varying_sizes(body: Interpreted, argument: Taken) -> Sizes:
+def varying_sizes(body: Interpreted, argument: BoundaryArgument) -> Sizes:
     """Which sizes of an argument of a marked function torch makes symbolic, as far as the calls of the region tell."""
     site = argument.site
     caller = site.call.caller if site is not None and site.call is not None else None
@@ -89,7 +89,7 @@ def _differing(body: Interpreted, region: Function, name: str) -> _Differing:
     return _Differing(frozenset(found), tuple(evidence) if found else (), rank)
 
 
-def knows_number(body: Interpreted, taken: Callable[[], Sequence[Taken]], seen: Observed) -> bool:
+def knows_number(body: Interpreted, taken: Callable[[], Sequence[BoundaryArgument]], seen: Observed) -> bool:
     """Whether a number that is taken out of an argument is one that torch knows, and no Python value is asked for.
 
     Of a tensor that is one whole number, torch makes a symbolic integer. It is told by the calls of the region.
@@ -100,7 +100,7 @@ def knows_number(body: Interpreted, taken: Callable[[], Sequence[Taken]], seen: 
     return bool(given) and all(_is_whole_number(value) for value in given)
 
 
-def _given(body: Interpreted, taken: Callable[[], Sequence[Taken]], name: str) -> Iterator[Value]:
+def _given(body: Interpreted, taken: Callable[[], Sequence[BoundaryArgument]], name: str) -> Iterator[Value]:
     """What the calls of the regions pass for a parameter of a marked function that the regions hand on."""
     for argument in taken():
         site = argument.site

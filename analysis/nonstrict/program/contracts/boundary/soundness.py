@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.contracts.boundary.pytrees import Registration
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.definitions import Class
@@ -48,7 +48,7 @@ class Fault(NamedTuple):
     field: str = ""
 
 
-def faults(body: Interpreted, argument: Taken, registration: Registration) -> Iterator[Fault]:
+def faults(body: Interpreted, argument: BoundaryArgument, registration: Registration) -> Iterator[Fault]:
     """What goes wrong with the registration of an object that is passed to a marked function."""
     if registration.kind == "constant":
         yield from _constant(body, argument, registration)
@@ -61,7 +61,7 @@ def faults(body: Interpreted, argument: Taken, registration: Registration) -> It
 # -- constants ----------------------------------------------------------------------------------------------------
 
 
-def _constant(body: Interpreted, argument: Taken, registration: Registration) -> Iterator[Fault]:
+def _constant(body: Interpreted, argument: BoundaryArgument, registration: Registration) -> Iterator[Fault]:
     cls = registration.cls
     if fields.is_frozen(cls.node):
         yield Fault(
@@ -97,7 +97,7 @@ def _constant(body: Interpreted, argument: Taken, registration: Registration) ->
         )
 
 
-def _tensor_field(body: Interpreted, argument: Taken, cls: Class) -> str:
+def _tensor_field(body: Interpreted, argument: BoundaryArgument, cls: Class) -> str:
     heaps = [classes.template(body.machine, cls)]
     heaps += [one.heap for one in rebuilt.objects(argument.value, cls) if one.heap is not None]
     for heap in heaps:
@@ -107,7 +107,7 @@ def _tensor_field(body: Interpreted, argument: Taken, cls: Class) -> str:
     return ""
 
 
-def _changes(body: Interpreted, argument: Taken, cls: Class) -> list[Related]:
+def _changes(body: Interpreted, argument: BoundaryArgument, cls: Class) -> list[Related]:
     """Where the project changes objects of a class that may have been passed already."""
     names = compared.stored_fields(_own(cls)) | frozenset(
         name for base in _own(cls) for name in fields.annotated(base.node)
@@ -119,7 +119,7 @@ def _changes(body: Interpreted, argument: Taken, cls: Class) -> list[Related]:
 # -- dataclasses --------------------------------------------------------------------------------------------------
 
 
-def _dataclass(body: Interpreted, argument: Taken, registration: Registration) -> Iterator[Fault]:
+def _dataclass(body: Interpreted, argument: BoundaryArgument, registration: Registration) -> Iterator[Fault]:
     cls = registration.cls
     read = _read_names(body)
     owner = next((base for base in _own(cls) if fields.method(base.node, "__post_init__")), cls)
@@ -154,7 +154,7 @@ def _dataclass(body: Interpreted, argument: Taken, registration: Registration) -
 
 
 def _runs_again(
-    body: Interpreted, argument: Taken, registration: Registration, owner: Class, post: FunctionNode
+    body: Interpreted, argument: BoundaryArgument, registration: Registration, owner: Class, post: FunctionNode
 ) -> ast.AST | None:
     """What a `__post_init__` changes once more in the object that torch makes of the registered fields."""
     cls = registration.cls
@@ -189,7 +189,7 @@ def _set_in(function: FunctionNode) -> Iterator[str]:
 # -- nodes with functions of their own ----------------------------------------------------------------------------
 
 
-def _node(body: Interpreted, argument: Taken, registration: Registration) -> Iterator[Fault]:
+def _node(body: Interpreted, argument: BoundaryArgument, registration: Registration) -> Iterator[Fault]:
     cls = registration.cls
     flatten = _function_node(registration.flatten)
     if flatten is None:
@@ -217,7 +217,7 @@ def _node(body: Interpreted, argument: Taken, registration: Registration) -> Ite
         )
 
 
-def _forgotten(body: Interpreted, argument: Taken, registration: Registration, flatten: FunctionNode) -> str:
+def _forgotten(body: Interpreted, argument: BoundaryArgument, registration: Registration, flatten: FunctionNode) -> str:
     """A field that the marked function reads and that the registered functions do not keep; "" if there is none."""
     cls = registration.cls
     given = _given_to_init(cls)
@@ -233,7 +233,7 @@ def _forgotten(body: Interpreted, argument: Taken, registration: Registration, f
     return lost[0] if lost else _rewritten(body, argument, registration, missing)
 
 
-def _rewritten(body: Interpreted, argument: Taken, registration: Registration, names: frozenset[str]) -> str:
+def _rewritten(body: Interpreted, argument: BoundaryArgument, registration: Registration, names: frozenset[str]) -> str:
     """One of some fields that the project gives another value than the constructor does, which is lost."""
     rebuild = registration.unflatten
     made_by = rebuild.bound.function if rebuild.bound is not None else rebuild.function
@@ -285,7 +285,7 @@ def _given_to_init(cls: Class) -> frozenset[str]:
     return frozenset(fields.set_by_init(cls.node)) | frozenset(fields.annotated(cls.node))
 
 
-def _context(body: Interpreted, argument: Taken, registration: Registration) -> str:
+def _context(body: Interpreted, argument: BoundaryArgument, registration: Registration) -> str:
     """What in the context of a flattened object torch cannot keep; "" if nothing is known to be."""
     machine, cls = body.machine, registration.cls
     frame = machine.module_frame(cls.module)

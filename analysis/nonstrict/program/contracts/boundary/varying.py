@@ -20,7 +20,7 @@ from nonstrict.program.objects import iteration, naming
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.program.contracts.boundary.boundary_values import Taken
+    from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.discovery.sites import Passing
     from nonstrict.program.domain.definitions import Function
@@ -57,7 +57,7 @@ class Variation(NamedTuple):
     unlimited: bool = False
 
 
-def variation(body: Interpreted, argument: Taken) -> Variation:
+def variation(body: Interpreted, argument: BoundaryArgument) -> Variation:
     """How the value of an argument of a marked function varies from call to call of the region."""
     site = argument.site
     call = site.call if site is not None else None

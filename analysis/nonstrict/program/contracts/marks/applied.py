@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Span
     from nonstrict.program.contracts.marked_body import MarkedBody
     from nonstrict.program.contracts.marks.applications import Application
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class, Operator
     from nonstrict.program.domain.misapplied import Misuse, Wasted
     from nonstrict.program.domain.values import Value
@@ -231,7 +231,7 @@ class AppliedMarker:
             return None
         return span_of(operator.path, operator.offset, operator.node)
 
-    def may_be_frozen(self, place: Place) -> bool:
+    def may_be_frozen(self, place: AccessPath) -> bool:
         """Whether code beside the function, or beside what it captures, makes parameters that need no gradients."""
         paths = {self._mark.path, place.file, self._mark.function.module.path if self._mark.function else ""} - {""}
         modules = (self._machine.project.module(path) for path in sorted(paths))

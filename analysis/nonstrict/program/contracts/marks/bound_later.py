@@ -14,8 +14,8 @@ from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.knowledge.operators import BASE_MODULES
 from nonstrict.program.contracts.regions.compilations import Compilations
-from nonstrict.program.domain.access_paths import Origin, Place
-from nonstrict.program.domain.values import UNKNOWN, Heap, Kind, Value, join
+from nonstrict.program.domain.access_paths import AccessPath, Root
+from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Kind, Value, join
 from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _attribute(frame: Frame, value: Value) -> tuple[Class, str] | None:
             return _attribute(frame, holder)
         cls = _own_class(holder)
         return (cls, name) if cls is not None else None
-    if value.kind not in (Kind.NONE, Kind.UNKNOWN) or value.place.origin is not Origin.ARGUMENT:
+    if value.kind not in (Kind.NONE, Kind.UNKNOWN) or value.place.root is not Root.ARGUMENT:
         return None
     outermost = [frame, *frame.around()][-1]
     holder = outermost.env.get(value.place.name, UNKNOWN)
@@ -77,11 +77,11 @@ def _put(frame: Frame, cls: Class, name: str) -> Value | None:
 
 
 def _bound_by(machine: Machine, cls: Class, name: str, methods: list[Function]) -> Value | None:
-    receiver = classes.instance_at(machine, cls, Place(Origin.ARGUMENT, "", "self"))
+    receiver = classes.instance_at(machine, cls, AccessPath(Root.ARGUMENT, "", "self"))
     made = receiver.heap.attributes if receiver.heap is not None else {}
     found: Value | None = None
     for method in methods:
-        heap = Heap()
+        heap = AbstractObject()
         heap.attributes = {attribute: value for attribute, value in made.items() if attribute != name}
         with machine.summaries.aside():
             machine.static_frame(method, receiver._replace(heap=heap))

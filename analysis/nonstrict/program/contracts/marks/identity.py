@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.walk import walk
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.values import CALLABLES, Kind, Value
 from nonstrict.program.objects import parameters
@@ -106,4 +106,4 @@ def _held(value: Value | None, depth: int) -> Identity | None:
         return _of(value, depth)
     if value.heap is not None:
         return Identity(value.ref if value.kind is Kind.MODULE else id(value.heap))
-    return Identity(value.place) if value.place.origin is Origin.GLOBAL else None
+    return Identity(value.place) if value.place.root is Root.GLOBAL else None

@@ -20,14 +20,14 @@ from nonstrict.program.contracts.marks import import_order
 from nonstrict.program.discovery import roots
 from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.domain import marker_words
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import UNKNOWN, Kind, Value, relocated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class, Function
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.state.frames import Frame
@@ -61,7 +61,7 @@ class _Marked:
 def of_function(frame: Frame, callee: Value) -> Value | None:
     """What a call of a function by a global name reaches in its place; None if that is the function itself."""
     place = callee.place
-    if callee.function is None or frame.plain or place.origin is not Origin.GLOBAL or place.path:
+    if callee.function is None or frame.plain or place.root is not Root.GLOBAL or place.path:
         return None
     module = frame.machine.project.module(place.file)
     return _under(frame.machine, module, place.name, callee.function) if module is not None else None
@@ -98,7 +98,7 @@ def _marked(put: Iterable[Put], function: Function) -> Put | None:
     return next((one for one in put if one.value.mark and one.value.mark.function is function), None)
 
 
-def _put(machine: Machine, owner: Module, place: Place, name: str) -> Iterator[Put]:
+def _put(machine: Machine, owner: Module, place: AccessPath, name: str) -> Iterator[Put]:
     """The marked functions that the program puts at a place, which a module and a name tell."""
     for path in _files_putting(machine, owner, name):
         module = machine.project.module(path)
@@ -133,7 +133,7 @@ def _find(machine: Machine, module: Module) -> Iterator[Put]:
 
     names = roots.marking(machine, module)
     for by in namespace_writes.concerned_in(machine, module, names, lambda code: _puts(code, names)):
-        put = members.put_by(machine, by, lambda place: place.origin is Origin.GLOBAL)
+        put = members.put_by(machine, by, lambda place: place.root is Root.GLOBAL)
         yield from (one for one in put if one.value.kind is Kind.MARKED)
 
 

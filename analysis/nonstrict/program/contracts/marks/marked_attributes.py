@@ -15,7 +15,7 @@ from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.interpreted import Regions
 from nonstrict.program.discovery import callers, constructions, run_once
-from nonstrict.program.domain.access_paths import NOWHERE, Origin
+from nonstrict.program.domain.access_paths import NOWHERE, Root
 from nonstrict.program.domain.effects import reachable
 from nonstrict.program.domain.values import NO_CONSTANT, Kind, Value
 from nonstrict.program.mutations import attribute_writes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.program.contracts.interpreted import Interpreted
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class, Function, Mark
     from nonstrict.program.domain.write import Write
     from nonstrict.program.state.machine import Machine
@@ -47,13 +47,13 @@ def calls_through_attributes(machine: Machine, mark: Mark) -> Iterator[tuple[str
         compiled = machine.part(Regions).of(machine, region, machine.torch)
         for seen in compiled.seen_by_others(Event.CALLED):
             place = seen.effect.value.place
-            if place.origin is not Origin.ARGUMENT or not place.path[-1:] or not place.path[-1].startswith("."):
+            if place.root is not Root.ARGUMENT or not place.path[-1:] or not place.path[-1].startswith("."):
                 continue
             if any(_holds(marks, mark) for marks in _confused(machine, compiled, region.function, place)):
                 yield seen.effect.path, seen.effect.offset, seen.effect.node
 
 
-def _confused(machine: Machine, compiled: Interpreted, region: Function, place: Place) -> Iterator[set[Mark]]:
+def _confused(machine: Machine, compiled: Interpreted, region: Function, place: AccessPath) -> Iterator[set[Mark]]:
     """The marked functions that a place of a region may lead to, where nothing else that it reads tells them apart."""
     read = _attributes_read(compiled, region)
     attribute = place.path[-1][1:]
@@ -89,7 +89,7 @@ def _attributes_read(compiled: Interpreted, region: Function) -> set[str]:
     return {inner.attr for node in nodes for inner in walk(node) if isinstance(inner, ast.Attribute)}
 
 
-def _holders(machine: Machine, compiled: Interpreted, region: Function, place: Place) -> Iterator[Holder]:
+def _holders(machine: Machine, compiled: Interpreted, region: Function, place: AccessPath) -> Iterator[Holder]:
     """The objects that hold what a place of a region leads to.
 
     Those are objects that its calls pass; for a method also those whose making was seen.

@@ -17,11 +17,11 @@ from nonstrict.program.contracts.marks import bound_later, compiling, outcomes, 
 from nonstrict.program.contracts.marks.identity import differ
 from nonstrict.program.contracts.regions import compilations
 from nonstrict.program.discovery.subclasses import subclasses
-from nonstrict.program.domain.access_paths import FRESH, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, AccessPath, Root
 from nonstrict.program.domain.definitions import CompileOptions, Function, Mark, Passed, Region, SeenCall
 from nonstrict.program.domain.effects import Effect
 from nonstrict.program.domain.references import Bound, Partial, Super
-from nonstrict.program.domain.values import NO_CONSTANT, NONE, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.domain.values import NO_CONSTANT, NONE, UNKNOWN, AbstractObject, Flag, Kind, Value, join
 from nonstrict.program.externals import held_modules
 from nonstrict.program.interpret import generics
 from nonstrict.program.objects import classes
@@ -182,7 +182,7 @@ def _run_by(machine: Machine, target: Value) -> list[Value]:
         return [classes.inherited_call(machine, target) or target]
     receiver = _object(target)
     method = function_of(machine, target)
-    if receiver is None or method is None or receiver.place.origin not in (Origin.ARGUMENT, Origin.UNKNOWN):
+    if receiver is None or method is None or receiver.place.root not in (Root.ARGUMENT, Root.UNKNOWN):
         return [target]
     others = overriding.in_place_of(machine, method)
     run = [classes.instance_at(machine, cls, receiver.place) for cls, _ in others]
@@ -358,7 +358,7 @@ def called(
     if not frame.static:
         for value in (*positional, *keywords.values()):
             frame.consume(node, value)
-            frame.settle(value)
+            frame.sink(value)
     if frame.region:
         receiver = _receiver(frame, node, mark) if isinstance(node, ast.Call) else None
         given = Passed(receiver, tuple(positional), keywords)
@@ -376,7 +376,7 @@ def _receiver(frame: Frame, node: ast.Call, mark: Mark) -> Value | None:
 
 def _through(callee: Value) -> str:
     place = callee.place
-    if place.origin is Origin.CELL:
+    if place.root is Root.CELL:
         return "cell"
     if any(step.startswith("[") for step in place.path):
         return "container"
@@ -445,14 +445,14 @@ def traced_receiver(machine: Machine, mark: Mark, receiver: Value | None) -> Val
     """
     if mark.target.kind is Kind.CLASS:
         # The object that calling a class makes, or the context of an `autograd.Function`.
-        return Value(Kind.OBJECT, FRESH, mark.target.ref, heap=Heap())
+        return Value(Kind.OBJECT, FRESH, mark.target.ref, heap=AbstractObject())
     if receiver is None and mark.kind == "constant-result":
         return _frozen_receiver(machine, mark)
     if receiver is None and mark.kind == "nonstrict":
         return _module_of_mixin(machine, mark)
     if receiver is None or receiver.kind is not Kind.MODULE:
         return receiver
-    return receiver.at(Place(Origin.ARGUMENT, "", "self") if mark.kind == "make-fx" else Place(Origin.UNKNOWN))
+    return receiver.at(AccessPath(Root.ARGUMENT, "", "self") if mark.kind == "make-fx" else AccessPath(Root.UNKNOWN))
 
 
 def _module_of_mixin(machine: Machine, mark: Mark) -> Value | None:
@@ -461,7 +461,7 @@ def _module_of_mixin(machine: Machine, mark: Mark) -> Value | None:
     if function is None or function.owner is None or function.binding or mark.target.kind is not Kind.FUNCTION:
         return None
     owner, names = function.owner, parameter_names(function.node.args)
-    made = classes.instance_at(machine, owner, Place(Origin.ARGUMENT, "", names[0])) if names else None
+    made = classes.instance_at(machine, owner, AccessPath(Root.ARGUMENT, "", names[0])) if names else None
     if made is None or made.kind is not Kind.OBJECT or not any(map(classes.is_module, subclasses(machine, owner))):
         return None
     return made._replace(kind=Kind.MODULE)
@@ -473,7 +473,7 @@ def _frozen_receiver(machine: Machine, mark: Mark) -> Value | None:
     if function is None or function.owner is None or function.binding or mark.target.kind is not Kind.FUNCTION:
         return None
     names = [one.arg for one in (*function.node.args.posonlyargs, *function.node.args.args)]
-    instance = classes.instance_at(machine, function.owner, Place(Origin.RECEIVER, "", names[0])) if names else None
+    instance = classes.instance_at(machine, function.owner, AccessPath(Root.RECEIVER, "", names[0])) if names else None
     return instance if instance is not None and instance.kind is Kind.OBJECT else None
 
 
@@ -488,7 +488,7 @@ def receiver_of(mark: Mark) -> Value | None:
         return None
     if bound.kind is Kind.CLASS:
         return bound
-    if bound.place.origin is Origin.GLOBAL or bound.place.origin is Origin.CELL:
-        return bound.at(Place(Origin.RECEIVER, bound.place.owner, bound.place.name, bound.place.path))
+    if bound.place.root is Root.GLOBAL or bound.place.root is Root.CELL:
+        return bound.at(AccessPath(Root.RECEIVER, bound.place.owner, bound.place.name, bound.place.path))
     name = bound.place.name or "self"
-    return bound.at(Place(Origin.RECEIVER, "", name, bound.place.path))
+    return bound.at(AccessPath(Root.RECEIVER, "", name, bound.place.path))

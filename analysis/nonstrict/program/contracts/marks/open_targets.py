@@ -14,7 +14,7 @@ from nonstrict.facts.scopes import parameter_names, receiver_of
 from nonstrict.program.contracts.marks import overriding
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.discovery import callers, roots
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.values import Kind, Value
 from nonstrict.program.objects import classes
 
@@ -67,6 +67,6 @@ def _run_with_given(machine: Machine, function: Function) -> None:
 def _receivers(machine: Machine, method: Function) -> list[Value]:
     """Objects of the classes that inherit a method; none if these are many."""
     return [
-        classes.instance_at(machine, cls, Place(Origin.ARGUMENT, "", receiver_of(method.node)))
+        classes.instance_at(machine, cls, AccessPath(Root.ARGUMENT, "", receiver_of(method.node)))
         for cls in overriding.inheriting(machine, method)
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.effects import Summary
-from nonstrict.program.domain.values import NONE, UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.domain.values import NONE, UNKNOWN, AbstractObject, Flag, Kind, Value, join
 from nonstrict.program.state.frames import Frame
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _one(value: Value) -> Value:
         return Value(Kind.TENSOR, FRESH, flags=value.flags & _LASTING)
     if value.kind not in _STRUCTURES or value.heap is None:
         return UNKNOWN
-    heap = Heap()
+    heap = AbstractObject()
     heap.open, heap.unsure = value.heap.open, value.heap.unsure
     heap.items = {key: _crossing(entry) for key, entry in value.heap.items.items()}
     heap.loose = _crossing(value.heap.loose) if value.heap.loose is not None else None

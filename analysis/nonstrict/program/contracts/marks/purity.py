@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import children
 from nonstrict.program.contracts.marked_body import MarkedBody
-from nonstrict.program.domain.access_paths import FRESH, Origin, Place
+from nonstrict.program.domain.access_paths import FRESH, AccessPath, Root
 from nonstrict.program.domain.definitions import Mark
 from nonstrict.program.domain.values import Kind, Value
 from nonstrict.program.objects import classes, definition_values
@@ -34,7 +34,7 @@ CONTRACTS = {
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef)
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-_SELF = Place(Origin.ARGUMENT, "", "self")
+_SELF = AccessPath(Root.ARGUMENT, "", "self")
 
 
 class Definition(NamedTuple):

@@ -11,7 +11,7 @@ from nonstrict.events import Event
 from nonstrict.facts.steps import may_meet
 from nonstrict.program.contracts.interpreted import Regions
 from nonstrict.program.contracts.marks.identity import Identity, identity
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import Kind
 from nonstrict.program.mutations import placing
 from nonstrict.program.objects import classes
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Mark
     from nonstrict.program.domain.values import Value
     from nonstrict.program.mutations.placing import Placed
@@ -35,11 +35,11 @@ def calls_through_globals(machine: Machine, mark: Mark) -> Iterator[tuple[str, i
         compiled = machine.part(Regions).of(machine, region, machine.torch)
         for seen in compiled.seen_by_others(Event.CALLED):
             place = seen.effect.value.place
-            if place.origin is Origin.GLOBAL and identity(mark).key in {one.key for one in replaced(machine, place)}:
+            if place.root is Root.GLOBAL and identity(mark).key in {one.key for one in replaced(machine, place)}:
                 yield seen.effect.path, seen.effect.offset, seen.effect.node
 
 
-def replaced(machine: Machine, place: Place) -> set[Identity]:
+def replaced(machine: Machine, place: AccessPath) -> set[Identity]:
     """What tells the marked functions apart of which one is put at a place once another was there; none if none is."""
     placed = [one for one in placing.at(machine, place) if len(one.steps) == len(place.path)]
     found = set[Identity]()
@@ -53,7 +53,7 @@ def replaced(machine: Machine, place: Place) -> set[Identity]:
     return found
 
 
-def _before(machine: Machine, place: Place, later: Placed, placed: Sequence[Placed]) -> Iterator[Value]:
+def _before(machine: Machine, place: AccessPath, later: Placed, placed: Sequence[Placed]) -> Iterator[Value]:
     """What lies, before something is put there, where that is put: what the program put there last, or made it with."""
     others = [one for one in placed if one is not later and may_meet(one.steps, later.steps)]
     yield from (one.value for one in others)
@@ -61,7 +61,7 @@ def _before(machine: Machine, place: Place, later: Placed, placed: Sequence[Plac
         yield from _made_with(machine, place, later.steps)
 
 
-def _made_with(machine: Machine, place: Place, steps: Sequence[str]) -> Iterable[Value]:
+def _made_with(machine: Machine, place: AccessPath, steps: Sequence[str]) -> Iterable[Value]:
     """What some steps lead to from a global, where nothing puts something there."""
     module = machine.project.module(place.file)
     found = list(machine.global_value(module, place.name).alternatives()) if module is not None else []

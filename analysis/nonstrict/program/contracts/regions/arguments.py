@@ -9,7 +9,7 @@ from nonstrict.events import Drawn, Event, Taken
 from nonstrict.facts.resuming import end_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import torch_function
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import NO_CONSTANT, NONE, TENSORS, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _spreads(call: ast.Call) -> bool:
 def _of_value(value: Value) -> Iterator[str]:
     """What the table calls an argument, the closest name first."""
     if value.kind is Kind.ITERATOR:
-        given = value.place.origin is Origin.ARGUMENT
+        given = value.place.root is Root.ARGUMENT
         held = _of_elements(value.heap.element) if value.heap is not None else ""
         yield "iterator-argument" if given else "global-iterator" if value.place.captured else held
     elif value.kind in (Kind.LIST, Kind.TUPLE) and value.heap is not None:
@@ -165,12 +165,12 @@ def _of_element(element: Value) -> str:
 
 def is_from_data(value: Value) -> bool:
     """Whether a number follows from the data of a tensor."""
-    return any(effect.event is Event.ESCAPE for effect in value.pending)
+    return any(effect.event is Event.ESCAPE for effect in value.taint)
 
 
 def from_item(value: Value) -> bool:
     """Whether a number was taken out of a tensor: Dynamo computes with it, but cannot decide on it."""
-    return any(effect.how is Taken.ITEM for effect in value.pending)
+    return any(effect.how is Taken.ITEM for effect in value.taint)
 
 
 def guards_item(tensor: Value) -> bool:
@@ -178,7 +178,7 @@ def guards_item(tensor: Value) -> bool:
 
     So it does for integers without a dimension; what they are of which nothing else is known, is not told here.
     """
-    given = tensor.place.origin is Origin.ARGUMENT or tensor.place.captured
+    given = tensor.place.root is Root.ARGUMENT or tensor.place.captured
     return given and not tensor.place.is_view and not tensor.flags & (Flag.FLOATING | Flag.BOOLEAN)
 
 
@@ -189,7 +189,7 @@ def is_drawn(frame: Frame, value: Value) -> bool:
     """
     if value.kind not in (Kind.NUMBER, Kind.BOOL) or frame.function is None:
         return False
-    drawn = [effect.node for effect in value.pending if effect.drawn is Drawn.NUMBER]
+    drawn = [effect.node for effect in value.taint if effect.drawn is Drawn.NUMBER]
     if not drawn:
         return False
     found = (one for one in frame.summary.effects.values() if one.event is Event.BREAK and not one.conditional)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Change, Construct, Event
 from nonstrict.facts import save_restore
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed, Summary, observed
 from nonstrict.program.domain.values import CALLABLES, NO_CONSTANT, TENSORS, Flag, Kind, Value
 from nonstrict.program.externals import functional_calls
@@ -42,7 +42,7 @@ _CHANGING = (Event.WRITE, Event.LEAK)
 #: Modes are set to what they are already, as a rule.
 _MODES = frozenset({"train", "eval"})
 #: The module that is run, seen from inside: as if it were the one that is compiled.
-_RECEIVER = Place(Origin.ARGUMENT, "", "self")
+_RECEIVER = AccessPath(Root.ARGUMENT, "", "self")
 
 
 class Changed(NamedTuple):

@@ -19,7 +19,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured, may_break
 from nonstrict.program.contracts.regions import arguments, branches, contexts, messages, unbacked
 from nonstrict.program.contracts.regions import options as dynamo_options
-from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.effects import Effect
 from nonstrict.program.domain.values import (
     NO_CONSTANT,
@@ -40,7 +40,7 @@ from nonstrict.text.trees import tree_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from nonstrict.program.domain.access_paths import Place
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.state.frames import Frame
 
@@ -86,7 +86,7 @@ _LOGGING_OPTIONS = {"reorderable_logging_functions", "ignore_logger_methods", "i
 def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
     """A function or class outside the program is called in a region."""
     if name in _PARAMETERS:
-        if any(value.place.origin is Origin.FRESH for value in positional[:1]):
+        if any(value.place.root is Root.FRESH for value in positional[:1]):
             emit(frame, node, f"call:{name}")
         return
     if name.startswith("torch._check"):
@@ -141,11 +141,11 @@ def needs_gradient(frame: Frame, node: ast.AST, tensor: Value) -> Value:
     switched_off = isinstance(node, ast.Call) and any(getattr(one, "value", None) is False for one in node.args)
     if switched_off or _turns_gradients_off(frame):
         return tensor
-    argument = tensor.place.origin is Origin.ARGUMENT and not tensor.place.is_view
+    argument = tensor.place.root is Root.ARGUMENT and not tensor.place.is_view
     if argument or tensor.place.captured or not may_break(key, frame.machine.torch):
         return tensor
     effect = Effect(Event.BREAK, frame.module.path, frame.offset, node, tensor.place, what=key, how=Construct.LISTED)
-    carrying = tensor.with_pending(tensor.pending | {effect})
+    carrying = tensor.with_taint(tensor.taint | {effect})
     holder = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
     if isinstance(holder, ast.Name) and holder.id in frame.env:
         frame.env[holder.id] = carrying
@@ -191,7 +191,7 @@ def method(
 
 def _look_up_method(frame: Frame, node: ast.AST, receiver: Value, name: str, told: Sequence[str]) -> None:
     torch = frame.machine.torch
-    given = receiver.place.origin is Origin.ARGUMENT and not receiver.place.is_view
+    given = receiver.place.root is Root.ARGUMENT and not receiver.place.is_view
     for kind in _receivers(frame, receiver):
         key = f"method:{kind}.{name}"
         variants = [f"{key}:argument"] if given else []
@@ -210,7 +210,7 @@ def _look_up_method(frame: Frame, node: ast.AST, receiver: Value, name: str, tol
 
 def entered(frame: Frame, node: ast.AST, manager: Value) -> None:
     """A context manager is entered in a region."""
-    if manager.kind is Kind.OBJECT and (manager.place.captured or manager.place.origin is Origin.ARGUMENT):
+    if manager.kind is Kind.OBJECT and (manager.place.captured or manager.place.root is Root.ARGUMENT):
         statement(frame, node, "object-with" if manager.place.captured else "object-with-argument")
         return
     if manager.kind is Kind.OBJECT and manager.of_class is not None:
@@ -250,7 +250,7 @@ def decided(frame: Frame, node: ast.AST, value: Value) -> None:
 
 def never_found(frame: Frame, node: ast.AST, sought: Value, numbers: Value) -> bool:
     """Whether a constant is sought among the numbers of a tensor: Dynamo finds it in no list of theirs, and goes on."""
-    listed = numbers.kind is Kind.LIST and any(effect.how is Taken.LIST for effect in numbers.pending)
+    listed = numbers.kind is Kind.LIST and any(effect.how is Taken.LIST for effect in numbers.taint)
     if not listed or sought.const is NO_CONSTANT:
         return False
     emit(frame, node, NEVER_FOUND)
@@ -274,7 +274,7 @@ def decorated(frame: Frame, node: ast.AST, function: Function) -> None:
                 statement(frame, node, "deprecated-call")
 
 
-def statement(frame: Frame, node: ast.AST, name: str, place: Place = FRESH) -> None:
+def statement(frame: Frame, node: ast.AST, name: str, place: AccessPath = FRESH) -> None:
     """A statement or expression of its own kind is executed in a region; `place` is of what Dynamo refuses to touch."""
     if may_break(f"stmt:{name}", frame.machine.torch):
         emit(frame, node, f"stmt:{name}", place)
@@ -330,7 +330,7 @@ def attribute_stored(frame: Frame, node: ast.AST, tensor: Value, name: str) -> N
     """An attribute of a tensor is set; the table may tell tensors of the region apart."""
     if name in TENSOR_METADATA:
         made_here = f"tensor-{name}-assign-intermediate"
-        apart = tensor.place.origin is Origin.FRESH and is_measured(f"stmt:{made_here}", frame.machine.torch)
+        apart = tensor.place.root is Root.FRESH and is_measured(f"stmt:{made_here}", frame.machine.torch)
         statement(frame, node, made_here if apart else f"tensor-{name}-assign")
 
 
@@ -356,7 +356,7 @@ def _is_logging(key: str) -> bool:
     return _LOGGING.match(key) is not None
 
 
-def emit(frame: Frame, node: ast.AST, key: str, place: Place = FRESH) -> None:
+def emit(frame: Frame, node: ast.AST, key: str, place: AccessPath = FRESH) -> None:
     """Record a construct of a region that breaks the graph."""
     if not _switched_on(frame, key):
         telling = _is_logging(key) and frame.function is not None and is_switched(frame.function.node, node)
@@ -376,7 +376,7 @@ def _switched_on(frame: Frame, key: str) -> bool:
 def checked(frame: Frame, values: Sequence[Value]) -> None:
     """`torch._check` tells something of numbers that follow from data."""
     frame.summary.settled.update(
-        effect.key for value in values for effect in value.pending if effect.event is Event.ESCAPE
+        effect.key for value in values for effect in value.taint if effect.event is Event.ESCAPE
     )
 
 

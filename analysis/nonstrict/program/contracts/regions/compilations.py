@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.discarded import is_statement
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.contracts.regions.states import States
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.definitions import Compiled, CompileOptions, CompileSite
-from nonstrict.program.domain.values import UNKNOWN, Flag, Heap, Kind, Value, join
+from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ class Compilations:
 
     def __init__(self) -> None:
         self.at: dict[ast.AST, CompileSite] = {}
-        self._around: dict[int, list[tuple[Heap, CompileSite]]] = {}
+        self._around: dict[int, list[tuple[AbstractObject, CompileSite]]] = {}
         self.states = States()
         self.compilers: set[ast.AST] = set()
         self.bound_later: dict[tuple[Class, str], Value | None] = {}
@@ -62,7 +62,7 @@ class Compilations:
 
     def hands_on(self, site: CompileSite) -> bool:
         """Whether an application is what a function does with its arguments that stands where torch has a compiler."""
-        if site.given is None or site.given.place.origin is not Origin.ARGUMENT or site.compiled:
+        if site.given is None or site.given.place.root is not Root.ARGUMENT or site.compiled:
             return False
         return site.within is not None and site.within.node in self.compilers
 
@@ -126,7 +126,7 @@ def of_unknown(frame: Frame, node: ast.AST, factory: Value) -> Value:
         return factory
     known = frame.machine.part(Compilations).at.get(node)
     held = known.target.heap if known is not None and known.target is not None else None
-    heap = held or Heap()
+    heap = held or AbstractObject()
     wrapper(frame, node, UNKNOWN._replace(heap=heap))
     return factory._replace(flags=factory.flags | Flag.COMPILED, heap=heap)
 

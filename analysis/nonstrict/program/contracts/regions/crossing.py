@@ -14,7 +14,7 @@ from nonstrict.facts.steps import may_meet
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program.contracts.interpreted import Regions
-from nonstrict.program.domain.access_paths import NOWHERE, VIEW, Origin, Place
+from nonstrict.program.domain.access_paths import NOWHERE, VIEW, AccessPath, Root
 from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _CARRIED_OVER = frozenset({Change.NAME, Change.ATTRIBUTE})
 
 
-def written_before(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) -> tuple[Related, ...]:
+def written_before(machine: Machine, mark: Mark, place: AccessPath, torch: tuple[int, int]) -> tuple[Related, ...]:
     """Where a region that calls a marked function writes, before the call, what the body reads at `place`."""
     found: list[Related] = []
     for region, call in calls(machine, mark, torch):
@@ -75,7 +75,7 @@ def read_after(machine: Machine, mark: Mark, write: Effect, torch: tuple[int, in
     return tuple(dict.fromkeys(found))
 
 
-def guarded(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) -> bool:
+def guarded(machine: Machine, mark: Mark, place: AccessPath, torch: tuple[int, int]) -> bool:
     """Whether each region that calls a marked function reads the same state of a module: then Dynamo guards it."""
     found = list(calls(machine, mark, torch))
     return bool(found) and all(
@@ -91,7 +91,7 @@ def _read_by(region: Interpreted) -> Iterator[Effect]:
     return (seen.effect for seen in region.seen_by_others(Event.READ))
 
 
-def reads_state(machine: Machine, mark: Mark, place: Place, torch: tuple[int, int]) -> bool:
+def reads_state(machine: Machine, mark: Mark, place: AccessPath, torch: tuple[int, int]) -> bool:
     """Whether each region that calls a marked function reads what lives at a captured place, itself or in a helper."""
     found = list(calls(machine, mark, torch))
     return bool(found) and all(
@@ -125,9 +125,9 @@ def _position(seen: Observed) -> tuple[tuple[int, int], ...]:
     return tuple((span.line, span.column) for span in spans)
 
 
-def _in_region(call: Effect, mark: Mark, place: Place) -> Place:
+def _in_region(call: Effect, mark: Mark, place: AccessPath) -> AccessPath:
     """What the region calls a place of the body: attributes of module arguments live on what the region passes."""
-    if place.origin is not Origin.ARGUMENT or mark.function is None:
+    if place.root is not Root.ARGUMENT or mark.function is None:
         return place
     arguments = mark.function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
@@ -136,14 +136,14 @@ def _in_region(call: Effect, mark: Mark, place: Place) -> Place:
     passed = {**dict(zip(names, positional, strict=False)), **given.keywords}.get(place.name)
     if passed is None or passed.kind is not Kind.MODULE:
         return NOWHERE
-    return Place(passed.place.origin, passed.place.owner, passed.place.name, (*passed.place.path, *place.path))
+    return AccessPath(passed.place.root, passed.place.owner, passed.place.name, (*passed.place.path, *place.path))
 
 
-def _meets(write: Effect, read: Place) -> bool:
+def _meets(write: Effect, read: AccessPath) -> bool:
     return any(_same(changed, read) for changed in write.changed)
 
 
-def _same(written: Place, read: Place) -> bool:
+def _same(written: AccessPath, read: AccessPath) -> bool:
     """Whether one place is the other or holds it."""
     if written[:3] != read[:3] or not (written.captured or written.path):
         return False

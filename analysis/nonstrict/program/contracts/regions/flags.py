@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program.discovery import callers
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.values import UNKNOWN, Kind
 from nonstrict.program.mutations.writes import writers
@@ -43,7 +43,7 @@ def _given(machine: Machine, function: Function, name: str) -> Iterator[Value]:
 def _known(machine: Machine, name: str, given: list[Value]) -> Value | None:
     if not given or any(one.place.captured and writers(machine, one.place) for one in given):
         return None
-    whole = argument_value(given[0], Place(Origin.ARGUMENT, "", name))
+    whole = argument_value(given[0], AccessPath(Root.ARGUMENT, "", name))
     if whole.kind in _FLAGS:
         return _same(whole, given)
     heaps = [one.heap for one in given if one.kind is Kind.DICT and one.heap is not None]

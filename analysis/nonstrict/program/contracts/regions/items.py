@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.program.contracts.regions import arguments, breaks, ranks
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import NO_CONSTANT, PRIMITIVES, Flag, Kind, Value
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def sought(frame: Frame, node: ast.AST, element: Value, holder: Value) -> bool:
 def _elements(holder: Value) -> list[Value]:
     """What a list that a region is given may hold."""
     element = holder.heap.element if holder.heap is not None else None
-    given = holder.place.origin is Origin.ARGUMENT
+    given = holder.place.root is Root.ARGUMENT
     return [*element.alternatives()] if given and element is not None else []
 
 

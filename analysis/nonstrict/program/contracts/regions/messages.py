@@ -27,7 +27,7 @@ def construct(frame: Frame, given: Iterable[Value]) -> str:
                 return "check-message-tensor"
             if kinds == {Kind.MODULE}:
                 return "check-message-module"
-            if any(effect.how is Taken.ITEM for effect in value.pending):
+            if any(effect.how is Taken.ITEM for effect in value.taint):
                 return "check-message-item"
     return ""
 

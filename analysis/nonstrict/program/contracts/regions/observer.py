@@ -18,7 +18,7 @@ from nonstrict.program.contracts.regions import (
     outputs,
     sequences,
 )
-from nonstrict.program.domain.access_paths import FRESH, Origin
+from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.observer import Observer
 from nonstrict.program.domain.values import BOOL, NO_CONSTANT, Flag, Kind, Value
 
@@ -157,7 +157,7 @@ class RegionObserver(Observer["Frame", "Function"]):
 
     def looped_over(self, frame: Frame, node: ast.AST, iterable: Value) -> None:
         """An iterator that the region is given would be used up."""
-        if iterable.kind is Kind.ITERATOR and iterable.place.origin is Origin.ARGUMENT:
+        if iterable.kind is Kind.ITERATOR and iterable.place.root is Root.ARGUMENT:
             breaks.statement(frame, node, "for-iterator-argument")
 
     def ordered_by(self, frame: Frame, node: ast.AST, compared: Value) -> None:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import tensor_method
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import TENSORS, Kind, Value
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def note(frame: Frame, node: ast.AST, value: Value) -> None:
     """An expression has a value: a new tensor is computed there; what is not known may be one."""
     if value.kind in TENSORS or value.kind is Kind.UNKNOWN:
-        computes = value.place.origin is Origin.FRESH or _is_method(node)
+        computes = value.place.root is Root.FRESH or _is_method(node)
         known = frame.summary.operations
         known[node] = known.get(node, False) or (value.kind in TENSORS and computes and not frame.branches)
 

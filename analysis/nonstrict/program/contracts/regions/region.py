@@ -15,7 +15,7 @@ from nonstrict.program.contracts.marks import handlers, purity
 from nonstrict.program.contracts.regions import abandoned, contexts, flags, strictness
 from nonstrict.program.contracts.regions.graphs import Graphs, counted
 from nonstrict.program.discovery import callers
-from nonstrict.program.domain.access_paths import Origin, Place
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.definitions import Mark
 from nonstrict.program.domain.values import Kind
 from nonstrict.program.externals import hooks
@@ -137,7 +137,7 @@ class CompiledRegion(MarkedBody):
         bound = target.bound.receiver if target.bound is not None else target
         if bound.kind not in (Kind.MODULE, Kind.OBJECT):
             return bound if target.kind is Kind.BOUND and bound.kind is Kind.CLASS else None
-        return bound.at(Place(Origin.ARGUMENT, "", "self"))
+        return bound.at(AccessPath(Root.ARGUMENT, "", "self"))
 
     def _run_around(self, frame: Frame, function: Function) -> None:
         """The hooks of a compiled module; one whose method is compiled is not called, so that they do not run."""
@@ -148,7 +148,7 @@ class CompiledRegion(MarkedBody):
         """Whether a method is compiled for every object of its class: by a decorator, or by the class for itself."""
         target = self.mark.target
         held = target.bound.receiver if target.bound is not None else target
-        of_itself = held.kind in (Kind.MODULE, Kind.OBJECT) and held.place.origin in (Origin.ARGUMENT, Origin.UNKNOWN)
+        of_itself = held.kind in (Kind.MODULE, Kind.OBJECT) and held.place.root in (Root.ARGUMENT, Root.UNKNOWN)
         return self.fullgraph and (target.kind is Kind.FUNCTION or of_itself)
 
     def _seen(self, function: Function) -> dict[str, Value]:

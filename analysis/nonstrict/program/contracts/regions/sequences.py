@@ -25,7 +25,7 @@ def sorted_by(frame: Frame, node: ast.AST, compared: Value) -> None:
         first = compared.heap.items.get(0, compared)
     if _may_be_tensor(first):
         breaks.emit(frame, node, f"{_SORTED}key-tensor")
-    elif first.kind is Kind.NUMBER and any(effect.how in symbols.NUMBERS for effect in first.pending):
+    elif first.kind is Kind.NUMBER and any(effect.how in symbols.NUMBERS for effect in first.taint):
         breaks.emit(frame, node, f"{_SORTED}key-item")
 
 
@@ -39,7 +39,7 @@ def iterated(frame: Frame, node: ast.AST, iterable: Value) -> None:
     """The elements of a tensor are asked for one by one: there is no telling how many a selection has."""
     if not iterable.is_tensor:
         return
-    if any(effect.event is Event.ESCAPE and effect.how is not Taken.ITEM for effect in iterable.pending):
+    if any(effect.event is Event.ESCAPE and effect.how is not Taken.ITEM for effect in iterable.taint):
         breaks.statement(frame, node, "for-range-item")
 
 

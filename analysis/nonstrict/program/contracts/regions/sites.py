@@ -15,7 +15,7 @@ from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import BASE_MODULES
 from nonstrict.program.contracts.marks import compiling
 from nonstrict.program.discovery import roots
-from nonstrict.program.domain.access_paths import Origin
+from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import Kind
 from nonstrict.program.externals.held_modules import may_call_others
 from nonstrict.program.objects.naming import names_below
@@ -117,7 +117,7 @@ def unknown(site: CompileSite | None, node: ast.AST) -> str:
         if package != "torch":
             return f"`{_target(node)}` is of `{package}`, which is not looked into"
         return f"what `{_target(node)}` calls is not looked into" if may_call_others(given) else ""
-    if is_any and given.place.origin is Origin.ARGUMENT and site.within is not None and not _is_own(site.within, given):
+    if is_any and given.place.root is Root.ARGUMENT and site.within is not None and not _is_own(site.within, given):
         name = given.place.name + "".join(given.place.path)
         return f"`{name}` is what callers of `{site.within.qualname}` give it, and no call that tells was found"
     return f"it is not known what `{_target(node)}` is"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import walk
 from nonstrict.program.domain.effects import span_of
-from nonstrict.program.domain.values import UNKNOWN, Flag, Heap, Kind, Value
+from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.findings import Span
@@ -31,7 +31,7 @@ class State(NamedTuple):
     function: Function | None
     span: Span
     module: Value
-    heap: Heap
+    heap: AbstractObject
 
     @property
     def is_wrapper(self) -> bool:

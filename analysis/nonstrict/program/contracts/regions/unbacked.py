@@ -68,7 +68,7 @@ def _is_selection(frame: Frame, expression: ast.expr, carrying: Value) -> bool:
     if source is None or not _selects_rows(frame, source):
         return False
     checked = frame.summary.settled
-    return any(_of(effect, source) and effect.key not in checked for effect in carrying.pending)
+    return any(_of(effect, source) and effect.key not in checked for effect in carrying.taint)
 
 
 def _of(effect: Effect, source: ast.expr) -> bool:
