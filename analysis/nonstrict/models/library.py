@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nonstrict.models import stubs
 from nonstrict.models.entries import ANY, CallEffect, Doing, Entry, Form, Type
 from nonstrict.models.errors import ModelError
+from nonstrict.models.stubs import Described
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +32,7 @@ class Models:
             ModelError: one of `paths` cannot be used.
         """
         self._paths = _shipped()
-        self._files: dict[str, dict[str, Entry]] = {}
+        self._files: dict[str, Described] = {}
         self._found: dict[str, Entry | None] = {}
         self._called: dict[str, Entry | None] = {}
         self._ancestors: dict[str, tuple[str, ...]] = {}
@@ -42,7 +43,8 @@ class Models:
                 advice = "Name the file after the module that it describes, as `acme.kernels.pyi`."
                 raise ModelError(path, 1, 1, f"`{module}` is no name of a module", advice)
             own.setdefault(module, {}).update(stubs.read(path, _text(path), module))
-        self._files.update({module: {**self._entries(module), **entries} for module, entries in own.items()})
+        for module, entries in own.items():
+            self._files[module] = Described({**self._entries(module).all(), **entries})
         named = (one for entries in own.values() for one in entries.values())
         self._own = frozenset(one.name for one in named if one.form is not Form.MODULE)
         self._roots = frozenset(module.partition(".")[0] for module in (*self._paths, *self._files))
@@ -100,11 +102,10 @@ class Models:
         """The members of a class by name, with those of its bases."""
         found: dict[str, Entry] = {}
         for one in self.ancestors(owner):
-            module, key = next(((m, k) for m, k in _split(one) if k in self._entries(m)), ("", ""))
-            names = [inner[len(key) + 1 :] for inner in self._entries(module) if inner.startswith(f"{key}.")]
-            for name in names:
+            module, key = next(((m, k) for m, k in _split(one) if self._entries(m).get(k)), ("", ""))
+            for name in self._entries(module).members(key):
                 entry = self.member(one, name)
-                if "." not in name and entry is not None:
+                if entry is not None:
                     found.setdefault(name, entry)
         return found
 
@@ -185,10 +186,10 @@ class Models:
                 return entry._replace(name=dotted)
         return None
 
-    def _entries(self, module: str) -> dict[str, Entry]:
+    def _entries(self, module: str) -> Described:
         if module not in self._files:
             path = self._paths.get(module)
-            self._files[module] = stubs.read(path, _text(path), module) if path is not None else {}
+            self._files[module] = stubs.described(path, _text(path), module) if path is not None else Described({})
         return self._files[module]
 
 

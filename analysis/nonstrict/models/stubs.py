@@ -34,11 +34,54 @@ _UNION = "typing.Union"
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+class Described:
+    """The names that one file describes. Its definitions are read when they are asked for: most never are."""
+
+    def __init__(self, entries: dict[str, Entry], reader: _Reader | None = None) -> None:
+        self._entries = entries
+        self._reader = reader
+
+    def get(self, name: str) -> Entry | None:
+        """The entry of a name inside the file (`Logger.info`); None if it is not described.
+
+        Raises:
+            ModelError: its definition says something that a model cannot say.
+        """
+        if self._reader is not None:
+            self._reader.define(name.partition(".")[0])
+        return self._entries.get(name)
+
+    def members(self, owner: str) -> list[str]:
+        """The names that stand in a class of the file, without those of classes in it."""
+        self.get(owner)
+        inner = (name.removeprefix(f"{owner}.") for name in self._entries if name.startswith(f"{owner}."))
+        return [name for name in inner if "." not in name]
+
+    def all(self) -> dict[str, Entry]:
+        """All entries by name.
+
+        Raises:
+            ModelError: as `get`.
+        """
+        if self._reader is not None:
+            self._reader.define_all()
+        return self._entries
+
+
 def read(path: str, text: str, module: str) -> dict[str, Entry]:
     """The entries of a file that describes `module`, by their names inside it: `Logger.info`.
 
     Raises:
         ModelError: it is no Python, or says something that a model cannot say.
+    """
+    return described(path, text, module).all()
+
+
+def described(path: str, text: str, module: str) -> Described:
+    """What a file describes of `module`, as far as that is asked for.
+
+    Raises:
+        ModelError: it is no Python, or imports what models do not know.
     """
     try:
         tree = ast.parse(text)
@@ -46,23 +89,42 @@ def read(path: str, text: str, module: str) -> dict[str, Entry]:
         row, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         told = error.msg if isinstance(error, SyntaxError) else str(error)
         raise ModelError(path, row, column, f"The model is no Python: {told}", "Mend the line.") from None
-    reader = _Reader(path, module, frozenset(_defined(tree.body, "")))
-    reader.block(tree.body, "")
-    return reader.entries
+    reader = _Reader(path, module, tree.body)
+    return Described(reader.entries, reader)
 
 
 class _Reader:
     """The entries found so far, and what names mean to what follows."""
 
-    def __init__(self, path: str, module: str, defined: frozenset[str]) -> None:
+    def __init__(self, path: str, module: str, body: list[ast.stmt]) -> None:
         self.entries: dict[str, Entry] = {}
         self._path = path
-        self._defined = defined
         self._module = module
         self._imported: dict[str, str] = {}
         self._effects: dict[str, Effect] = {}
+        self._defined = frozenset(_defined(body, ""))
+        self._waiting: dict[str, list[ast.stmt]] = {}
+        self._begin(body)
 
-    def block(self, body: list[ast.stmt], within: str) -> None:
+    def _begin(self, body: list[ast.stmt]) -> None:
+        """Reads what other statements are understood by; definitions wait for their names."""
+        for statement in body:
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self._waiting.setdefault(statement.name, []).append(statement)
+            else:
+                self._block([statement], "")
+
+    def define(self, name: str) -> None:
+        """Read the definitions of a name, once."""
+        if name in self._waiting:
+            self._block(self._waiting.pop(name), "")
+
+    def define_all(self) -> None:
+        """Read all definitions."""
+        while self._waiting:
+            self.define(next(iter(self._waiting)))
+
+    def _block(self, body: list[ast.stmt], within: str) -> None:
         """Statements of the file, or of the class `within` (which ends with a dot)."""
         for statement in body:
             match statement:
@@ -136,7 +198,7 @@ class _Reader:
         key = self._add(node.name, form, within, node, effect)
         bases = tuple(self._meant(base, within) for base in node.bases)
         self.entries[key] = self.entries[key]._replace(bases=bases, surrounds=_SURROUNDS in others)
-        self.block(node.body, f"{key}.")
+        self._block(node.body, f"{key}.")
 
     def _function(self, node: _Function, within: str) -> None:
         if not all(isinstance(part, ast.Pass) or _is_constant(part) for part in node.body):
