@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nonstrict.program.contracts.boundary.sizes import Sizes
     from nonstrict.program.contracts.boundary.soundness import Fault
     from nonstrict.program.contracts.boundary.varying import Variation
+    from nonstrict.program.contracts.marked_body import MarkedBody
     from nonstrict.program.contracts.marks.applied import AppliedMarker
     from nonstrict.program.contracts.regions.graphs import Graphs
     from nonstrict.program.discovery.sites import CallSite, Parameter
@@ -142,7 +143,7 @@ class Body(Protocol):
         ...
 
     @property
-    def applied(self) -> AppliedMarker:
+    def applied(self) -> AppliedMarker[MarkedBody]:
         """How the marker was applied, and the operator or leaf function that it made."""
         ...
 

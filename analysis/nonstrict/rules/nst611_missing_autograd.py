@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding
-    from nonstrict.program.contracts.marks.applied import AppliedMarker
     from nonstrict.program.contracts.marks.differentiated import Need
     from nonstrict.program.domain.definitions import Operator
     from nonstrict.rules.base import Body
@@ -62,16 +61,12 @@ def _gives_floats(body: Body) -> bool:
     results = [one for one in body.returned.alternatives() if one.kind is not Kind.NONE]
     if results and all(one.kind in _NO_TENSORS or one.flags & Flag.BOOLEAN for one in results):
         return False
-    return not any(_returns_whole_numbers(applied) for applied in (body.applied, *_fakes(body)))
+    return not any(_returns_whole_numbers(one) for one in (body, *body.applied.fakes))
 
 
-def _fakes(body: Body) -> Iterator[AppliedMarker]:
-    for fake in body.applied.fakes:
-        yield fake.applied
-
-
-def _returns_whole_numbers(applied: AppliedMarker) -> bool:
+def _returns_whole_numbers(body: Body) -> bool:
     """Whether all tensors that a function returns surely are of dtypes without gradients."""
+    applied = body.applied
     if applied.node is None:
         return False
     forms = Forms(applied.node, applied.names)

@@ -23,6 +23,7 @@ from nonstrict.program.contracts.boundary import (
 )
 from nonstrict.program.contracts.interpreted import Interpreted
 from nonstrict.program.contracts.marks import dispatches, handlers, marking, overriding, partials
+from nonstrict.program.contracts.marks.applied import AppliedMarker
 from nonstrict.program.contracts.no_region import NoRegion
 from nonstrict.program.contracts.regions import crossing
 from nonstrict.program.discovery import callers
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from nonstrict.program.contracts.boundary.pytrees import Registration
-    from nonstrict.program.contracts.marks.applied import AppliedMarker
     from nonstrict.program.domain.definitions import Class, Function, Mark
     from nonstrict.program.state.machine import Machine
 
@@ -172,15 +172,15 @@ class MarkedBody(NoRegion, Interpreted):
                 writes.expect_writers(self.machine, effect.place)
 
     @property
-    def applied(self) -> AppliedMarker:
+    def applied(self) -> AppliedMarker[MarkedBody]:
         """How the marker was applied, and the operator that it made."""
         return self._applied
 
     @cached_property
-    def _applied(self) -> AppliedMarker:
-        from nonstrict.program.contracts.marks.applied import AppliedMarker
-
-        return AppliedMarker(self.machine, self.mark, self.torch)
+    def _applied(self) -> AppliedMarker[MarkedBody]:
+        return AppliedMarker(
+            self.machine, self.mark, self.torch, lambda mark: MarkedBody(self.machine, mark, self.torch)
+        )
 
     @property
     def has_effect(self) -> bool:

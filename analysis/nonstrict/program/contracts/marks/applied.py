@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from nonstrict.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
-from nonstrict.program.contracts import marked_body
-from nonstrict.program.contracts.interpreted import Regions
+from nonstrict.program.contracts.interpreted import Interpreted, Regions
 from nonstrict.program.contracts.marks import applications, differentiated, marking, overriding, partials
 from nonstrict.program.contracts.regions import tensorless
 from nonstrict.program.discovery import callers, registrations, roots
@@ -21,12 +20,11 @@ from nonstrict.program.objects import classes
 from nonstrict.program.objects.naming import names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Span
-    from nonstrict.program.contracts.marked_body import MarkedBody
     from nonstrict.program.contracts.marks.applications import Application
     from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Class, Operator
@@ -43,13 +41,18 @@ class CompiledCall(NamedTuple):
     backend: str
 
 
-class AppliedMarker:
-    """One application of a marker."""
+#: How functions are interpreted that belong to what the marker made: the fakes of an operator, its implementation.
+Body = TypeVar("Body", bound=Interpreted)
 
-    def __init__(self, machine: Machine, mark: Mark, torch: tuple[int, int]) -> None:
+
+class AppliedMarker(Generic[Body]):
+    """One application of a marker; `interpret` gives the body of another mark."""
+
+    def __init__(self, machine: Machine, mark: Mark, torch: tuple[int, int], interpret: Callable[[Mark], Body]) -> None:
         self._machine = machine
         self._mark = mark
         self._torch = torch
+        self._interpret = interpret
 
     @property
     def spelling(self) -> str:
@@ -207,21 +210,21 @@ class AppliedMarker:
     # -- operators ------------------------------------------------------------------------------------------------
 
     @cached_property
-    def fakes(self) -> tuple[MarkedBody, ...]:
+    def fakes(self) -> tuple[Body, ...]:
         """The fakes that were seen, as bodies."""
         operator = self._mark.operator
-        found: list[MarkedBody] = []
+        found: list[Body] = []
         for target in operator.fakes if operator is not None else ():
             function = marking.function_of(self._machine, target)
             if function is not None:
                 path, offset, node = function.module.path, function.offset, function.node
                 at = Mark("fake", "register_fake", target, path, offset, node, function)
-                found.append(marked_body.MarkedBody(self._machine, at, self._torch))
+                found.append(self._interpret(at))
         return tuple(found)
 
-    def implementation(self, mark: Mark) -> MarkedBody:
+    def implementation(self, mark: Mark) -> Body:
         """The body of an operator."""
-        return marked_body.MarkedBody(self._machine, mark, self._torch)
+        return self._interpret(mark)
 
     @property
     def declared_at(self) -> Span | None:
