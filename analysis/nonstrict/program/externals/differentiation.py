@@ -1,6 +1,6 @@
 """Which tensors need gradients, and the operators without a formula for them on the way to a backward pass.
 
-Only frames that `differentiates` keep track of it: tensors carry, as taint effects, that autograd records what is
+Only frames that `differentiates` keep track of it: tensors carry, as taint, that autograd records what is
 computed of them (`NEEDED`), and each operator without a formula that they came through. Code under `no_grad` carries
 nothing. Whatever is not known needs no gradients.
 

@@ -4,7 +4,7 @@ torch makes a symbol for each number that it takes out of a tensor, and for each
 the symbol in what the marked function returns: as a number, a size, a stride or an offset, by itself or times a
 constant. A sum of two is none of these: `PendingUnbackedSymbolNotFound` (torch/fx/experimental/symbolic_shapes.py).
 
-A value carries its symbols as taint effects; the `sight` of each says how it can be seen there. What is not modelled
+A value carries its symbols as taint; the `sight` of each says how it can be seen there. What is not modelled
 leaves a symbol in sight, so that nobody is accused.
 """
 
